@@ -1,0 +1,56 @@
+package dev.postrider.message;
+
+import dev.postrider.error.InvalidMessageException;
+import org.jspecify.annotations.Nullable;
+
+/** The checks every text in a message passes: it must survive any database, any broker and any log unchanged. */
+final class Text {
+
+    private static final int EXCERPT = 40;
+
+    private Text() {}
+
+    static String required(String field, @Nullable String text, int limit) {
+        if (text == null || text.isBlank()) {
+            throw new InvalidMessageException(field, "is missing or blank");
+        }
+        return checked(field, text, limit);
+    }
+
+    static @Nullable String optional(String field, @Nullable String text, int limit) {
+        return text == null ? null : required(field, text, limit);
+    }
+
+    static String checked(String field, String text, int limit) {
+        if (text.length() > limit) {
+            throw new InvalidMessageException(
+                    field, "has " + text.length() + " characters, at most " + limit + " are allowed: " + excerpt(text));
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isISOControl(c)) {
+                throw new InvalidMessageException(
+                        field, "holds the control character U+%04X at position %d".formatted((int) c, i));
+            }
+            if (Character.isSurrogate(c)) {
+                boolean paired = Character.isHighSurrogate(c)
+                        && i + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(i + 1));
+                if (!paired) {
+                    throw new InvalidMessageException(field, "holds half of a surrogate pair at position " + i);
+                }
+                i++;
+            }
+        }
+        return text;
+    }
+
+    /** A short quotation for an error message: harmless in a log, however hostile the text. */
+    static String excerpt(@Nullable String text) {
+        if (text == null) {
+            return "missing";
+        }
+        String head = text.length() <= EXCERPT ? text : text.substring(0, EXCERPT) + "…";
+        return "'" + head.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?") + "'";
+    }
+}

@@ -1,0 +1,35 @@
+package dev.postrider.retry;
+
+import dev.postrider.error.InvalidConfigurationException;
+import java.time.Duration;
+
+/** Doubling delays with equal jitter: half of the delay is certain, the other half is chance. */
+record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
+
+    /** 2^31 milliseconds are 24 days; the cap also keeps every product below within a long. */
+    private static final Duration LIMIT = Duration.ofDays(24);
+
+    private static final int MAX_DOUBLINGS = 31;
+
+    ExponentialBackoff {
+        if (base.isNegative() || base.isZero()) {
+            throw new InvalidConfigurationException("base-delay", "must be positive, but is " + base);
+        }
+        if (max.compareTo(base) < 0) {
+            throw new InvalidConfigurationException(
+                    "max-delay", "(" + max + ") must not be below base-delay (" + base + ")");
+        }
+        if (max.compareTo(LIMIT) > 0) {
+            throw new InvalidConfigurationException(
+                    "max-delay", "must be at most " + LIMIT.toDays() + " days, but is " + max);
+        }
+    }
+
+    @Override
+    public Duration delay(int attempts, double chance) {
+        int doublings = Math.min(Math.max(attempts - 1, 0), MAX_DOUBLINGS);
+        double grown = base.toMillis() * (double) (1L << doublings);
+        double delay = Math.min(Math.max(grown, 1), max.toMillis());
+        return Duration.ofMillis(Math.round(delay / 2 + chance * delay / 2));
+    }
+}
