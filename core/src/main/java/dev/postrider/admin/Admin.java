@@ -1,0 +1,37 @@
+package dev.postrider.admin;
+
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * For operators: what is there, and how to mend it. Every change is recorded with the name of who made it. Thread-safe. Throws
+ * {@link dev.postrider.error.StoreException} when the database fails.
+ */
+public interface Admin {
+
+    /** Every registered topic, by name. Counts rows: meant for people and for a look every few seconds, not for a hot path. */
+    List<TopicStatus> status();
+
+    /**
+     * Dead letters of a topic, the oldest first.
+     *
+     * @param afterSeq the number of the last one seen, to go on from; 0 to begin
+     */
+    List<StoredMessage> deadLetters(TopicName topic, long afterSeq, int limit);
+
+    /** The message, wherever it is: waiting, being processed, dead, or delivered and still in the archive. */
+    Optional<StoredMessage> find(MessageId id);
+
+    /** Puts a dead letter back in the queue, due now, with all its attempts before it. */
+    Repair replay(MessageId id, String operator);
+
+    /** Removes a dead letter for good. Its idempotency key stays used for its window. */
+    Repair discard(MessageId id, String operator);
+
+    /** Stops the delivery of a topic on all nodes; what is in flight is finished. Pausing twice is pausing once. */
+    void pause(TopicName topic, String operator);
+
+    void resume(TopicName topic, String operator);
+}

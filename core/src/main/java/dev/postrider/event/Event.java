@@ -1,0 +1,49 @@
+package dev.postrider.event;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import java.time.Duration;
+
+/** Something that happened. Immutable. */
+public sealed interface Event {
+
+    /** A batch of messages was claimed. */
+    record Fetched(TopicName topic, int count) implements Event {}
+
+    /** A message was delivered, and the database knows. */
+    record Delivered(Message message, int attempt, Duration took) implements Event {}
+
+    /** An attempt failed; there will be another after the delay. */
+    record Failed(Message message, int attempt, int maxAttempts, String error, Duration delay) implements Event {}
+
+    /** A message became a dead letter. */
+    record Buried(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {}
+
+    /** A message was given back without an attempt. */
+    record Released(Message message) implements Event {}
+
+    /** The outcome came too late: the lease had run out and another worker has the message. */
+    record LeaseLost(Message message, int attempt) implements Event {}
+
+    /** The outcome came too late: another worker, or an operator, has finished the message already. */
+    record SkippedFinished(Message message, int attempt) implements Event {}
+
+    /** A message was not written because its key was used before. */
+    record Duplicate(Message message) implements Event {}
+
+    /** Messages whose last allowed attempt ended with the worker lost became dead letters. */
+    record Swept(TopicName topic, int count) implements Event {}
+
+    /** Rows past their retention were removed. */
+    record Purged(int archived, int dead, int keys) implements Event {}
+
+    /** A batch of outcomes was written. */
+    record Settled(int delivered, int failed, int buried, int released, int lost) implements Event {}
+
+    /** The database could not be reached or refused; the dispatcher tries again after the delay. */
+    record StoreFailed(String doing, String error, Duration delay) implements Event {}
+
+    /** What this node did since the last summary. */
+    record Summary(long delivered, long failed, long buried, long lost, int inFlight, Duration period)
+            implements Event {}
+}

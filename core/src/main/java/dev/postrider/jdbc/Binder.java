@@ -1,0 +1,109 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.internal.Json;
+import dev.postrider.message.Message;
+import dev.postrider.message.TraceContext;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Binds the parameters of a statement one after another. */
+final class Binder {
+
+    private final Dialect dialect;
+    private final PreparedStatement statement;
+    private int index;
+
+    Binder(Dialect dialect, PreparedStatement statement) {
+        this.dialect = dialect;
+        this.statement = statement;
+    }
+
+    Binder number(long value) throws SQLException {
+        statement.setLong(++index, value);
+        return this;
+    }
+
+    Binder integer(int value) throws SQLException {
+        statement.setInt(++index, value);
+        return this;
+    }
+
+    Binder flag(boolean value) throws SQLException {
+        statement.setBoolean(++index, value);
+        return this;
+    }
+
+    Binder text(@Nullable String value) throws SQLException {
+        statement.setString(++index, value);
+        return this;
+    }
+
+    Binder bytes(byte @Nullable [] value) throws SQLException {
+        statement.setBytes(++index, value);
+        return this;
+    }
+
+    Binder uuid(UUID value) throws SQLException {
+        dialect.bindUuid(statement, ++index, value);
+        return this;
+    }
+
+    Binder time(@Nullable Instant value) throws SQLException {
+        if (value == null) {
+            statement.setNull(++index, Types.TIMESTAMP);
+        } else {
+            dialect.bindTime(statement, ++index, value);
+        }
+        return this;
+    }
+
+    Binder none() throws SQLException {
+        statement.setNull(++index, Types.NULL);
+        return this;
+    }
+
+    Binder micros(Duration value) throws SQLException {
+        return number(toMicros(value));
+    }
+
+    /** A PostgreSQL array. */
+    Binder array(String type, Object[] values) throws SQLException {
+        statement.setArray(++index, statement.getConnection().createArrayOf(type, values));
+        return this;
+    }
+
+    /** The columns of a new message from {@code id} to {@code deliver_at}, in the order of every INSERT. */
+    Binder message(Message message, int topicId) throws SQLException {
+        TraceContext trace = message.trace();
+        return uuid(message.id().value())
+                .integer(topicId)
+                .text(message.topic().namespace())
+                .text(message.topic().topic())
+                .text(message.type())
+                .text(message.tenant())
+                .text(message.key())
+                .text(message.idempotencyKey())
+                .text(message.payload().contentType())
+                .bytes(message.payload().bytes())
+                .text(Json.write(message.headers()))
+                .text(message.correlationId())
+                .text(message.causationId())
+                .text(trace == null ? null : trace.traceparent())
+                .text(trace == null ? null : trace.tracestate())
+                .text(message.source())
+                .text(message.subject())
+                .time(message.occurredAt())
+                .time(message.deliverAt());
+    }
+
+    /** Longer than 10,000 days is as good as never, and stays within every database's range of dates. */
+    static long toMicros(Duration duration) {
+        long seconds = Math.min(duration.toSeconds(), Duration.ofDays(10_000).toSeconds());
+        return seconds * 1_000_000 + duration.toNanosPart() / 1_000;
+    }
+}

@@ -1,0 +1,173 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.store.ClaimRequest;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One database: its statements, written whole, and the order in which it wants them. Every statement that changes a message
+ * carries the message's state and its lease's token, and the answer says which rows it met. Immutable, thread-safe.
+ */
+abstract class Dialect {
+
+    private final Tables tables;
+
+    /** Bounded by the number of statements in this package: only constants come in, lists of values as one of few lengths. */
+    private final Map<String, String> rendered = new ConcurrentHashMap<>();
+
+    Dialect(Tables tables) {
+        this.tables = tables;
+    }
+
+    /** @throws InvalidConfigurationException for a database we do not know, or one too old */
+    static Dialect of(DatabaseMetaData server, JdbcOptions options) throws SQLException {
+        String product = server.getDatabaseProductName();
+        String version = server.getDatabaseProductVersion();
+        return switch (product) {
+            case "PostgreSQL" -> atLeast(13, 0, server, new PostgresDialect(new Tables(options, "\"")));
+            case "MariaDB" -> atLeast(10, 6, server, new MariaDbDialect(new Tables(options, "`")));
+            // MySQL's own driver takes a MariaDB server for MySQL; its version text tells.
+            case "MySQL" ->
+                version.contains("MariaDB")
+                        ? atLeast(10, 6, server, new MariaDbDialect(new Tables(options, "`")))
+                        : atLeast(8, 0, server, new MySqlDialect(new Tables(options, "`")));
+            case "H2" -> atLeast(2, 2, server, new H2Dialect(new Tables(options, "")));
+            default ->
+                throw new InvalidConfigurationException(
+                        "db.url",
+                        "leads to " + product + ", but Postrider works with PostgreSQL, MySQL, MariaDB and H2");
+        };
+    }
+
+    private static Dialect atLeast(int major, int minor, DatabaseMetaData server, Dialect dialect) throws SQLException {
+        int found = server.getDatabaseMajorVersion();
+        if (found < major || (found == major && server.getDatabaseMinorVersion() < minor)) {
+            throw new InvalidConfigurationException(
+                    "db.url",
+                    "leads to " + server.getDatabaseProductName() + " " + server.getDatabaseProductVersion()
+                            + ", but at least " + major + "." + minor + " is needed");
+        }
+        return dialect;
+    }
+
+    /** The folder of its schema files. */
+    abstract String folder();
+
+    /** Its current time, to be used as {@code {now}}; one parameter of microseconds later, as {@code {later}}. */
+    abstract String now();
+
+    abstract String later();
+
+    abstract void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException;
+
+    abstract UUID readUuid(ResultSet row, String column) throws SQLException;
+
+    abstract void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException;
+
+    abstract @Nullable Instant readTime(ResultSet row, String column) throws SQLException;
+
+    // Writing, on the caller's connection
+
+    /**
+     * Inserts the rows and their marks in the order given, leaving out those whose key or id is there already. Returns the ids
+     * of the rows inserted.
+     */
+    abstract Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException;
+
+    /** Who used these keys first. Keys without an answer were given free meanwhile. */
+    abstract Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
+            throws SQLException;
+
+    // Claiming
+
+    /** Whether {@link #claimDue} and its kin are one statement each, which needs no transaction around it. */
+    abstract boolean claimsInOneStatement();
+
+    /** Leases what is due, beginning at {@code from}, in the order it came due. */
+    abstract List<ClaimedRow> claimDue(
+            Connection connection, int topicId, ClaimRequest request, UUID token, Instant from) throws SQLException;
+
+    /** Leases what another lease ran out on. */
+    abstract List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
+            throws SQLException;
+
+    // Outcomes: each returns the numbers of the rows that were still held under the token
+
+    abstract Set<Long> acknowledge(
+            Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive) throws SQLException;
+
+    abstract Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException;
+
+    abstract Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException;
+
+    abstract Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException;
+
+    abstract Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease)
+            throws SQLException;
+
+    /** Gives back whatever is leased under the token: for a claim whose answer never came. */
+    abstract int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException;
+
+    /** Of these numbers, those that are still in the table, with the ids they stand for. */
+    abstract Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException;
+
+    // Housekeeping
+
+    abstract int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit)
+            throws SQLException;
+
+    /** Microseconds until each topic has something to claim, looking from the given times on; topics without are left out. */
+    abstract Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException;
+
+    abstract int purgeArchive(Connection connection, Duration age, int limit) throws SQLException;
+
+    abstract int purgeDead(Connection connection, Duration age, int limit) throws SQLException;
+
+    abstract int purgeKeys(Connection connection, Duration age, int limit) throws SQLException;
+
+    // Bringing in the schema
+
+    /** Runs the migration so that no two processes do it at once. */
+    abstract void migrate(Connection connection, Migration migration) throws SQLException;
+
+    /** Refuses a server that cannot serve: a standby, an encoding that loses characters, a sequence that hoards numbers. */
+    abstract void checkServer(Connection connection) throws SQLException;
+
+    @FunctionalInterface
+    interface Migration {
+        void run(Connection connection) throws SQLException;
+    }
+
+    /** A failed delivery to be tried again. */
+    record Rescheduled(long seq, Duration delay, String error) {}
+
+    /** A message with its epitaph. */
+    record BuriedRow(long seq, String reason, String error, String fingerprint) {}
+
+    final Tables tables() {
+        return tables;
+    }
+
+    /** The statement with this installation's table names and this database's clock in it. */
+    final String sql(String statement) {
+        return rendered.computeIfAbsent(
+                statement, text -> tables.sql(text.replace("{now}", now()).replace("{later}", later())));
+    }
+
+    final Binder bind(PreparedStatement statement) {
+        return new Binder(this, statement);
+    }
+}

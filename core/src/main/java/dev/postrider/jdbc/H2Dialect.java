@@ -1,0 +1,121 @@
+package dev.postrider.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** H2, for development and tests: every function, but one claimer at a time gets the rows. */
+final class H2Dialect extends LockingDialect {
+
+    /** H2 commits data definition by itself, so no lock in the database lasts: embedded, one process is all there is. */
+    private static final Object MIGRATION = new Object();
+
+    H2Dialect(Tables tables) {
+        super(tables);
+    }
+
+    @Override
+    String folder() {
+        return "h2";
+    }
+
+    @Override
+    String now() {
+        return "CURRENT_TIMESTAMP(6)";
+    }
+
+    @Override
+    String later() {
+        return "DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))";
+    }
+
+    @Override
+    String ago() {
+        return "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))";
+    }
+
+    @Override
+    String microsUntil(String time) {
+        return "DATEDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), " + time + ")";
+    }
+
+    @Override
+    String oldestFirst(String columns) {
+        return "FETCH FIRST ? ROWS ONLY";
+    }
+
+    @Override
+    String lockingRead() {
+        return "";
+    }
+
+    @Override
+    String timeParameter() {
+        return "CAST(? AS TIMESTAMP(6) WITH TIME ZONE)";
+    }
+
+    @Override
+    void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException {
+        statement.setObject(index, value);
+    }
+
+    @Override
+    UUID readUuid(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, UUID.class);
+    }
+
+    @Override
+    void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException {
+        statement.setObject(index, value.atOffset(ZoneOffset.UTC));
+    }
+
+    @Override
+    @Nullable
+    Instant readTime(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+
+    @Override
+    void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
+        String merge = sql("""
+                MERGE INTO {dedup} d
+                USING (SELECT CAST(? AS INT) AS topic_id, CAST(? AS VARBINARY(32)) AS key_hash, CAST(? AS UUID) AS message_id,
+                              CAST(? AS VARBINARY(32)) AS payload_hash) s
+                ON d.topic_id = s.topic_id AND d.key_hash = s.key_hash
+                WHEN NOT MATCHED THEN INSERT (topic_id, key_hash, message_id, payload_hash, seen_at)
+                    VALUES (s.topic_id, s.key_hash, s.message_id, s.payload_hash, {now})
+                """);
+        try (PreparedStatement statement = connection.prepareStatement(merge)) {
+            for (NewRow row : rows) {
+                NewRow.Mark mark = markOf(row);
+                bind(statement)
+                        .integer(mark.topicId)
+                        .bytes(mark.keyHash)
+                        .uuid(row.message().id().value())
+                        .bytes(mark.payloadHash);
+                statement.executeUpdate();
+            }
+        }
+    }
+
+    @Override
+    void migrate(Connection connection, Migration migration) throws SQLException {
+        connection.setAutoCommit(true);
+        synchronized (MIGRATION) {
+            migration.run(connection);
+        }
+    }
+
+    @Override
+    void checkServer(Connection connection) {
+        // An H2 database that can be opened can be written; a read-only file is refused when the schema is touched.
+    }
+}

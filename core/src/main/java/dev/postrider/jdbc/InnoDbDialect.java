@@ -1,0 +1,138 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.StoreException;
+import java.nio.ByteBuffer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What MySQL and MariaDB share: UTC DATETIME(6), ids as 16 bytes, marks by INSERT IGNORE. */
+abstract class InnoDbDialect extends LockingDialect {
+
+    private static final int MIGRATION_WAIT_SECONDS = 60;
+
+    InnoDbDialect(Tables tables) {
+        super(tables);
+    }
+
+    @Override
+    String now() {
+        return "UTC_TIMESTAMP(6)";
+    }
+
+    @Override
+    String later() {
+        return "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
+    }
+
+    @Override
+    String ago() {
+        return "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND";
+    }
+
+    @Override
+    String microsUntil(String time) {
+        return "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), " + time + ")";
+    }
+
+    @Override
+    String oldestFirst(String columns) {
+        return "ORDER BY " + columns + " LIMIT ?";
+    }
+
+    @Override
+    String lockingRead() {
+        return " LOCK IN SHARE MODE";
+    }
+
+    @Override
+    void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException {
+        statement.setBytes(
+                index,
+                ByteBuffer.allocate(16)
+                        .putLong(value.getMostSignificantBits())
+                        .putLong(value.getLeastSignificantBits())
+                        .array());
+    }
+
+    @Override
+    UUID readUuid(ResultSet row, String column) throws SQLException {
+        ByteBuffer bytes = ByteBuffer.wrap(row.getBytes(column));
+        return new UUID(bytes.getLong(), bytes.getLong());
+    }
+
+    @Override
+    void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException {
+        statement.setObject(index, LocalDateTime.ofInstant(value, ZoneOffset.UTC));
+    }
+
+    @Override
+    @Nullable
+    Instant readTime(ResultSet row, String column) throws SQLException {
+        LocalDateTime time = row.getObject(column, LocalDateTime.class);
+        return time == null ? null : time.toInstant(ZoneOffset.UTC);
+    }
+
+    /** IGNORE only ever hides a taken key here: every column is of fixed size and none of the values can be null. */
+    @Override
+    void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
+        String insert = "INSERT IGNORE INTO {dedup} (topic_id, key_hash, message_id, payload_hash, seen_at) VALUES "
+                + String.join(", ", Collections.nCopies(rows.size(), "(?, ?, ?, ?, {now})"));
+        try (PreparedStatement statement = connection.prepareStatement(tables().sql(insert.replace("{now}", now())))) {
+            Binder binder = bind(statement);
+            for (NewRow row : rows) {
+                NewRow.Mark mark = markOf(row);
+                binder.integer(mark.topicId)
+                        .bytes(mark.keyHash)
+                        .uuid(row.message().id().value())
+                        .bytes(mark.payloadHash);
+            }
+            statement.executeUpdate();
+        }
+    }
+
+    @Override
+    void migrate(Connection connection, Migration migration) throws SQLException {
+        connection.setAutoCommit(true);
+        String lock = tables().bare("migration");
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = 10");
+            try (ResultSet answer = statement.executeQuery(
+                    "SELECT GET_LOCK(CONCAT('" + lock + "_', MD5(DATABASE())), " + MIGRATION_WAIT_SECONDS + ")")) {
+                if (!answer.next() || answer.getInt(1) != 1) {
+                    throw new StoreException(
+                            "Another process has been migrating the schema for " + MIGRATION_WAIT_SECONDS
+                                    + " s: wait for it, then try again",
+                            null);
+                }
+            }
+            try {
+                migration.run(connection);
+            } finally {
+                statement.execute("SELECT RELEASE_LOCK(CONCAT('" + lock + "_', MD5(DATABASE())))");
+            }
+        }
+    }
+
+    @Override
+    void checkServer(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
+            answer.next();
+            if (answer.getBoolean(1)) {
+                throw new InvalidConfigurationException(
+                        "db.url", "leads to a read-only server, such as a replica: use the primary's address");
+            }
+        }
+    }
+}

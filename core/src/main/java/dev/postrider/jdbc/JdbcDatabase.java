@@ -1,0 +1,146 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.Admin;
+import dev.postrider.event.EventListener;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.Work;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.RetentionStore;
+import dev.postrider.store.TopicDeclaration;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * The door to this room: Postrider's tables in one database. Opening it connects once, to learn which database it is.
+ * Thread-safe.
+ */
+public final class JdbcDatabase {
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final JdbcOptions options;
+    private final Sessions sessions;
+    private final Topics topics;
+    private final JdbcOutbox outboxes;
+
+    private JdbcDatabase(
+            DataSource dataSource,
+            Dialect dialect,
+            JdbcOptions options,
+            Sessions sessions,
+            JdbcOutbox outboxes,
+            Topics topics) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.options = options;
+        this.sessions = sessions;
+        this.topics = topics;
+        this.outboxes = outboxes;
+    }
+
+    /**
+     * @param statementTimeout how long a statement of our own may wait for the server's answer before the connection is given up
+     * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
+     */
+    public static JdbcDatabase open(
+            DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
+        try (Connection connection = dataSource.getConnection()) {
+            Dialect dialect = Dialect.of(connection.getMetaData(), options);
+            boolean setIsolation = connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED;
+            Topics topics = new Topics(dialect);
+            String ownUrl = Urls.address(connection.getMetaData().getURL());
+            return new JdbcDatabase(
+                    dataSource,
+                    dialect,
+                    options,
+                    new Sessions(dataSource, setIsolation, statementTimeout),
+                    new JdbcOutbox(dialect, topics, options, ownUrl, events),
+                    topics);
+        } catch (SQLException e) {
+            throw SqlErrors.translate("connect to the database", e);
+        }
+    }
+
+    /** Brings the tables to this library's version; says how many versions it applied. Safe on many nodes at once. */
+    public int migrate() {
+        try (Connection connection = dataSource.getConnection()) {
+            boolean autoCommit = connection.getAutoCommit();
+            int applied = new Migrator(dialect).migrate(connection);
+            connection.setAutoCommit(autoCommit);
+            return applied;
+        } catch (SQLException e) {
+            throw SqlErrors.translate("migrate the schema", e);
+        }
+    }
+
+    /** The statements that {@link #migrate} would run on an empty database. */
+    public List<String> script() {
+        return new Migrator(dialect).script();
+    }
+
+    /** @throws dev.postrider.error.SchemaMismatchException when this library cannot work with the tables that are there */
+    public void check() {
+        sessions.statement("check the schema", connection -> {
+            new SchemaCheck(dialect, options).check(connection);
+            dialect.checkServer(connection);
+            return true;
+        });
+    }
+
+    /** Makes the topics known to every process that uses this database. */
+    public void register(Collection<TopicDeclaration> declarations) {
+        sessions.statement("register topics", connection -> {
+            topics.register(connection, declarations);
+            return true;
+        });
+    }
+
+    /** Writes in the transaction of the given connection. Opens none of its own. */
+    public Outbox outbox(Connection connection) {
+        return outboxes.on(connection);
+    }
+
+    /** Runs the work in a transaction of its own, writes what it staged, and commits; or rolls all of it back. */
+    public <T, X extends Exception> T inTransaction(Work<T, X> work) throws X {
+        try (Connection connection = dataSource.getConnection()) {
+            boolean autoCommit = connection.getAutoCommit();
+            connection.setAutoCommit(false);
+            try {
+                return runAndCommit(connection, work);
+            } catch (Throwable e) {
+                Sessions.rollback(connection, e);
+                throw e;
+            } finally {
+                if (!connection.isClosed()) {
+                    connection.setAutoCommit(autoCommit);
+                }
+            }
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("run the transaction", e);
+        }
+    }
+
+    private <T, X extends Exception> T runAndCommit(Connection connection, Work<T, X> work) throws X, SQLException {
+        JdbcUnitOfWork unit = new JdbcUnitOfWork(connection, outboxes, options.stagedLimit());
+        T result = work.run(unit);
+        unit.flush();
+        connection.commit();
+        return result;
+    }
+
+    public MessageStore messages() {
+        return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime);
+    }
+
+    public RetentionStore retention() {
+        return new JdbcRetentionStore(sessions, dialect);
+    }
+
+    public Admin admin() {
+        return new JdbcAdmin(sessions, dialect);
+    }
+}

@@ -1,0 +1,252 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.internal.ErrorText;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.Lease;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/** Claims and outcomes over JDBC. */
+final class JdbcMessageStore implements MessageStore {
+
+    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not. */
+    private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
+
+    private static final int SWEEP_ERROR_LIMIT = 200;
+
+    private final Sessions sessions;
+    private final Dialect dialect;
+    private final Topics topics;
+    private final JdbcOptions options;
+    private final LongSupplier nanos;
+    private final Map<Integer, Frontier> frontiers = new ConcurrentHashMap<>();
+    private final Map<Integer, Long> lastExpiredLook = new ConcurrentHashMap<>();
+    private final Unanswered unanswered = new Unanswered();
+
+    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, LongSupplier nanos) {
+        this.sessions = sessions;
+        this.dialect = dialect;
+        this.topics = topics;
+        this.options = options;
+        this.nanos = nanos;
+    }
+
+    @Override
+    public List<Claim> claim(ClaimRequest request) {
+        int topicId = topicId(request.topic());
+        giveBackUnanswered();
+        List<Claim> claims = new ArrayList<>();
+        if (timeToLookForExpired(topicId)) {
+            claims.addAll(claimExpired(topicId, request));
+        }
+        if (claims.size() < request.limit()) {
+            claims.addAll(claimDue(topicId, request.limit(request.limit() - claims.size())));
+        }
+        return claims.isEmpty() ? claimExpired(topicId, request) : claims;
+    }
+
+    private boolean timeToLookForExpired(int topicId) {
+        Long last = lastExpiredLook.get(topicId);
+        return last == null || nanos.getAsLong() - last >= EXPIRED_EVERY_NANOS;
+    }
+
+    private List<Claim> claimExpired(int topicId, ClaimRequest request) {
+        lastExpiredLook.put(topicId, nanos.getAsLong());
+        return lease(
+                topicId, request, (connection, token) -> dialect.claimExpired(connection, topicId, request, token));
+    }
+
+    private List<Claim> claimDue(int topicId, ClaimRequest request) {
+        Frontier frontier = frontiers.computeIfAbsent(topicId, id -> new Frontier());
+        Instant from = frontier.start(nanos.getAsLong());
+        return lease(topicId, request, (connection, token) -> {
+            List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, from);
+            frontier.claimed(rows);
+            return rows;
+        });
+    }
+
+    @FunctionalInterface
+    private interface Claiming {
+        List<ClaimedRow> with(java.sql.Connection connection, UUID token) throws java.sql.SQLException;
+    }
+
+    /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
+    private List<Claim> lease(int topicId, ClaimRequest request, Claiming claiming) {
+        UUID token = UUID.randomUUID();
+        List<ClaimedRow> rows;
+        try {
+            rows = run("claim messages", connection -> claiming.with(connection, token));
+        } catch (StoreUnavailableException e) {
+            unanswered.claim(topicId, token);
+            throw e;
+        }
+        if (rows.size() > request.limit()) {
+            throw new IllegalStateException("asked for " + request.limit() + " messages and got " + rows.size()
+                    + ": the limit was not applied once");
+        }
+        Lease lease = new Lease(token, request.worker(), request.lease());
+        List<Claim> claims = new ArrayList<>(rows.size());
+        for (ClaimedRow row : rows) {
+            Message message = row.message();
+            if (message != null) {
+                claims.add(new Claim(row.seq(), message, row.attempts(), row.crashes(), lease));
+            }
+        }
+        buryUnreadable(token, rows);
+        return claims;
+    }
+
+    private void buryUnreadable(UUID token, List<ClaimedRow> rows) {
+        List<Dialect.BuriedRow> unreadable = rows.stream()
+                .filter(row -> row.message() == null)
+                .map(row -> buried(row.seq(), DeadReason.UNREADABLE, String.valueOf(row.problem())))
+                .toList();
+        if (!unreadable.isEmpty()) {
+            run("bury unreadable rows", connection -> dialect.bury(connection, token, unreadable));
+        }
+    }
+
+    private void giveBackUnanswered() {
+        Unanswered.LostClaim lost = unanswered.nextClaim();
+        while (lost != null) {
+            Unanswered.LostClaim claim = lost;
+            try {
+                run("give back a claim", c -> dialect.releaseClaim(c, claim.topicId(), claim.token()));
+            } catch (StoreUnavailableException e) {
+                unanswered.claim(claim.topicId(), claim.token());
+                throw e;
+            }
+            lost = unanswered.nextClaim();
+        }
+    }
+
+    @Override
+    public List<Settlement> settle(List<? extends Outcome> outcomes) {
+        if (outcomes.isEmpty()) {
+            return List.of();
+        }
+        OutcomeBatch batch =
+                new OutcomeBatch(outcomes, this::buried, text -> ErrorText.clean(text, options.errorLimit()));
+        try {
+            if (batch.isOneStatement() && dialect.claimsInOneStatement()) {
+                sessions.statement("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
+            } else {
+                sessions.transaction(
+                        "write outcomes", connection -> batch.write(dialect, connection, options.archive()));
+            }
+        } catch (StoreUnavailableException e) {
+            unanswered.outcomes(outcomes);
+            throw e;
+        }
+        return settlements(outcomes.stream().map(Outcome::claim).toList(), batch::wasWritten);
+    }
+
+    @Override
+    public List<Settlement> extend(List<Claim> claims, Duration lease) {
+        Map<UUID, List<Long>> byToken = new HashMap<>();
+        for (Claim claim : claims) {
+            byToken.computeIfAbsent(claim.lease().token(), token -> new ArrayList<>())
+                    .add(claim.seq());
+        }
+        Map<UUID, Collection<Long>> extended = new HashMap<>();
+        byToken.forEach((token, seqs) -> extended.put(
+                token, run("extend leases", connection -> dialect.extend(connection, token, seqs, lease))));
+        return settlements(
+                claims,
+                claim -> extended.getOrDefault(claim.lease().token(), List.of()).contains(claim.seq()));
+    }
+
+    private List<Settlement> settlements(List<Claim> claims, java.util.function.Predicate<Claim> done) {
+        List<Claim> missed = claims.stream().filter(done.negate()).toList();
+        Map<Long, UUID> present = missed.isEmpty()
+                ? Map.of()
+                : sessions.statement(
+                        "look for messages",
+                        connection -> dialect.present(
+                                connection, missed.stream().map(Claim::seq).toList()));
+        List<Settlement> settlements = new ArrayList<>(claims.size());
+        for (Claim claim : claims) {
+            boolean written = done.test(claim);
+            boolean resent = unanswered.settledBefore(claim);
+            // Sent before with its answer lost, and now no longer ours: it was that first one that did it.
+            settlements.add(
+                    written || resent
+                            ? new Settlement.Settled(claim)
+                            : new Settlement.LeaseLost(claim, isGone(claim, present)));
+        }
+        return settlements;
+    }
+
+    /** After a failover a number can stand for another message. */
+    private static boolean isGone(Claim claim, Map<Long, UUID> present) {
+        return !claim.message().id().value().equals(present.get(claim.seq()));
+    }
+
+    @Override
+    public int sweep(TopicName topic, int maxAttempts, int limit) {
+        int topicId = topicId(topic);
+        Dialect.BuriedRow epitaph = buried(
+                0,
+                DeadReason.WORKER_LOST,
+                ErrorText.clean(
+                        "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
+        return run(
+                "sweep lost messages", connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, limit));
+    }
+
+    @Override
+    public Map<TopicName, Duration> nextDue(Collection<TopicName> names) {
+        if (names.isEmpty()) {
+            return Map.of();
+        }
+        long now = nanos.getAsLong();
+        Map<Integer, TopicName> byId = new HashMap<>();
+        Map<Integer, Instant> from = new HashMap<>();
+        for (TopicName name : names) {
+            int id = topicId(name);
+            byId.put(id, name);
+            from.put(id, frontiers.computeIfAbsent(id, key -> new Frontier()).startOfPeek(now));
+        }
+        Map<TopicName, Duration> due = new HashMap<>();
+        sessions.statement("look for due messages", connection -> dialect.nextDue(connection, from))
+                .forEach((id, micros) -> {
+                    TopicName name = byId.get(id);
+                    if (name != null) {
+                        due.put(name, Duration.ofNanos(Math.max(micros, 0) * 1000));
+                    }
+                });
+        return due;
+    }
+
+    private int topicId(TopicName name) {
+        return sessions.statement(
+                "look up a topic",
+                connection -> topics.require(connection, name).id());
+    }
+
+    private Dialect.BuriedRow buried(long seq, DeadReason reason, String error) {
+        String cleaned = ErrorText.clean(error, options.errorLimit());
+        return new Dialect.BuriedRow(seq, reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
+    }
+
+    private <T> T run(String doing, Sessions.Body<T> body) {
+        return dialect.claimsInOneStatement() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
+    }
+}

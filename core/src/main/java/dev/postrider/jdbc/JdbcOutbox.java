@@ -1,0 +1,186 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.StoreException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/** Writes on the caller's connection. One object for all: what belongs to a connection is in {@link #on}. */
+final class JdbcOutbox {
+
+    /** How often a key may be purged between finding it taken and reading who took it, before something else is wrong. */
+    private static final int PURGE_RACES = 5;
+
+    /** Keeps a statement below the databases' limits on parameters and packet size. */
+    private static final int ROWS_PER_STATEMENT = 500;
+
+    private final Dialect dialect;
+    private final Topics topics;
+    private final JdbcOptions options;
+    private final String ownUrl;
+    private final EventListener events;
+
+    JdbcOutbox(Dialect dialect, Topics topics, JdbcOptions options, String ownUrl, EventListener events) {
+        this.dialect = dialect;
+        this.topics = topics;
+        this.options = options;
+        this.ownUrl = ownUrl;
+        this.events = events;
+    }
+
+    Outbox on(Connection connection) {
+        return new Bound(connection);
+    }
+
+    private final class Bound implements Outbox {
+
+        private final Connection connection;
+
+        Bound(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public Enqueued enqueue(Message message) {
+            if (message == null) {
+                throw new InvalidMessageException("message", "is missing");
+            }
+            return write(connection, List.of(message)).get(0);
+        }
+
+        @Override
+        public List<Enqueued> enqueueAll(Collection<Message> messages) {
+            return write(connection, List.copyOf(messages));
+        }
+    }
+
+    private List<Enqueued> write(Connection connection, List<Message> messages) {
+        try {
+            checkUsable(connection);
+            List<NewRow> rows = new ArrayList<>(messages.size());
+            for (Message message : messages) {
+                rows.add(checked(connection, message));
+            }
+            List<Enqueued> answers = new ArrayList<>(rows.size());
+            for (int start = 0; start < rows.size(); start += ROWS_PER_STATEMENT) {
+                answers.addAll(
+                        insert(connection, rows.subList(start, Math.min(start + ROWS_PER_STATEMENT, rows.size()))));
+            }
+            return answers;
+        } catch (SQLException e) {
+            throw failed(connection, e);
+        }
+    }
+
+    /** What can be known of a message before commit, here and when it is staged. */
+    NewRow checked(Connection connection, Message message) throws SQLException {
+        int size = message.payload().size();
+        if (size > options.maxPayloadBytes()) {
+            throw new InvalidMessageException(
+                    "payload",
+                    "has " + size + " bytes, at most " + options.maxPayloadBytes()
+                            + " are allowed: store it elsewhere and send a reference, or raise max-payload-bytes");
+        }
+        Topics.Topic topic = topics.require(connection, message.topic());
+        String tenant = message.tenant();
+        String key = message.idempotencyKey();
+        if (topic.tenantPrefixedKeys() && tenant != null && key != null && !key.startsWith(tenant + "/")) {
+            throw new InvalidMessageException(
+                    "idempotency key", "must begin with '" + tenant + "/' on topic '" + message.topic() + "'");
+        }
+        return NewRow.of(message, topic.id());
+    }
+
+    void checkUsable(Connection connection) throws SQLException {
+        if (connection == null || connection.isClosed()) {
+            throw new UnusableConnectionException(Problem.CLOSED);
+        }
+        if (connection.getAutoCommit()) {
+            throw new UnusableConnectionException(Problem.AUTOCOMMIT);
+        }
+        if (connection.isReadOnly()) {
+            throw new UnusableConnectionException(Problem.READ_ONLY);
+        }
+        String url = Urls.address(connection.getMetaData().getURL());
+        if (!url.equals(ownUrl)) {
+            throw new UnusableConnectionException(
+                    Problem.FOREIGN, " (it leads to " + url + ", the data source to " + ownUrl + ")", null);
+        }
+    }
+
+    private List<Enqueued> insert(Connection connection, List<NewRow> rows) throws SQLException {
+        Set<UUID> inserted = new HashSet<>(dialect.insert(connection, rows));
+        List<Enqueued> answers = new ArrayList<>(rows.size());
+        List<NewRow> refused = rows.stream()
+                .filter(row -> !inserted.contains(row.message().id().value()))
+                .toList();
+        Map<NewRow.Mark, FirstUse> first = firstUses(connection, refused, inserted);
+        for (NewRow row : rows) {
+            // Taken out when met: the same message given twice is created once.
+            answers.add(inserted.remove(row.message().id().value()) ? created(row) : duplicate(row, first));
+        }
+        return answers;
+    }
+
+    /** Who took the keys. A key that was purged meanwhile is free again, and its message goes in after all. */
+    private Map<NewRow.Mark, FirstUse> firstUses(Connection connection, List<NewRow> refused, Set<UUID> inserted)
+            throws SQLException {
+        List<NewRow> keyed = refused.stream().filter(row -> row.mark() != null).toList();
+        if (keyed.isEmpty()) {
+            return Map.of();
+        }
+        for (int race = 0; race < PURGE_RACES; race++) {
+            Map<NewRow.Mark, FirstUse> found = dialect.firstUses(
+                    connection, keyed.stream().map(LockingDialect::markOf).toList());
+            List<NewRow> freed = keyed.stream()
+                    .filter(row -> !inserted.contains(row.message().id().value()))
+                    .filter(row -> !found.containsKey(LockingDialect.markOf(row)))
+                    .toList();
+            if (freed.isEmpty()) {
+                return found;
+            }
+            inserted.addAll(dialect.insert(connection, freed));
+        }
+        throw new StoreException("An idempotency key is neither taken nor free: run the transaction again", null);
+    }
+
+    private static Enqueued created(NewRow row) {
+        return new Enqueued.Created(row.message().id(), row.message().effectiveKey());
+    }
+
+    private Enqueued duplicate(NewRow row, Map<NewRow.Mark, FirstUse> first) {
+        Message message = row.message();
+        events.on(new Event.Duplicate(message));
+        NewRow.Mark mark = row.mark();
+        FirstUse use = mark == null ? null : first.get(mark);
+        return use == null || mark == null
+                ? new Enqueued.Duplicate(message.id(), message.effectiveKey(), true)
+                : new Enqueued.Duplicate(use.id(), message.effectiveKey(), use.samePayload(mark));
+    }
+
+    /**
+     * A lock wait timeout rolls back no more than its statement on MySQL and MariaDB: whoever swallowed the error and committed
+     * would keep the business rows without the message. So the transaction ends here.
+     */
+    private static RuntimeException failed(Connection connection, SQLException e) {
+        RuntimeException translated = SqlErrors.translateInTransaction("write the message", e);
+        if (SqlErrors.isConflict(e)) {
+            Sessions.rollback(connection, translated);
+        }
+        return translated;
+    }
+}

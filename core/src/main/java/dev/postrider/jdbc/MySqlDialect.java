@@ -1,0 +1,14 @@
+package dev.postrider.jdbc;
+
+/** MySQL 8. */
+final class MySqlDialect extends InnoDbDialect {
+
+    MySqlDialect(Tables tables) {
+        super(tables);
+    }
+
+    @Override
+    String folder() {
+        return "mysql";
+    }
+}

@@ -1,0 +1,73 @@
+package dev.postrider.jdbc;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.postrider.message.Message;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** A message on its way into the table, with its topic's number and, if it has an idempotency key, the mark for it. */
+record NewRow(Message message, int topicId, @Nullable Mark mark) {
+
+    static NewRow of(Message message, int topicId) {
+        String key = message.idempotencyKey();
+        if (key == null) {
+            return new NewRow(message, topicId, null);
+        }
+        MessageDigest sha256 = sha256();
+        field(sha256, message.tenant());
+        field(sha256, key);
+        byte[] keyHash = sha256.digest();
+        sha256.update(message.payload().bytes());
+        return new NewRow(message, topicId, new Mark(topicId, keyHash, sha256.digest()));
+    }
+
+    /** With its length before it, so that no tenant and key run into each other; -1 for no tenant. */
+    private static void field(MessageDigest digest, @Nullable String text) {
+        byte[] bytes = text == null ? new byte[0] : text.getBytes(UTF_8);
+        digest.update(
+                ByteBuffer.allocate(4).putInt(text == null ? -1 : bytes.length).flip());
+        digest.update(bytes);
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** The primary key of a dedup row, comparable so that every transaction takes its marks in the same order. */
+    static final class Mark implements Comparable<Mark> {
+
+        final int topicId;
+        final byte[] keyHash;
+        final byte[] payloadHash;
+
+        Mark(int topicId, byte[] keyHash, byte[] payloadHash) {
+            this.topicId = topicId;
+            this.keyHash = keyHash;
+            this.payloadHash = payloadHash;
+        }
+
+        @Override
+        public int compareTo(Mark other) {
+            int byTopic = Integer.compare(topicId, other.topicId);
+            return byTopic != 0 ? byTopic : Arrays.compareUnsigned(keyHash, other.keyHash);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Mark that && compareTo(that) == 0;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * topicId + Arrays.hashCode(keyHash);
+        }
+    }
+}

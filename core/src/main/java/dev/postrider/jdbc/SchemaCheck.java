@@ -1,0 +1,219 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.SchemaMismatchException;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Compares the tables in the database with the ones this version works with, and says what to do about a difference. */
+final class SchemaCheck {
+
+    static final String FIX =
+            "Run `postrider migrate --db <jdbc url>`, or call postrider.migrate(), or apply the files under"
+                    + " dev/postrider/schema with your own tool";
+
+    /** What a column holds, as far as every database agrees on it. */
+    private enum Kind {
+        NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL"),
+        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
+        BYTES(
+                "BYTEA",
+                "BLOB",
+                "LONGBLOB",
+                "MEDIUMBLOB",
+                "BINARY",
+                "VARBINARY",
+                "BINARY VARYING",
+                "BINARY LARGE OBJECT"),
+        ID("UUID", "BINARY"),
+        TIME("TIMESTAMPTZ", "DATETIME", "TIMESTAMP WITH TIME ZONE"),
+        FLAG("BOOL", "BOOLEAN", "BIT", "TINYINT");
+
+        private final Set<String> names;
+
+        Kind(String... names) {
+            this.names = Set.of(names);
+        }
+
+        /** Drivers add lengths and signs to a type's name. */
+        boolean matches(String typeName) {
+            String plain = typeName.toUpperCase(Locale.ROOT)
+                    .replaceAll("\\([^)]*\\)", "")
+                    .replace(" UNSIGNED", "")
+                    .strip();
+            return names.contains(plain);
+        }
+    }
+
+    private static final Map<String, Map<Kind, String>> COLUMNS = Map.of(
+            "message",
+                    Map.of(
+                            Kind.NUMBER, "seq topic_id attempts crashes",
+                            Kind.ID, "id lease_token",
+                            Kind.BYTES, "payload",
+                            Kind.TIME, "occurred_at deliver_at available_at locked_until created_at updated_at",
+                            Kind.TEXT,
+                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
+                                            + " correlation_id causation_id traceparent tracestate source subject state"
+                                            + " locked_by last_error reason fingerprint"),
+            "archive",
+                    Map.of(
+                            Kind.NUMBER, "seq topic_id attempts crashes",
+                            Kind.ID, "id",
+                            Kind.BYTES, "payload",
+                            Kind.TIME, "occurred_at deliver_at created_at delivered_at",
+                            Kind.TEXT,
+                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
+                                            + " correlation_id causation_id traceparent tracestate source subject"),
+            "dedup",
+                    Map.of(
+                            Kind.NUMBER, "topic_id",
+                            Kind.BYTES, "key_hash payload_hash",
+                            Kind.ID, "message_id",
+                            Kind.TIME, "seen_at"),
+            "topic",
+                    Map.of(
+                            Kind.NUMBER, "id",
+                            Kind.TEXT, "namespace topic",
+                            Kind.FLAG, "tenant_prefixed_keys paused",
+                            Kind.TIME, "created_at"),
+            "audit",
+                    Map.of(
+                            Kind.NUMBER, "id",
+                            Kind.TIME, "at",
+                            Kind.TEXT, "operator action namespace topic",
+                            Kind.ID, "message_id"));
+
+    private static final Map<String, List<String>> INDEXES = Map.of(
+            "message", List.of("message_id", "message_due"),
+            "archive", List.of("archive_id"),
+            "dedup", List.of("dedup_seen"),
+            "topic", List.of("topic_name"));
+
+    private final Dialect dialect;
+    private final JdbcOptions options;
+
+    SchemaCheck(Dialect dialect, JdbcOptions options) {
+        this.dialect = dialect;
+        this.options = options;
+    }
+
+    /** @throws SchemaMismatchException when this version cannot work with what is there */
+    void check(Connection connection) throws SQLException {
+        checkVersion(connection);
+        List<String> problems = new ArrayList<>();
+        for (String table : new TreeSet<>(COLUMNS.keySet())) {
+            problems.addAll(compare(connection, table));
+        }
+        if (!problems.isEmpty()) {
+            throw new SchemaMismatchException(
+                    "The tables are of version " + Migrator.CURRENT + " by name but have been changed: "
+                            + String.join("; ", problems)
+                            + ". Undo the changes, or bring the tables in afresh: " + FIX);
+        }
+    }
+
+    private void checkVersion(Connection connection) throws SQLException {
+        int version;
+        int minCompatible;
+        try (Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery(dialect.sql("SELECT MAX(version), MAX(min_compatible) FROM {schema}"))) {
+            row.next();
+            version = row.getInt(1);
+            minCompatible = row.getInt(2);
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingTable(e)) {
+                throw new SchemaMismatchException("There are no tables of Postrider in this database"
+                        + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + FIX);
+            }
+            throw e;
+        }
+        if (version < Migrator.CURRENT) {
+            throw new SchemaMismatchException(
+                    "The tables are of version " + version + ", this library needs " + Migrator.CURRENT + ". " + FIX);
+        }
+        if (minCompatible > Migrator.CURRENT) {
+            throw new SchemaMismatchException("The tables are of version " + version
+                    + ", which needs a library that knows version " + minCompatible + " or later; this one knows "
+                    + Migrator.CURRENT + ". Upgrade Postrider in this process");
+        }
+    }
+
+    private List<String> compare(Connection connection, String table) throws SQLException {
+        Catalog catalog =
+                Catalog.read(connection, options.schema(), dialect.tables().bare(table));
+        if (!catalog.isTable()) {
+            return List.of(dialect.tables().bare(table) + " is missing or not a table");
+        }
+        List<String> problems = new ArrayList<>();
+        COLUMNS.getOrDefault(table, Map.of()).forEach((kind, names) -> {
+            for (String column : names.split(" ")) {
+                String type = catalog.columns().get(column);
+                if (type == null) {
+                    problems.add(dialect.tables().bare(table) + "." + column + " is missing");
+                } else if (!kind.matches(type)) {
+                    problems.add(dialect.tables().bare(table) + "." + column + " is of type " + type);
+                }
+            }
+        });
+        for (String index : INDEXES.getOrDefault(table, List.of())) {
+            String wanted = dialect.tables().bare(index);
+            // H2 names the index of a constraint after it, with a suffix of its own.
+            if (catalog.indexes().stream().noneMatch(name -> name.startsWith(wanted))) {
+                problems.add("index " + wanted + " is missing");
+            }
+        }
+        return problems;
+    }
+
+    /** One table as the driver describes it, in lower case. */
+    private record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes) {
+
+        static Catalog read(Connection connection, @org.jspecify.annotations.Nullable String schema, String table)
+                throws SQLException {
+            DatabaseMetaData metaData = connection.getMetaData();
+            boolean upper = metaData.storesUpperCaseIdentifiers();
+            boolean mySql = metaData.getURL().startsWith("jdbc:mysql")
+                    || metaData.getURL().startsWith("jdbc:mariadb");
+            String name = upper ? table.toUpperCase(Locale.ROOT) : table;
+            String folded = schema != null && upper ? schema.toUpperCase(Locale.ROOT) : schema;
+            String catalogName = mySql && folded != null ? folded : connection.getCatalog();
+            String schemaName = mySql ? null : folded == null ? connection.getSchema() : folded;
+            boolean isTable = false;
+            try (ResultSet row = metaData.getTables(catalogName, schemaName, name, null)) {
+                while (row.next()) {
+                    String type = row.getString("TABLE_TYPE");
+                    isTable |= type.endsWith("TABLE");
+                }
+            }
+            Map<String, String> columns = new HashMap<>();
+            try (ResultSet row = metaData.getColumns(catalogName, schemaName, name, null)) {
+                while (row.next()) {
+                    columns.put(row.getString("COLUMN_NAME").toLowerCase(Locale.ROOT), row.getString("TYPE_NAME"));
+                }
+            }
+            Set<String> indexes = new TreeSet<>();
+            if (isTable) {
+                try (ResultSet row = metaData.getIndexInfo(catalogName, schemaName, name, false, true)) {
+                    while (row.next()) {
+                        String index = row.getString("INDEX_NAME");
+                        if (index != null) {
+                            indexes.add(index.toLowerCase(Locale.ROOT));
+                        }
+                    }
+                }
+            }
+            return new Catalog(isTable, columns, indexes);
+        }
+    }
+}

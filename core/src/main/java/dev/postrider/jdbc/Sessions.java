@@ -1,0 +1,114 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.TransactionConflictException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Connections of our own, one short statement or transaction each, at READ COMMITTED. Thread-safe. Nothing is held between two
+ * calls, so no pool is starved and no transaction is ever left idle.
+ */
+final class Sessions {
+
+    private static final Logger log = LoggerFactory.getLogger(Sessions.class);
+
+    /** A statement of ours that conflicts with another can simply be run again: it has no effects but its own. */
+    private static final int CONFLICT_RETRIES = 10;
+
+    private final DataSource dataSource;
+    private final boolean setIsolation;
+    private final int networkTimeoutMillis;
+
+    /**
+     * @param setIsolation whether the data source hands out connections of another isolation level, so that it must be set each
+     *     time at the price of a round trip
+     */
+    Sessions(DataSource dataSource, boolean setIsolation, Duration networkTimeout) {
+        this.dataSource = dataSource;
+        this.setIsolation = setIsolation;
+        this.networkTimeoutMillis = (int) networkTimeout.toMillis();
+    }
+
+    @FunctionalInterface
+    interface Body<T> {
+        T run(Connection connection) throws SQLException;
+    }
+
+    /** Runs one statement that commits by itself. */
+    <T> T statement(String doing, Body<T> body) {
+        return run(doing, true, body);
+    }
+
+    /** Runs several statements in one transaction. */
+    <T> T transaction(String doing, Body<T> body) {
+        return run(doing, false, connection -> {
+            try {
+                T result = body.run(connection);
+                connection.commit();
+                return result;
+            } catch (SQLException | RuntimeException | Error e) {
+                rollback(connection, e);
+                throw e;
+            }
+        });
+    }
+
+    private <T> T run(String doing, boolean autoCommit, Body<T> body) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return once(autoCommit, body);
+            } catch (SQLException e) {
+                if (!SqlErrors.isConflict(e)) {
+                    throw SqlErrors.translate(doing, e);
+                }
+                if (attempt == CONFLICT_RETRIES) {
+                    throw new TransactionConflictException(e);
+                }
+            }
+        }
+    }
+
+    private <T> T once(boolean autoCommit, Body<T> body) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            boolean wasAutoCommit = connection.getAutoCommit();
+            int wasTimeout = connection.getNetworkTimeout();
+            int wasIsolation =
+                    setIsolation ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
+            try {
+                connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+                if (setIsolation) {
+                    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+                }
+                connection.setAutoCommit(autoCommit);
+                return body.run(connection);
+            } finally {
+                restore(connection, wasAutoCommit, wasTimeout, wasIsolation);
+            }
+        }
+    }
+
+    /** A connection that was cut cannot be restored, and need not be: whoever gets it back finds it broken. */
+    private void restore(Connection connection, boolean autoCommit, int timeout, int isolation) {
+        try {
+            connection.setAutoCommit(autoCommit);
+            if (setIsolation) {
+                connection.setTransactionIsolation(isolation);
+            }
+            connection.setNetworkTimeout(Runnable::run, timeout);
+        } catch (SQLException e) {
+            log.debug("A connection could not be restored before it was given back", e);
+        }
+    }
+
+    static void rollback(Connection connection, Throwable reason) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+        }
+    }
+}

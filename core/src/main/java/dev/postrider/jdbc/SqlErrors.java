@@ -1,0 +1,95 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.error.StoreException;
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
+import java.util.Set;
+
+/** Says what kind of error the database reported, by SQLState and vendor code, never by its text. */
+final class SqlErrors {
+
+    /** Serialization failure, deadlock; H2's lock timeout. */
+    private static final Set<String> CONFLICT_STATES = Set.of("40001", "40P01", "55P03", "HYT00");
+
+    /** MySQL and MariaDB: deadlock, lock wait timeout, record changed since last read, lock not acquired at once. */
+    private static final Set<Integer> CONFLICT_CODES = Set.of(1213, 1205, 1020, 3572);
+
+    /** Shutting down, crashed, starting up; out of connections, disk, memory; a standby that was promoted or demoted. */
+    private static final Set<String> UNAVAILABLE_STATES =
+            Set.of("57P01", "57P02", "57P03", "57P05", "53000", "53100", "53200", "53300", "25006");
+
+    /** MySQL and MariaDB: too many connections, read-only server, shutting down, killed, gone away. */
+    private static final Set<Integer> UNAVAILABLE_CODES =
+            Set.of(1040, 1203, 1226, 1290, 1836, 1792, 1053, 1077, 1927, 2006, 2013);
+
+    /** H2: database closed, connection broken, session closed. */
+    private static final Set<Integer> UNAVAILABLE_H2_CODES = Set.of(90121, 90067, 90098, 90135);
+
+    private static final Set<String> MISSING_TABLE_STATES =
+            Set.of("42P01", "42S02", "3F000", "42S03", "42S04", "42703", "42S22");
+
+    private static final String ABORTED_TRANSACTION = "25P02";
+    private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
+    private static final Set<Integer> READ_ONLY_CODES = Set.of(1792, 1290, 1836, 90097);
+
+    private SqlErrors() {}
+
+    static boolean isConflict(SQLException e) {
+        return CONFLICT_STATES.contains(state(e)) || CONFLICT_CODES.contains(e.getErrorCode());
+    }
+
+    static boolean isUnavailable(SQLException e) {
+        return state(e).startsWith("08")
+                || UNAVAILABLE_STATES.contains(state(e))
+                || UNAVAILABLE_CODES.contains(e.getErrorCode())
+                || UNAVAILABLE_H2_CODES.contains(e.getErrorCode())
+                || e instanceof SQLTransientConnectionException
+                || e instanceof SQLNonTransientConnectionException
+                || e instanceof SQLRecoverableException;
+    }
+
+    static boolean isDuplicateKey(SQLException e) {
+        return state(e).equals("23505") || e.getErrorCode() == 1062;
+    }
+
+    static boolean isMissingTable(SQLException e) {
+        return MISSING_TABLE_STATES.contains(state(e));
+    }
+
+    /** For statements on connections of our own. */
+    static PostriderException translate(String doing, SQLException e) {
+        String text = "Could not " + doing + ": " + e.getMessage() + " [SQLState " + e.getSQLState() + ", code "
+                + e.getErrorCode() + "]";
+        if (isUnavailable(e)) {
+            return new StoreUnavailableException(text, e);
+        }
+        if (isMissingTable(e)) {
+            return new SchemaMismatchException(text + ". " + SchemaCheck.FIX);
+        }
+        return new StoreException(text, e);
+    }
+
+    /** For statements on the caller's connection, in the caller's transaction. */
+    static PostriderException translateInTransaction(String doing, SQLException e) {
+        if (state(e).equals(ABORTED_TRANSACTION)) {
+            return new UnusableConnectionException(Problem.ABORTED, "", e);
+        }
+        if (READ_ONLY_STATES.contains(state(e)) || READ_ONLY_CODES.contains(e.getErrorCode())) {
+            return new UnusableConnectionException(Problem.READ_ONLY, "", e);
+        }
+        return isConflict(e) ? new TransactionConflictException(e) : translate(doing, e);
+    }
+
+    private static String state(SQLException e) {
+        String state = e.getSQLState();
+        return state == null ? "" : state;
+    }
+}

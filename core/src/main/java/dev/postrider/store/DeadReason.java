@@ -1,0 +1,13 @@
+package dev.postrider.store;
+
+/** Why a message is dead. The names are stored and shown; they do not change. */
+public enum DeadReason {
+    /** Every allowed attempt failed. */
+    ATTEMPTS_EXHAUSTED,
+    /** The destination, or the handler, said that it will never work. */
+    REJECTED,
+    /** The last allowed attempt ended with the worker lost. */
+    WORKER_LOST,
+    /** The row does not make a message: it was written by hand or by other software and breaks a rule. */
+    UNREADABLE
+}

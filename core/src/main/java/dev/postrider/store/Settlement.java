@@ -1,0 +1,27 @@
+package dev.postrider.store;
+
+import dev.postrider.message.MessageId;
+
+/** What the database made of an outcome or an extension. */
+public sealed interface Settlement {
+
+    Claim claim();
+
+    default MessageId id() {
+        return claim().message().id();
+    }
+
+    default boolean isLost() {
+        return this instanceof LeaseLost;
+    }
+
+    /** It is written. */
+    record Settled(Claim claim) implements Settlement {}
+
+    /**
+     * The lease had run out and the message is no longer this claim's: nothing was changed. Not a failure of the delivery.
+     *
+     * @param finished the message has left the queue meanwhile: another worker delivered it, or an operator discarded it
+     */
+    record LeaseLost(Claim claim, boolean finished) implements Settlement {}
+}

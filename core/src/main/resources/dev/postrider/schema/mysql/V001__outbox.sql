@@ -1,0 +1,120 @@
+-- Postrider, schema version 1, MySQL 8.0.17 and later.
+-- ${tables} is the prefix of table names, with the database before it if one is set; ${prefix} is the bare prefix, for index names.
+-- Data definition commits by itself here, so every statement can be run again after a crash in between.
+-- Times are UTC to the microsecond. Text compares byte by byte, trailing blanks included: topics, tenants and keys that differ
+-- only in case or in a blank at the end are different.
+
+CREATE TABLE IF NOT EXISTS ${tables}message (
+    seq             BIGINT       NOT NULL AUTO_INCREMENT,
+    id              BINARY(16)   NOT NULL,
+    topic_id        INT          NOT NULL,
+    namespace       VARCHAR(100) NOT NULL,
+    topic           VARCHAR(100) NOT NULL,
+    type            VARCHAR(255) NOT NULL,
+    tenant          VARCHAR(255),
+    ordering_key    VARCHAR(255),
+    idempotency_key VARCHAR(255),
+    content_type    VARCHAR(100) NOT NULL,
+    payload         LONGBLOB     NOT NULL,
+    headers         TEXT         NOT NULL,
+    correlation_id  VARCHAR(255),
+    causation_id    VARCHAR(255),
+    traceparent     VARCHAR(55),
+    tracestate      VARCHAR(512),
+    source          VARCHAR(500),
+    subject         VARCHAR(500),
+    occurred_at     DATETIME(6)  NOT NULL,
+    deliver_at      DATETIME(6),
+    state           VARCHAR(10)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'PENDING',
+    attempts        INT          NOT NULL DEFAULT 0,
+    crashes         INT          NOT NULL DEFAULT 0,
+    available_at    DATETIME(6)  NOT NULL,
+    locked_by       VARCHAR(100),
+    locked_until    DATETIME(6),
+    lease_token     BINARY(16),
+    last_error      MEDIUMTEXT,
+    reason          VARCHAR(20),
+    fingerprint     VARCHAR(16),
+    created_at      DATETIME(6)  NOT NULL,
+    updated_at      DATETIME(6)  NOT NULL,
+    PRIMARY KEY (seq),
+    UNIQUE KEY ${prefix}message_id (id),
+    -- No partial indexes here, so state leads; one index answers what is due, what is leased and what is dead.
+    KEY ${prefix}message_due (state, topic_id, available_at, seq),
+    -- What the code never writes, nobody else can either: a lease without an end, a dead letter without a reason, time out of range.
+    CONSTRAINT ${prefix}message_state CHECK (state IN ('PENDING', 'PROCESSING', 'DEAD')),
+    CONSTRAINT ${prefix}message_lease CHECK (
+        state = 'PROCESSING' AND lease_token IS NOT NULL AND locked_until IS NOT NULL
+        OR state <> 'PROCESSING' AND lease_token IS NULL AND locked_until IS NULL),
+    CONSTRAINT ${prefix}message_reason CHECK (state = 'DEAD' AND reason IS NOT NULL OR state <> 'DEAD' AND reason IS NULL),
+    CONSTRAINT ${prefix}message_counts CHECK (attempts >= 0 AND crashes >= 0),
+    CONSTRAINT ${prefix}message_time CHECK (available_at BETWEEN '1970-01-01 00:00:00' AND '9999-12-31 23:59:59.999999')
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+
+CREATE TABLE IF NOT EXISTS ${tables}archive (
+    seq             BIGINT       NOT NULL,
+    id              BINARY(16)   NOT NULL,
+    topic_id        INT          NOT NULL,
+    namespace       VARCHAR(100) NOT NULL,
+    topic           VARCHAR(100) NOT NULL,
+    type            VARCHAR(255) NOT NULL,
+    tenant          VARCHAR(255),
+    ordering_key    VARCHAR(255),
+    idempotency_key VARCHAR(255),
+    content_type    VARCHAR(100) NOT NULL,
+    payload         LONGBLOB,
+    headers         TEXT         NOT NULL,
+    correlation_id  VARCHAR(255),
+    causation_id    VARCHAR(255),
+    traceparent     VARCHAR(55),
+    tracestate      VARCHAR(512),
+    source          VARCHAR(500),
+    subject         VARCHAR(500),
+    occurred_at     DATETIME(6)  NOT NULL,
+    deliver_at      DATETIME(6),
+    attempts        INT          NOT NULL,
+    crashes         INT          NOT NULL,
+    created_at      DATETIME(6)  NOT NULL,
+    delivered_at    DATETIME(6)  NOT NULL,
+    PRIMARY KEY (delivered_at, seq),
+    KEY ${prefix}archive_id (id)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+
+-- The only place that decides whether an idempotency key was used: messages move, marks stay for their window.
+CREATE TABLE IF NOT EXISTS ${tables}dedup (
+    topic_id     INT         NOT NULL,
+    key_hash     BINARY(32)  NOT NULL,
+    message_id   BINARY(16)  NOT NULL,
+    payload_hash BINARY(32)  NOT NULL,
+    seen_at      DATETIME(6) NOT NULL,
+    PRIMARY KEY (topic_id, key_hash),
+    KEY ${prefix}dedup_seen (seen_at)
+) ENGINE = InnoDB;
+
+CREATE TABLE IF NOT EXISTS ${tables}topic (
+    id                   INT          NOT NULL AUTO_INCREMENT,
+    namespace            VARCHAR(100) NOT NULL,
+    topic                VARCHAR(100) NOT NULL,
+    tenant_prefixed_keys BOOLEAN      NOT NULL,
+    paused               BOOLEAN      NOT NULL DEFAULT FALSE,
+    created_at           DATETIME(6)  NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE KEY ${prefix}topic_name (namespace, topic)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+
+CREATE TABLE IF NOT EXISTS ${tables}audit (
+    id         BIGINT       NOT NULL AUTO_INCREMENT,
+    at         DATETIME(6)  NOT NULL,
+    operator   VARCHAR(255) NOT NULL,
+    action     VARCHAR(20)  NOT NULL,
+    namespace  VARCHAR(100) NOT NULL,
+    topic      VARCHAR(100) NOT NULL,
+    message_id BINARY(16),
+    PRIMARY KEY (id)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+
+-- For people at a console: payloads as text.
+CREATE OR REPLACE VIEW ${tables}message_text AS
+SELECT seq, HEX(id) AS id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at,
+       locked_by, locked_until, reason, last_error, headers, CONVERT(payload USING utf8mb4) AS payload, occurred_at, created_at
+FROM ${tables}message;

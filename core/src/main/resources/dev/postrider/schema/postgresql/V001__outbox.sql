@@ -1,0 +1,130 @@
+-- Postrider, schema version 1, PostgreSQL 13 and later.
+-- ${tables} is the prefix of table names, with the schema before it if one is set; ${prefix} is the bare prefix, for index names.
+
+-- seq is the order of insertion. The default takes the transaction id before the number, so that no row has a number before
+-- its transaction shows as running. CACHE 1: sessions that hold numbers back would break that order.
+CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
+
+CREATE TABLE ${tables}message (
+    seq             bigint       NOT NULL DEFAULT CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('${tables}message_seq') END,
+    id              uuid         NOT NULL,
+    topic_id        integer      NOT NULL,
+    namespace       varchar(100) NOT NULL,
+    topic           varchar(100) NOT NULL,
+    type            varchar(255) NOT NULL,
+    tenant          varchar(255),
+    ordering_key    varchar(255),
+    idempotency_key varchar(255),
+    content_type    varchar(100) NOT NULL,
+    payload         bytea        NOT NULL,
+    headers         text         NOT NULL DEFAULT '{}',
+    correlation_id  varchar(255),
+    causation_id    varchar(255),
+    traceparent     varchar(55),
+    tracestate      varchar(512),
+    source          varchar(500),
+    subject         varchar(500),
+    occurred_at     timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    deliver_at      timestamptz,
+    state           varchar(10)  NOT NULL DEFAULT 'PENDING',
+    attempts        integer      NOT NULL DEFAULT 0,
+    crashes         integer      NOT NULL DEFAULT 0,
+    available_at    timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    locked_by       varchar(100),
+    locked_until    timestamptz,
+    lease_token     uuid,
+    last_error      text,
+    reason          varchar(20),
+    fingerprint     varchar(16),
+    created_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    updated_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq),
+    -- What the code never writes, nobody else can either: a lease without an end, a dead letter without a reason, time out of range.
+    CONSTRAINT ${prefix}message_state CHECK (state IN ('PENDING', 'PROCESSING', 'DEAD')),
+    CONSTRAINT ${prefix}message_lease CHECK (
+        state = 'PROCESSING' AND lease_token IS NOT NULL AND locked_until IS NOT NULL
+        OR state <> 'PROCESSING' AND lease_token IS NULL AND locked_until IS NULL),
+    CONSTRAINT ${prefix}message_reason CHECK (state = 'DEAD' AND reason IS NOT NULL OR state <> 'DEAD' AND reason IS NULL),
+    CONSTRAINT ${prefix}message_counts CHECK (attempts >= 0 AND crashes >= 0),
+    CONSTRAINT ${prefix}message_time CHECK (available_at BETWEEN '1970-01-01 00:00:00+00' AND '9999-12-31 23:59:59.999999+00')
+) WITH (
+    -- A queue's table is nearly all churn: vacuum by number of dead rows, not by their share.
+    autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+);
+ALTER SEQUENCE ${tables}message_seq OWNED BY ${tables}message.seq;
+
+CREATE UNIQUE INDEX ${prefix}message_id ON ${tables}message (id);
+-- One index for each question, each in the order of its answer. locked_until, updated_at and last_error are in none of them,
+-- neither as a column nor in a condition, so that extending a lease does not touch an index.
+CREATE INDEX ${prefix}message_due ON ${tables}message (topic_id, available_at, seq) WHERE state = 'PENDING';
+CREATE INDEX ${prefix}message_leased ON ${tables}message (topic_id, seq) WHERE state = 'PROCESSING';
+CREATE INDEX ${prefix}message_dead ON ${tables}message (topic_id, seq) WHERE state = 'DEAD';
+
+CREATE TABLE ${tables}archive (
+    seq             bigint       NOT NULL,
+    id              uuid         NOT NULL,
+    topic_id        integer      NOT NULL,
+    namespace       varchar(100) NOT NULL,
+    topic           varchar(100) NOT NULL,
+    type            varchar(255) NOT NULL,
+    tenant          varchar(255),
+    ordering_key    varchar(255),
+    idempotency_key varchar(255),
+    content_type    varchar(100) NOT NULL,
+    payload         bytea,
+    headers         text         NOT NULL,
+    correlation_id  varchar(255),
+    causation_id    varchar(255),
+    traceparent     varchar(55),
+    tracestate      varchar(512),
+    source          varchar(500),
+    subject         varchar(500),
+    occurred_at     timestamptz  NOT NULL,
+    deliver_at      timestamptz,
+    attempts        integer      NOT NULL,
+    crashes         integer      NOT NULL,
+    created_at      timestamptz  NOT NULL,
+    delivered_at    timestamptz  NOT NULL,
+    CONSTRAINT ${prefix}archive_pk PRIMARY KEY (delivered_at, seq)
+);
+CREATE INDEX ${prefix}archive_id ON ${tables}archive (id);
+
+-- The only place that decides whether an idempotency key was used: messages move, marks stay for their window.
+CREATE TABLE ${tables}dedup (
+    topic_id     integer     NOT NULL,
+    key_hash     bytea       NOT NULL,
+    message_id   uuid        NOT NULL,
+    payload_hash bytea       NOT NULL,
+    seen_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT ${prefix}dedup_pk PRIMARY KEY (topic_id, key_hash)
+);
+CREATE INDEX ${prefix}dedup_seen ON ${tables}dedup (seen_at);
+
+CREATE TABLE ${tables}topic (
+    id                   integer      GENERATED BY DEFAULT AS IDENTITY,
+    namespace            varchar(100) NOT NULL,
+    topic                varchar(100) NOT NULL,
+    tenant_prefixed_keys boolean      NOT NULL,
+    paused               boolean      NOT NULL DEFAULT false,
+    created_at           timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT ${prefix}topic_pk PRIMARY KEY (id),
+    CONSTRAINT ${prefix}topic_name UNIQUE (namespace, topic)
+);
+
+CREATE TABLE ${tables}audit (
+    id         bigint       GENERATED BY DEFAULT AS IDENTITY,
+    at         timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    operator   varchar(255) NOT NULL,
+    action     varchar(20)  NOT NULL,
+    namespace  varchar(100) NOT NULL,
+    topic      varchar(100) NOT NULL,
+    message_id uuid,
+    CONSTRAINT ${prefix}audit_pk PRIMARY KEY (id)
+);
+
+-- For people at a console: payloads as text, bytes that are none as escapes.
+CREATE VIEW ${tables}message_text AS
+SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at, locked_by,
+       locked_until, reason, last_error, headers, encode(payload, 'escape') AS payload, occurred_at, created_at
+FROM ${tables}message;
