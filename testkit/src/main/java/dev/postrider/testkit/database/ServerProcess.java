@@ -1,0 +1,104 @@
+package dev.postrider.testkit.database;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The operating system's view of one run of a server, from start to death. */
+final class ServerProcess {
+
+    private static final Duration DEATH_LIMIT = Duration.ofSeconds(10);
+
+    private final Process process;
+    private final @Nullable Process watchdog;
+
+    private ServerProcess(Process process, @Nullable Process watchdog) {
+        this.process = process;
+        this.watchdog = watchdog;
+    }
+
+    /** Starts a server whose files are all in one directory, the log of what it prints among them. */
+    static ServerProcess start(List<String> command, Map<String, String> environment, Path directory)
+            throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log(directory).toFile()));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        try {
+            return new ServerProcess(process, watchdog(process.pid(), directory));
+        } catch (IOException e) {
+            process.destroyForcibly();
+            throw e;
+        }
+    }
+
+    /**
+     * Ends the server and deletes its directory if this JVM dies without running its shutdown hooks: the pipe from here closes
+     * then, and the shell, which has been reading from it, goes on. It asks first, so that PostgreSQL gives its shared memory
+     * back.
+     */
+    private static @Nullable Process watchdog(long pid, Path directory) throws IOException {
+        if (Machine.isWindows()) {
+            return null;
+        }
+        String script = "read nothing; kill -QUIT \"$0\"; sleep 5; kill -9 \"$0\"; rm -rf \"$1\"";
+        return new ProcessBuilder("sh", "-c", script, Long.toString(pid), directory.toString())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+
+    /** Where the server of a directory prints to. */
+    static Path log(Path directory) {
+        return directory.resolve("server.log");
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits a little; true as soon as the server has ended. */
+    boolean endsWithin(Duration patience) throws InterruptedException {
+        return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Kills the server with all its children and returns when they are gone. A child that is born during the kill is not seen;
+     * it ends by itself when it notices that it is an orphan.
+     */
+    void kill() {
+        List<ProcessHandle> family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                .toList();
+        family.forEach(ProcessHandle::destroyForcibly);
+        if (watchdog != null) {
+            watchdog.destroyForcibly();
+        }
+        awaitEnd(family);
+    }
+
+    static void awaitEnd(List<ProcessHandle> processes) {
+        long deadline = System.nanoTime() + DEATH_LIMIT.toNanos();
+        while (processes.stream().anyMatch(ServerProcess::isRunning)) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException("Not gone within " + DEATH_LIMIT.toSeconds() + " s: " + processes);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+        }
+    }
+
+    /** A dead process that nobody has waited for yet counts as alive with the JDK, but has no program any more. */
+    static boolean isRunning(ProcessHandle handle) {
+        return handle.isAlive() && handle.info().command().isPresent();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.postrider.testkit.database;
+
+import org.jspecify.annotations.NullMarked;
