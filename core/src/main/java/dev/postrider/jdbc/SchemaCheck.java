@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** Compares the tables in the database with the ones this version works with, and says what to do about a difference. */
 final class SchemaCheck {
@@ -38,6 +39,7 @@ final class SchemaCheck {
         TIME("TIMESTAMPTZ", "DATETIME", "TIMESTAMP WITH TIME ZONE"),
         FLAG("BOOL", "BOOLEAN", "BIT", "TINYINT");
 
+        @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
         private final Set<String> names;
 
         Kind(String... names) {
@@ -179,8 +181,7 @@ final class SchemaCheck {
     /** One table as the driver describes it, in lower case. */
     private record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes) {
 
-        static Catalog read(Connection connection, @org.jspecify.annotations.Nullable String schema, String table)
-                throws SQLException {
+        static Catalog read(Connection connection, @Nullable String schema, String table) throws SQLException {
             DatabaseMetaData metaData = connection.getMetaData();
             boolean upper = metaData.storesUpperCaseIdentifiers();
             boolean mySql = metaData.getURL().startsWith("jdbc:mysql")

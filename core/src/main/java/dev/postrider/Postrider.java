@@ -1,0 +1,143 @@
+package dev.postrider;
+
+import dev.postrider.admin.Admin;
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.outbox.Work;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.TopicDeclaration;
+import java.sql.Connection;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * The outbox of one database: writes messages in the application's own transactions and, once started, delivers them.
+ *
+ * <pre>{@code
+ * Postrider postrider = Postrider.on(dataSource)
+ *         .topic("orders", topic -> topic.deliver(Webhook.to(uri).signedWith(secret)))
+ *         .build();
+ * postrider.migrate();
+ * postrider.start();
+ *
+ * postrider.inTransaction(work -> {
+ *     orders.insert(work.connection(), order);
+ *     work.stage(Message.to("orders").type("order.placed").key(order.id()).json(order.toJson()).build());
+ * });
+ * }</pre>
+ *
+ * Thread-safe. Close it before the data source.
+ */
+public final class Postrider implements AutoCloseable {
+
+    private final JdbcDatabase database;
+    private final MessageStore store;
+    private final List<Topic> topics;
+    private final Dispatcher dispatcher;
+
+    Postrider(JdbcDatabase database, MessageStore store, List<Topic> topics, Dispatcher dispatcher) {
+        this.database = database;
+        this.store = store;
+        this.topics = topics;
+        this.dispatcher = dispatcher;
+    }
+
+    /** Begins a configuration. The data source is used as it is given; pooling is the application's business. */
+    public static PostriderBuilder on(DataSource dataSource) {
+        return new PostriderBuilder(dataSource);
+    }
+
+    /** Creates or upgrades the tables and registers the declared topics. Safe when many processes do it at once. */
+    public void migrate() {
+        database.migrate();
+        register();
+    }
+
+    /** The statements that bring the tables in, for those who apply them by other means. */
+    public List<String> schemaScript() {
+        return database.script();
+    }
+
+    /** Registers the declared topics in the database: for a process that only writes, when another one migrates. */
+    public void register() {
+        List<TopicDeclaration> declarations =
+                topics.stream().map(Topic::declaration).toList();
+        database.register(declarations);
+    }
+
+    /**
+     * Checks the schema, registers the declared topics, and begins to deliver those that have a destination. A process that only
+     * writes leaves it out.
+     *
+     * @throws dev.postrider.error.SchemaMismatchException when the tables are missing or of another version; names the fix
+     */
+    public void start() {
+        database.check();
+        register();
+        dispatcher.start();
+    }
+
+    /** Writes in the transaction of this connection, at once. */
+    public Outbox outbox(Connection connection) {
+        return database.outbox(connection);
+    }
+
+    /** What a unit of work does when it has nothing to answer. */
+    @FunctionalInterface
+    public interface Task<X extends Exception> {
+        void run(UnitOfWork work) throws X;
+    }
+
+    /** Runs the task in a transaction, writes the messages it staged just before the commit, and wakes the dispatcher after it. */
+    public <X extends Exception> void inTransaction(Task<X> task) throws X {
+        Work<Boolean, X> work = unit -> {
+            task.run(unit);
+            return true;
+        };
+        answerInTransaction(work);
+    }
+
+    /** The same for work that answers something. */
+    public <T, X extends Exception> T answerInTransaction(Work<T, X> work) throws X {
+        T result = database.inTransaction(work);
+        dispatcher.wake();
+        return result;
+    }
+
+    /**
+     * Delivers what is due now, in this thread: for tests, and for processes that are started by a clock instead of
+     * {@link #start}.
+     *
+     * @return how many attempts were made
+     */
+    public long deliverDue() {
+        return dispatcher.deliverDue();
+    }
+
+    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once. */
+    public void wake() {
+        dispatcher.wake();
+    }
+
+    /** Claims and outcomes for a loop of one's own, without the dispatcher. */
+    public MessageStore store() {
+        return store;
+    }
+
+    public Admin admin() {
+        return database.admin();
+    }
+
+    /** Stops claiming, waits for the deliveries under way up to the drain timeout, and releases the rest. */
+    public void stop() {
+        dispatcher.stop();
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+}

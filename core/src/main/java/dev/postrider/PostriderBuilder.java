@@ -1,0 +1,96 @@
+package dev.postrider;
+
+import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.event.EventListener;
+import dev.postrider.event.EventListeners;
+import dev.postrider.event.LogListener;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.MessageStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+
+/** Collects the configuration of a {@link Postrider}. Not thread-safe. */
+public final class PostriderBuilder {
+
+    private final DataSource dataSource;
+    private DataSource dispatchDataSource;
+    private JdbcOptions tables = JdbcOptions.defaults();
+    private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
+    private final Map<String, Topic> topics = new LinkedHashMap<>();
+    private final List<EventListener> listeners = new ArrayList<>(List.of(new LogListener()));
+
+    PostriderBuilder(DataSource dataSource) {
+        this.dataSource = dataSource;
+        this.dispatchDataSource = dataSource;
+    }
+
+    /** Declares a topic that this process only writes to. */
+    public PostriderBuilder topic(String name) {
+        return topic(name, topic -> {});
+    }
+
+    /** Declares a topic, and how this process delivers it. */
+    public PostriderBuilder topic(String name, Consumer<Topic.Builder> declaration) {
+        Topic.Builder builder = Topic.named(name);
+        declaration.accept(builder);
+        Topic topic = builder.build();
+        if (topics.put(topic.name().toString(), topic) != null) {
+            throw new InvalidConfigurationException("topic." + topic.name(), "is declared twice: keep one");
+        }
+        return this;
+    }
+
+    /** Where the tables are and what may be put into them. */
+    public PostriderBuilder tables(UnaryOperator<JdbcOptions> change) {
+        tables = change.apply(tables);
+        return this;
+    }
+
+    /** How this node works: lease, poll interval, batches, retention. */
+    public PostriderBuilder dispatch(Consumer<DispatchOptions.Builder> change) {
+        change.accept(dispatch);
+        return this;
+    }
+
+    /** Connections for delivering that are not the business transactions' own, so that neither can starve the other. */
+    public PostriderBuilder dispatchOn(DataSource dispatchDataSource) {
+        this.dispatchDataSource = dispatchDataSource;
+        return this;
+    }
+
+    /** Hears what happens, besides the log. */
+    public PostriderBuilder listener(EventListener listener) {
+        listeners.add(listener);
+        return this;
+    }
+
+    /**
+     * Checks everything together, and connects once to learn which database it is.
+     *
+     * @throws InvalidConfigurationException naming the property that cannot work
+     * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
+     */
+    public Postrider build() {
+        DispatchOptions options = dispatch.build();
+        EventListener events = new EventListeners(listeners);
+        Duration statementTimeout = options.lease().dividedBy(2);
+        JdbcDatabase database = JdbcDatabase.open(dataSource, tables, statementTimeout, events);
+        JdbcDatabase dispatching = dispatchDataSource == dataSource
+                ? database
+                : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
+        MessageStore store = dispatching.messages();
+        List<Topic> declared = List.copyOf(topics.values());
+        Dispatcher dispatcher = new Dispatcher(store, dispatching.retention(), declared, options, events);
+        return new Postrider(database, store, declared, dispatcher);
+    }
+}

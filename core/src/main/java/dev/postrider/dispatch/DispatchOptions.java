@@ -1,0 +1,213 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.error.InvalidConfigurationException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * How a node works. Immutable and checked as a whole; begin with {@link #builder()}. The names in errors and in
+ * {@link #describe()} are those of {@code docs/configuration.md}.
+ *
+ * @param deadRetention how long dead letters are kept; empty for ever
+ */
+public record DispatchOptions(
+        String worker,
+        Duration pollInterval,
+        int batchSize,
+        Duration lease,
+        int maxInFlight,
+        long maxInFlightBytes,
+        Duration drainTimeout,
+        Duration housekeepingInterval,
+        Duration archiveRetention,
+        Optional<Duration> deadRetention,
+        Duration keyRetention,
+        int purgeBatch) {
+
+    public DispatchOptions {
+        require(!worker.isBlank() && worker.length() <= 100, "worker", "must be a name of 1 to 100 characters");
+        positive("poll-interval", pollInterval);
+        positive("lease", lease);
+        require(lease.compareTo(Duration.ofHours(24)) <= 0, "lease", "must be at most 24 h, but is " + lease);
+        require(lease.compareTo(Duration.ofSeconds(1)) >= 0, "lease", "must be at least 1 s, but is " + lease);
+        require(
+                pollInterval.compareTo(lease.dividedBy(3)) <= 0,
+                "poll-interval",
+                "(" + pollInterval + ") must not be above a third of lease (" + lease + ")");
+        range("batch-size", batchSize, 1, 10_000);
+        range("max-in-flight", maxInFlight, 1, 100_000);
+        require(maxInFlightBytes > 0, "max-in-flight-bytes", "must be positive, but is " + maxInFlightBytes);
+        require(!drainTimeout.isNegative(), "drain-timeout", "must not be negative, but is " + drainTimeout);
+        positive("housekeeping-interval", housekeepingInterval);
+        positive("archive-retention", archiveRetention);
+        deadRetention.ifPresent(age -> positive("dead-retention", age));
+        positive("key-retention", keyRetention);
+        range("purge-batch", purgeBatch, 1, 10_000);
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Left of every lease: no delivery begins in it, and every transport must have answered before it. */
+    Duration headroom() {
+        return lease.dividedBy(10);
+    }
+
+    /** Each property with its value, as the documentation lists them. */
+    public Map<String, String> describe() {
+        Map<String, String> properties = new LinkedHashMap<>();
+        properties.put("poll-interval", text(pollInterval));
+        properties.put("batch-size", Integer.toString(batchSize));
+        properties.put("lease", text(lease));
+        properties.put("max-in-flight", Integer.toString(maxInFlight));
+        properties.put("max-in-flight-bytes", Long.toString(maxInFlightBytes));
+        properties.put("drain-timeout", text(drainTimeout));
+        properties.put("housekeeping-interval", text(housekeepingInterval));
+        properties.put("archive-retention", text(archiveRetention));
+        properties.put(
+                "dead-retention", deadRetention.map(DispatchOptions::text).orElse("forever"));
+        properties.put("key-retention", text(keyRetention));
+        properties.put("purge-batch", Integer.toString(purgeBatch));
+        return properties;
+    }
+
+    /** Whole days, hours, minutes, seconds or milliseconds, the largest that fits. */
+    static String text(Duration duration) {
+        long millis = duration.toMillis();
+        if (millis % 86_400_000 == 0) {
+            return millis / 86_400_000 + "d";
+        }
+        if (millis % 3_600_000 == 0) {
+            return millis / 3_600_000 + "h";
+        }
+        if (millis % 60_000 == 0) {
+            return millis / 60_000 + "m";
+        }
+        return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
+    }
+
+    private static void positive(String property, Duration value) {
+        require(!value.isNegative() && !value.isZero(), property, "must be positive, but is " + value);
+    }
+
+    private static void range(String property, int value, int min, int max) {
+        require(value >= min && value <= max, property, "must be " + min + " to " + max + ", but is " + value);
+    }
+
+    private static void require(boolean condition, String property, String problem) {
+        if (!condition) {
+            throw new InvalidConfigurationException(property, problem);
+        }
+    }
+
+    /** The defaults, each written once. Not thread-safe. */
+    public static final class Builder {
+
+        private String worker = ProcessHandle.current().pid() + "-"
+                + UUID.randomUUID().toString().substring(0, 8);
+        private Duration pollInterval = Duration.ofSeconds(5);
+        private int batchSize = 100;
+        private Duration lease = Duration.ofSeconds(30);
+        private int maxInFlight = 1000;
+        private long maxInFlightBytes = 64L * 1024 * 1024;
+        private Duration drainTimeout = Duration.ofSeconds(20);
+        private Duration housekeepingInterval = Duration.ofMinutes(1);
+        private Duration archiveRetention = Duration.ofDays(1);
+        private Optional<Duration> deadRetention = Optional.empty();
+        private Duration keyRetention = Duration.ofDays(30);
+        private int purgeBatch = 1000;
+
+        private Builder() {}
+
+        /** What operators see as the holder of a lease; the process id and a random part unless said otherwise. */
+        public Builder worker(String worker) {
+            this.worker = worker;
+            return this;
+        }
+
+        /** How long a message of another process can stay unnoticed. At most a third of the lease. */
+        public Builder pollInterval(Duration pollInterval) {
+            this.pollInterval = pollInterval;
+            return this;
+        }
+
+        /** How many messages one statement claims at most. */
+        public Builder batchSize(int batchSize) {
+            this.batchSize = batchSize;
+            return this;
+        }
+
+        /** How long a lost node's messages wait before another takes them; prolonged while a delivery goes on. */
+        public Builder lease(Duration lease) {
+            this.lease = lease;
+            return this;
+        }
+
+        /** How many messages this node holds at once, over all topics. */
+        public Builder maxInFlight(int maxInFlight) {
+            this.maxInFlight = maxInFlight;
+            return this;
+        }
+
+        /** How many bytes of payload this node holds at once, over all topics. */
+        public Builder maxInFlightBytes(long maxInFlightBytes) {
+            this.maxInFlightBytes = maxInFlightBytes;
+            return this;
+        }
+
+        /** How long stopping waits for deliveries under way before it releases the rest. */
+        public Builder drainTimeout(Duration drainTimeout) {
+            this.drainTimeout = drainTimeout;
+            return this;
+        }
+
+        /** How often old rows are removed and a summary is given. */
+        public Builder housekeepingInterval(Duration housekeepingInterval) {
+            this.housekeepingInterval = housekeepingInterval;
+            return this;
+        }
+
+        public Builder archiveRetention(Duration archiveRetention) {
+            this.archiveRetention = archiveRetention;
+            return this;
+        }
+
+        /** How long dead letters are kept; for ever without this call. */
+        public Builder deadRetention(Duration deadRetention) {
+            this.deadRetention = Optional.of(deadRetention);
+            return this;
+        }
+
+        /** For how long an idempotency key stays used: at least this, counted from its first use. */
+        public Builder keyRetention(Duration keyRetention) {
+            this.keyRetention = keyRetention;
+            return this;
+        }
+
+        /** How many rows one purging statement removes at most. */
+        public Builder purgeBatch(int purgeBatch) {
+            this.purgeBatch = purgeBatch;
+            return this;
+        }
+
+        public DispatchOptions build() {
+            return new DispatchOptions(
+                    worker,
+                    pollInterval,
+                    batchSize,
+                    lease,
+                    maxInFlight,
+                    maxInFlightBytes,
+                    drainTimeout,
+                    housekeepingInterval,
+                    archiveRetention,
+                    deadRetention,
+                    keyRetention,
+                    purgeBatch);
+        }
+    }
+}

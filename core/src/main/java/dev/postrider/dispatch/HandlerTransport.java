@@ -1,0 +1,54 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryHandler;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a handler in a thread of its own and answers for it. A handler that takes too long is interrupted and has failed. */
+final class HandlerTransport implements Transport {
+
+    private final Topic topic;
+    private final DeliveryHandler handler;
+    private final Executor threads;
+
+    HandlerTransport(Topic topic, DeliveryHandler handler, Executor threads) {
+        this.topic = topic;
+        this.handler = handler;
+        this.threads = threads;
+    }
+
+    @Override
+    public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+        CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+        FutureTask<Boolean> task = new FutureTask<>(() -> answer.complete(run(delivery)));
+        DeliveryResult late = DeliveryResult.failed("The handler gave no answer within " + topic.handlerTimeout());
+        threads.execute(task);
+        return answer.completeOnTimeout(late, topic.handlerTimeout().toMillis(), TimeUnit.MILLISECONDS)
+                .whenComplete((result, failure) -> {
+                    if (late.equals(result)) {
+                        task.cancel(true);
+                    }
+                });
+    }
+
+    private DeliveryResult run(Delivery delivery) {
+        try {
+            handler.handle(delivery);
+            return DeliveryResult.delivered();
+        } catch (Throwable e) {
+            return Failures.classify(topic, e);
+        }
+    }
+
+    @Override
+    public Duration timeout() {
+        return topic.handlerTimeout();
+    }
+}

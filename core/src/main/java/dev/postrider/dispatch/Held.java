@@ -1,0 +1,83 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Claim;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A claim this node holds, from before the claiming statement was sent until its outcome is written. The lease is counted from
+ * the time before the statement, and by whichever of the two clocks says first that it is over: a machine that slept has one
+ * that did not notice.
+ */
+final class Held {
+
+    private final Topic topic;
+    private final Claim claim;
+    private final long startedNanos;
+    private final AtomicBoolean decided = new AtomicBoolean();
+    private volatile Stamp renewed;
+    private volatile boolean lost;
+
+    /** When the lease was last asked for. */
+    record Stamp(long nanos, long wallMillis) {
+
+        static Stamp now(Time time) {
+            return new Stamp(time.nanos(), time.wallMillis());
+        }
+
+        Duration age(Time time) {
+            long monotonic = time.nanos() - nanos;
+            long wall = (time.wallMillis() - wallMillis) * 1_000_000;
+            return Duration.ofNanos(Math.max(monotonic, wall));
+        }
+    }
+
+    Held(Topic topic, Claim claim, Stamp asked) {
+        this.topic = topic;
+        this.claim = claim;
+        this.startedNanos = asked.nanos();
+        this.renewed = asked;
+    }
+
+    Topic topic() {
+        return topic;
+    }
+
+    Claim claim() {
+        return claim;
+    }
+
+    /** True for the first caller only: a claim has one outcome. */
+    boolean decide() {
+        return decided.compareAndSet(false, true);
+    }
+
+    boolean isDecided() {
+        return decided.get();
+    }
+
+    long bytes() {
+        return claim.message().payload().size();
+    }
+
+    Duration sinceStart(Time time) {
+        return Duration.ofNanos(time.nanos() - startedNanos);
+    }
+
+    Duration sinceRenewal(Time time) {
+        return renewed.age(time);
+    }
+
+    void renewed(Stamp asked) {
+        renewed = asked;
+    }
+
+    /** Another worker has it: there is nothing left to prolong. */
+    void lose() {
+        lost = true;
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+}

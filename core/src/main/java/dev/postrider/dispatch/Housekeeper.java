@@ -1,0 +1,98 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.RetentionStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+/** Buries what was lost on its last attempt, removes what is past its time, and gives the summary. */
+final class Housekeeper {
+
+    private static final int SWEEP_LIMIT = 1000;
+
+    /** Chunks of one kind in one round; what is left waits for the next. */
+    private static final int CHUNKS = 200;
+
+    private final MessageStore store;
+    private final RetentionStore retention;
+    private final DispatchOptions options;
+    private final List<Topic> topics;
+    private final Time time;
+    private final EventListener events;
+    private final InFlight inFlight;
+    private final Tally tally;
+    private Tally lastTally;
+    private long lastRound;
+
+    Housekeeper(
+            MessageStore store,
+            RetentionStore retention,
+            DispatchOptions options,
+            List<Topic> topics,
+            Time time,
+            EventListener events,
+            InFlight inFlight,
+            Tally tally) {
+        this.store = store;
+        this.retention = retention;
+        this.options = options;
+        this.topics = topics;
+        this.time = time;
+        this.events = events;
+        this.inFlight = inFlight;
+        this.tally = tally;
+        this.lastTally = tally.copy();
+        this.lastRound = time.nanos();
+    }
+
+    Duration runOnce() {
+        topics.forEach(this::sweep);
+        Duration period = Duration.ofNanos(time.nanos() - lastRound);
+        if (period.compareTo(options.housekeepingInterval()) >= 0) {
+            lastRound = time.nanos();
+            purge();
+            summarise(period);
+        }
+        Duration interval = options.housekeepingInterval();
+        return interval.compareTo(options.lease()) < 0 ? interval : options.lease();
+    }
+
+    private void sweep(Topic topic) {
+        int buried = store.sweep(topic.name(), topic.maxAttempts(), SWEEP_LIMIT);
+        if (buried > 0) {
+            events.on(new Event.Swept(topic.name(), buried));
+        }
+    }
+
+    private void purge() {
+        int archived = inChunks(limit -> retention.purgeArchive(options.archiveRetention(), limit));
+        int dead = options.deadRetention()
+                .map(age -> inChunks(limit -> retention.purgeDead(age, limit)))
+                .orElse(0);
+        int keys = inChunks(limit -> retention.purgeKeys(options.keyRetention(), limit));
+        if (archived + dead + keys > 0) {
+            events.on(new Event.Purged(archived, dead, keys));
+        }
+    }
+
+    private int inChunks(IntUnaryOperator purge) {
+        int total = 0;
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            int removed = purge.applyAsInt(options.purgeBatch());
+            total += removed;
+            if (removed < options.purgeBatch()) {
+                break;
+            }
+        }
+        return total;
+    }
+
+    private void summarise(Duration period) {
+        Tally now = tally.copy();
+        events.on(now.summary(lastTally, inFlight.count(), period));
+        lastTally = now;
+    }
+}

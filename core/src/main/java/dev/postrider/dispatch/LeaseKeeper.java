@@ -1,0 +1,53 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Claim;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Prolongs the leases of deliveries that take long: each when a third of it is gone, so that two more tries are left. */
+final class LeaseKeeper {
+
+    private final MessageStore store;
+    private final InFlight inFlight;
+    private final Duration lease;
+    private final Time time;
+
+    LeaseKeeper(MessageStore store, InFlight inFlight, Duration lease, Time time) {
+        this.store = store;
+        this.inFlight = inFlight;
+        this.lease = lease;
+        this.time = time;
+    }
+
+    Duration runOnce() {
+        Duration third = lease.dividedBy(3);
+        List<Held> ageing = inFlight.all().stream()
+                .filter(held -> !held.isLost() && held.sinceRenewal(time).compareTo(third) >= 0)
+                .toList();
+        if (!ageing.isEmpty()) {
+            extend(ageing);
+        }
+        return lease.dividedBy(12);
+    }
+
+    private void extend(List<Held> ageing) {
+        Held.Stamp asked = Held.Stamp.now(time);
+        Map<Claim, Held> byClaim = ageing.stream().collect(Collectors.toMap(Held::claim, Function.identity()));
+        for (Settlement settlement : store.extend(List.copyOf(byClaim.keySet()), lease)) {
+            Held held = byClaim.get(settlement.claim());
+            if (held == null) {
+                continue;
+            }
+            if (settlement.isLost()) {
+                held.lose();
+            } else {
+                held.renewed(asked);
+            }
+        }
+    }
+}

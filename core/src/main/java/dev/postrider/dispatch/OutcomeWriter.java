@@ -1,0 +1,192 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.error.StoreException;
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gathers outcomes and writes them in batches. Nothing is dropped while the database cannot be reached: a batch is sent again
+ * until there is an answer, because an outcome that is not written is a message delivered twice. Outcomes come in from any
+ * thread; {@link #runOnce} belongs to one.
+ */
+final class OutcomeWriter {
+
+    private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
+
+    private static final int BATCH = 500;
+    private static final Duration LINGER = Duration.ofMillis(10);
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
+    private record Decided(Held held, Outcome outcome, long nanos) {}
+
+    private final MessageStore store;
+    private final InFlight inFlight;
+    private final Time time;
+    private final EventListener events;
+    private final Consumer<Outcome> settled;
+    private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final Tally tally = new Tally();
+    private List<Decided> batch = List.of();
+    private volatile Runnable wake = () -> {};
+
+    /** @param settled told of every outcome that is done with, written or too late */
+    OutcomeWriter(MessageStore store, InFlight inFlight, Time time, EventListener events, Consumer<Outcome> settled) {
+        this.store = store;
+        this.inFlight = inFlight;
+        this.time = time;
+        this.events = events;
+        this.settled = settled;
+    }
+
+    void onWork(Runnable wake) {
+        this.wake = wake;
+    }
+
+    Tally tally() {
+        return tally;
+    }
+
+    /** The first outcome of a claim counts; what a released or overdue delivery answers later is passed over. */
+    void add(Held held, Outcome outcome) {
+        if (!held.decide()) {
+            return;
+        }
+        queue.add(new Decided(held, outcome, time.nanos()));
+        int count = waiting.incrementAndGet();
+        if (count == 1 || count >= BATCH || count >= inFlight.count()) {
+            wake.run();
+        }
+    }
+
+    boolean isEmpty() {
+        return batch.isEmpty() && queue.isEmpty();
+    }
+
+    /** Writes a batch if one is full, has waited long enough, or is all there is in flight. */
+    Duration runOnce() {
+        if (batch.isEmpty()) {
+            Duration linger = remainingLinger();
+            if (!linger.isZero()) {
+                return linger;
+            }
+            batch = nextBatch();
+        }
+        if (!batch.isEmpty()) {
+            write();
+            batch = List.of();
+        }
+        return queue.isEmpty() ? IDLE : Duration.ZERO;
+    }
+
+    private Duration remainingLinger() {
+        Decided oldest = queue.peek();
+        int count = waiting.get();
+        if (oldest == null || count >= BATCH || count >= inFlight.count()) {
+            return Duration.ZERO;
+        }
+        Duration waited = Duration.ofNanos(time.nanos() - oldest.nanos());
+        return waited.compareTo(LINGER) >= 0 ? Duration.ZERO : LINGER.minus(waited);
+    }
+
+    private List<Decided> nextBatch() {
+        List<Decided> next = new ArrayList<>();
+        for (Decided decided = queue.poll(); decided != null; decided = queue.poll()) {
+            next.add(decided);
+            waiting.decrementAndGet();
+            if (next.size() == BATCH) {
+                break;
+            }
+        }
+        return next;
+    }
+
+    private void write() {
+        try {
+            finish(batch, store.settle(batch.stream().map(Decided::outcome).toList()));
+        } catch (StoreUnavailableException e) {
+            throw e; // the loop comes back with the same batch
+        } catch (StoreException e) {
+            log.error("A batch of {} outcomes was refused: writing them one by one", batch.size(), e);
+            batch.forEach(this::writeAlone);
+        }
+    }
+
+    /** One outcome that the database refuses must not hold back the others, nor repeat for ever. */
+    private void writeAlone(Decided decided) {
+        try {
+            finish(List.of(decided), store.settle(List.of(decided.outcome())));
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (StoreException e) {
+            Outcome plain = withoutErrorText(decided.outcome());
+            try {
+                finish(List.of(decided), store.settle(List.of(plain)));
+            } catch (StoreException again) {
+                log.error(
+                        "The outcome of {} cannot be written; its lease will run out",
+                        decided.held().claim(),
+                        again);
+                inFlight.remove(decided.held());
+                settled.accept(decided.outcome());
+            }
+        }
+    }
+
+    private static Outcome withoutErrorText(Outcome outcome) {
+        if (outcome instanceof Outcome.Retry retry) {
+            return new Outcome.Retry(retry.claim(), retry.delay(), "The error text could not be stored");
+        }
+        if (outcome instanceof Outcome.Buried buried) {
+            return new Outcome.Buried(buried.claim(), buried.reason(), "The error text could not be stored");
+        }
+        return outcome;
+    }
+
+    private void finish(List<Decided> written, List<Settlement> settlements) {
+        Tally before = tally.copy();
+        for (int i = 0; i < written.size(); i++) {
+            Decided decided = written.get(i);
+            inFlight.remove(decided.held());
+            tally.count(decided.outcome(), settlements.get(i));
+            report(decided, settlements.get(i));
+            settled.accept(decided.outcome());
+        }
+        events.on(tally.since(before));
+    }
+
+    private void report(Decided decided, Settlement settlement) {
+        Held held = decided.held();
+        Outcome outcome = decided.outcome();
+        int attempt = held.claim().attempt();
+        int maxAttempts = held.topic().maxAttempts();
+        var message = held.claim().message();
+        if (settlement instanceof Settlement.LeaseLost lost) {
+            events.on(
+                    lost.finished()
+                            ? new Event.SkippedFinished(message, attempt)
+                            : new Event.LeaseLost(message, attempt));
+        } else if (outcome instanceof Outcome.Delivered) {
+            events.on(new Event.Delivered(message, attempt, held.sinceStart(time)));
+        } else if (outcome instanceof Outcome.Retry retry) {
+            events.on(new Event.Failed(message, attempt, maxAttempts, retry.error(), retry.delay()));
+        } else if (outcome instanceof Outcome.Buried buried) {
+            events.on(new Event.Buried(
+                    message, attempt, maxAttempts, buried.reason().name(), buried.error()));
+        } else {
+            events.on(new Event.Released(message));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.event.Event;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+
+/** Counts what became of messages. Thread-safe. */
+final class Tally {
+
+    private long delivered;
+    private long failed;
+    private long buried;
+    private long released;
+    private long lost;
+
+    synchronized void count(Outcome outcome, Settlement settlement) {
+        if (settlement.isLost()) {
+            lost++;
+        } else if (outcome instanceof Outcome.Delivered) {
+            delivered++;
+        } else if (outcome instanceof Outcome.Retry) {
+            failed++;
+        } else if (outcome instanceof Outcome.Buried) {
+            buried++;
+        } else {
+            released++;
+        }
+    }
+
+    synchronized Tally copy() {
+        Tally copy = new Tally();
+        copy.delivered = delivered;
+        copy.failed = failed;
+        copy.buried = buried;
+        copy.released = released;
+        copy.lost = lost;
+        return copy;
+    }
+
+    synchronized Event.Settled since(Tally before) {
+        return new Event.Settled(
+                (int) (delivered - before.delivered),
+                (int) (failed - before.failed),
+                (int) (buried - before.buried),
+                (int) (released - before.released),
+                (int) (lost - before.lost));
+    }
+
+    synchronized Event.Summary summary(Tally before, int inFlight, Duration period) {
+        return new Event.Summary(
+                delivered - before.delivered,
+                failed - before.failed,
+                buried - before.buried,
+                lost - before.lost,
+                inFlight,
+                period);
+    }
+
+    synchronized long total() {
+        return delivered + failed + buried + released + lost;
+    }
+}

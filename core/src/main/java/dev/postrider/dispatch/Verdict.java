@@ -1,0 +1,70 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Claim;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.Outcome;
+import dev.postrider.transport.DeliveryResult;
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one place where the result of a delivery becomes an outcome. */
+final class Verdict {
+
+    private static final Logger log = LoggerFactory.getLogger(Verdict.class);
+
+    /** However long a destination or a policy asks for. */
+    private static final Duration LONGEST_DELAY = Duration.ofDays(30);
+
+    private static final Duration FALLBACK_DELAY = Duration.ofMinutes(1);
+
+    private final DoubleSupplier chance;
+
+    /** @param chance uniform in [0, 1) */
+    Verdict(DoubleSupplier chance) {
+        this.chance = chance;
+    }
+
+    Outcome on(Topic topic, Claim claim, @Nullable DeliveryResult result) {
+        if (result instanceof DeliveryResult.Delivered) {
+            return new Outcome.Delivered(claim);
+        }
+        if (result instanceof DeliveryResult.Rejected rejected) {
+            return new Outcome.Buried(claim, DeadReason.REJECTED, rejected.error());
+        }
+        if (result instanceof DeliveryResult.Failed failed) {
+            return failed(topic, claim, failed.error(), failed.retryAfter());
+        }
+        return failed(topic, claim, "The transport gave no answer", null);
+    }
+
+    private Outcome failed(Topic topic, Claim claim, String error, @Nullable Duration retryAfter) {
+        return claim.attempt() >= topic.maxAttempts()
+                ? new Outcome.Buried(claim, DeadReason.ATTEMPTS_EXHAUSTED, error)
+                : new Outcome.Retry(claim, delay(topic, claim, retryAfter), error);
+    }
+
+    private Duration delay(Topic topic, Claim claim, @Nullable Duration retryAfter) {
+        Duration delay = byPolicy(topic, claim);
+        if (retryAfter != null && retryAfter.compareTo(delay) > 0) {
+            delay = retryAfter;
+        }
+        return delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay;
+    }
+
+    /** A policy of the user's own must not cost the message its outcome. */
+    private Duration byPolicy(Topic topic, Claim claim) {
+        try {
+            Duration delay = topic.retryPolicy().delay(claim.attempt(), chance.getAsDouble());
+            if (delay != null && !delay.isNegative()) {
+                return delay;
+            }
+            log.warn("The retry policy of topic {} answered {}: waiting {}", topic.name(), delay, FALLBACK_DELAY);
+        } catch (RuntimeException e) {
+            log.warn("The retry policy of topic {} failed: waiting {}", topic.name(), FALLBACK_DELAY, e);
+        }
+        return FALLBACK_DELAY;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.postrider.event;
+
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Passes each event on to several listeners; one that throws disturbs neither the others nor the work. Thread-safe. */
+public final class EventListeners implements EventListener {
+
+    private static final Logger log = LoggerFactory.getLogger(EventListeners.class);
+
+    private final List<EventListener> listeners;
+
+    public EventListeners(List<EventListener> listeners) {
+        this.listeners = List.copyOf(listeners);
+    }
+
+    @Override
+    public void on(Event event) {
+        for (EventListener listener : listeners) {
+            try {
+                listener.on(event);
+            } catch (RuntimeException e) {
+                log.warn("A listener failed on {}", event.getClass().getSimpleName(), e);
+            }
+        }
+    }
+}
