@@ -20,7 +20,12 @@ final class Answer implements HttpResponse.BodyHandler<@Nullable Void>, HttpResp
     static final int READ_LIMIT = 64 * 1024;
     private static final int KEEP_LIMIT = 2 * 1024;
 
-    record Head(int status, HttpHeaders headers) {}
+    record Head(int status, HttpHeaders headers) {
+
+        boolean isFinal() {
+            return status >= 200;
+        }
+    }
 
     private final CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();

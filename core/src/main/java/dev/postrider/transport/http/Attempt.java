@@ -25,7 +25,7 @@ final class Attempt {
     private final Route route;
     private final HttpClient client;
     private final Answer answer = new Answer();
-    private @Nullable CompletableFuture<HttpResponse<@Nullable Void>> exchange;
+    private @Nullable CompletableFuture<?> line;
     private boolean over;
 
     Attempt(WebhookSettings settings, Route route, HttpClient client) {
@@ -39,7 +39,7 @@ final class Attempt {
                 .thenCompose(ready -> send(delivery))
                 .orTimeout(settings.timeout.toMillis(), TimeUnit.MILLISECONDS)
                 .handle((done, error) -> {
-                    stop();
+                    stop(error);
                     return outcome(error);
                 });
     }
@@ -51,14 +51,22 @@ final class Attempt {
         }
         HttpRequest request = new WebhookRequest(settings).of(delivery);
         CompletableFuture<HttpResponse<@Nullable Void>> sent = client.sendAsync(request, answer);
-        exchange = sent;
+        // A future derived from the client's, which stays open: cancelling it reaches the exchange also after that has
+        // failed.
+        line = sent.newIncompleteFuture();
         return sent;
     }
 
-    private synchronized void stop() {
+    /**
+     * Hangs up unless the response came to its proper end. On a malformed one the client reports the error and leaves the
+     * connection open, for as long as the peer likes; cancelling closes it.
+     */
+    private synchronized void stop(@Nullable Throwable error) {
         over = true;
-        if (exchange != null) {
-            exchange.cancel(true);
+        Answer.Head head = answer.head();
+        boolean orderly = error == null && head != null && head.isFinal();
+        if (line != null && !orderly) {
+            line.cancel(true);
         }
     }
 
