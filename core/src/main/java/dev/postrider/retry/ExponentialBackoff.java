@@ -28,7 +28,7 @@ record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
 
     @Override
     public Duration delay(int attempts, double chance) {
-        int doublings = Math.min(Math.max(attempts - 1, 0), MAX_DOUBLINGS);
+        int doublings = Math.min(Math.max(attempts, 1) - 1, MAX_DOUBLINGS);
         double grown = (double) base.toMillis() * (double) (1L << doublings);
         double delay = Math.min(Math.max(grown, 1), (double) max.toMillis());
         return Duration.ofMillis(Math.round(delay / 2 + chance * delay / 2));
