@@ -4,9 +4,11 @@ import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.PermanentFailureException;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -78,7 +80,10 @@ final class Attempt {
         }
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         if (cause instanceof PermanentFailureException unsendable) {
-            return DeliveryResult.rejected(Excerpt.of(unsendable));
+            return DeliveryResult.rejected(Objects.requireNonNullElse(unsendable.getMessage(), "cannot be sent"));
+        }
+        if (cause instanceof HttpConnectTimeoutException) {
+            return DeliveryResult.failed("no connection within " + settings.connectTimeout.toMillis() + " ms");
         }
         if (cause instanceof TimeoutException || cause instanceof HttpTimeoutException) {
             return DeliveryResult.failed("no answer within " + settings.timeout.toMillis() + " ms");
