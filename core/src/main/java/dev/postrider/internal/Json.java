@@ -85,6 +85,9 @@ public final class Json {
             expect('"');
             StringBuilder out = new StringBuilder();
             for (char c = next(); c != '"'; c = next()) {
+                if (c < ' ') {
+                    throw wrong("no bare control character");
+                }
                 out.append(c == '\\' ? escaped() : c);
             }
             return out.toString();
@@ -105,12 +108,15 @@ public final class Json {
         }
 
         private char unicode() {
-            if (at + 4 > text.length()) {
-                throw wrong("four hex digits");
+            int code = 0;
+            for (int i = 0; i < 4; i++) {
+                int digit = "0123456789abcdef".indexOf(Character.toLowerCase(next()));
+                if (digit < 0) {
+                    throw wrong("a hex digit");
+                }
+                code = code << 4 | digit;
             }
-            char c = (char) Integer.parseInt(text.substring(at, at + 4), 16);
-            at += 4;
-            return c;
+            return (char) code;
         }
 
         private char next() {
@@ -136,7 +142,7 @@ public final class Json {
         }
 
         private void skipBlanks() {
-            while (at < text.length() && Character.isWhitespace(text.charAt(at))) {
+            while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
                 at++;
             }
         }

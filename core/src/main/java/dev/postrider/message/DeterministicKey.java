@@ -42,6 +42,9 @@ public final class DeterministicKey {
 
     /** A name-based UUID of version 5 (RFC 9562): SHA-1 over the namespace's bytes and the name. */
     public static UUID nameBased(UUID namespace, String name) {
+        if (namespace == null) {
+            throw new InvalidMessageException("key field 'namespace'", "is missing");
+        }
         MessageDigest sha1 = digest("SHA-1");
         sha1.update(ByteBuffer.allocate(16)
                 .putLong(namespace.getMostSignificantBits())

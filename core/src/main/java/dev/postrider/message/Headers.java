@@ -2,6 +2,7 @@ package dev.postrider.message;
 
 import dev.postrider.error.InvalidMessageException;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -47,6 +48,9 @@ final class Headers {
 
     /** A sorted, unmodifiable copy, or an error that names the header. */
     static Map<String, String> checked(Map<String, String> headers) {
+        if (headers == null) {
+            throw new InvalidMessageException("headers", "are missing: an empty map stands for none");
+        }
         if (headers.isEmpty()) {
             return Map.of();
         }
@@ -55,9 +59,14 @@ final class Headers {
                     "headers", "are " + headers.size() + ", at most " + COUNT_LIMIT + " are allowed");
         }
         TreeMap<String, String> copy = new TreeMap<>();
+        Set<String> seen = new HashSet<>();
         int size = 0;
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = checkedName(header.getKey());
+            if (!seen.add(name.toLowerCase(Locale.ROOT))) {
+                throw new InvalidMessageException(
+                        "header '" + name + "'", "is there twice: names that differ in case alone are one to HTTP");
+            }
             String value = checkedValue(name, header.getValue());
             size += name.length() + value.length();
             copy.put(name, value);

@@ -4,6 +4,7 @@ import dev.postrider.error.InvalidMessageException;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 
 /** The identity of a message: a UUID, version 7 when made by {@link #next()}. Immutable. */
 public record MessageId(UUID value) implements Comparable<MessageId> {
@@ -15,6 +16,8 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
     private static final AtomicLong LAST = new AtomicLong();
 
     private static final int COUNTER_BITS = 12;
+    private static final Pattern CANONICAL =
+            Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
 
     public MessageId {
         if (value == null) {
@@ -24,7 +27,12 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
 
     /** A new id (RFC 9562 version 7), greater than every one this process made before. Thread-safe. */
     public static MessageId next() {
-        long candidate = System.currentTimeMillis() << COUNTER_BITS;
+        return next(System.currentTimeMillis());
+    }
+
+    /** Takes the time from outside, so that a test can set it back. */
+    static MessageId next(long wallClock) {
+        long candidate = wallClock << COUNTER_BITS;
         long ticks = LAST.updateAndGet(last -> Math.max(candidate, last + 1));
         long millis = ticks >>> COUNTER_BITS;
         long counter = ticks & ((1 << COUNTER_BITS) - 1);
@@ -33,13 +41,13 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
         return new MessageId(new UUID(high, low));
     }
 
-    /** Reads the usual text form. */
+    /** Reads the usual text form, all 36 characters of it. */
     public static MessageId of(String text) {
-        try {
-            return new MessageId(UUID.fromString(text));
-        } catch (IllegalArgumentException e) {
+        // UUID.fromString alone would also take "1-1-1-1-1", and so give one id several spellings.
+        if (text == null || !CANONICAL.matcher(text).matches()) {
             throw new InvalidMessageException("id", "is not a UUID: " + Text.excerpt(text));
         }
+        return new MessageId(UUID.fromString(text));
     }
 
     /** Orders by the unsigned bits, which for version 7 is the order of creation. */

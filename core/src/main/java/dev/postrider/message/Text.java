@@ -51,6 +51,6 @@ final class Text {
             return "missing";
         }
         String head = text.length() <= EXCERPT ? text : text.substring(0, EXCERPT) + "…";
-        return "'" + head.replaceAll("[\\p{Cntrl}\\p{Cs}]", "?") + "'";
+        return "'" + head.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") + "'";
     }
 }

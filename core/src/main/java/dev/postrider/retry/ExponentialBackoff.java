@@ -7,13 +7,14 @@ import java.time.Duration;
 record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
 
     /** 2^31 milliseconds are 24 days; the cap also keeps every product below within a long. */
-    private static final Duration LIMIT = Duration.ofDays(24);
+    static final Duration LIMIT = Duration.ofDays(24);
 
     private static final int MAX_DOUBLINGS = 31;
 
     ExponentialBackoff {
-        if (base.isNegative() || base.isZero()) {
-            throw new InvalidConfigurationException("base-delay", "must be positive, but is " + base);
+        // Delays are counted in milliseconds: a shorter base would be none at all, and double to none for ever.
+        if (base.compareTo(Duration.ofMillis(1)) < 0) {
+            throw new InvalidConfigurationException("base-delay", "must be at least 1 ms, but is " + base);
         }
         if (max.compareTo(base) < 0) {
             throw new InvalidConfigurationException(
@@ -27,7 +28,7 @@ record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
 
     @Override
     public Duration delay(int attempts, double chance) {
-        int doublings = Math.min(Math.max(attempts - 1, 0), MAX_DOUBLINGS);
+        int doublings = Math.min(Math.max(attempts, 1) - 1, MAX_DOUBLINGS);
         double grown = (double) base.toMillis() * (double) (1L << doublings);
         double delay = Math.min(Math.max(grown, 1), (double) max.toMillis());
         return Duration.ofMillis(Math.round(delay / 2 + chance * delay / 2));

@@ -22,8 +22,10 @@ public interface RetryPolicy {
 
     /** Always the same delay. */
     static RetryPolicy constant(Duration delay) {
-        if (delay.isNegative()) {
-            throw new InvalidConfigurationException("retry-delay", "must not be negative, but is " + delay);
+        if (delay.isNegative() || delay.compareTo(ExponentialBackoff.LIMIT) > 0) {
+            throw new InvalidConfigurationException(
+                    "retry-delay",
+                    "must lie between 0 and " + ExponentialBackoff.LIMIT.toDays() + " days, but is " + delay);
         }
         return (attempts, chance) -> delay;
     }
