@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.StoreException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
@@ -11,6 +12,8 @@ import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,9 +24,14 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Claims and outcomes over JDBC. */
 final class JdbcMessageStore implements MessageStore {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
     /** Expired leases are rare: looked for when the queue is empty, and this often while it is not. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
@@ -51,14 +59,33 @@ final class JdbcMessageStore implements MessageStore {
     public List<Claim> claim(ClaimRequest request) {
         int topicId = topicId(request.topic());
         giveBackUnanswered();
-        List<Claim> claims = new ArrayList<>();
-        if (timeToLookForExpired(topicId)) {
-            claims.addAll(claimExpired(topicId, request));
+        if (!timeToLookForExpired(topicId)) {
+            List<Claim> due = claimDue(topicId, request);
+            return due.isEmpty() ? claimExpired(topicId, request) : due;
         }
-        if (claims.size() < request.limit()) {
-            claims.addAll(claimDue(topicId, request.limit(request.limit() - claims.size())));
+        List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
+        long bytes = claims.stream()
+                .mapToLong(claim -> claim.message().payload().size())
+                .sum();
+        if (claims.size() < request.limit() && bytes < request.maxBytes()) {
+            addDue(
+                    claims,
+                    topicId,
+                    request.limit(request.limit() - claims.size()).maxBytes(request.maxBytes() - bytes));
         }
-        return claims.isEmpty() ? claimExpired(topicId, request) : claims;
+        return claims;
+    }
+
+    /** What is held already must reach its worker, whatever becomes of the second statement. */
+    private void addDue(List<Claim> claims, int topicId, ClaimRequest request) {
+        try {
+            claims.addAll(claimDue(topicId, request));
+        } catch (StoreException e) {
+            if (claims.isEmpty()) {
+                throw e;
+            }
+            log.debug("Claimed {} messages whose lease had run out, but could not look for due ones", claims.size(), e);
+        }
     }
 
     private boolean timeToLookForExpired(int topicId) {
@@ -77,14 +104,14 @@ final class JdbcMessageStore implements MessageStore {
         Instant from = frontier.start(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
             List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, from);
-            frontier.claimed(rows);
+            frontier.claimed(rows, rows.size() == request.limit());
             return rows;
         });
     }
 
     @FunctionalInterface
     private interface Claiming {
-        List<ClaimedRow> with(java.sql.Connection connection, UUID token) throws java.sql.SQLException;
+        List<ClaimedRow> with(Connection connection, UUID token) throws SQLException;
     }
 
     /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
@@ -118,8 +145,13 @@ final class JdbcMessageStore implements MessageStore {
                 .filter(row -> row.message() == null)
                 .map(row -> buried(row.seq(), DeadReason.UNREADABLE, String.valueOf(row.problem())))
                 .toList();
-        if (!unreadable.isEmpty()) {
+        if (unreadable.isEmpty()) {
+            return;
+        }
+        try {
             run("bury unreadable rows", connection -> dialect.bury(connection, token, unreadable));
+        } catch (StoreException e) {
+            log.warn("{} rows make no message and could not be buried; their lease will run out", unreadable.size(), e);
         }
     }
 
@@ -155,7 +187,20 @@ final class JdbcMessageStore implements MessageStore {
             unanswered.outcomes(outcomes);
             throw e;
         }
-        return settlements(outcomes.stream().map(Outcome::claim).toList(), batch::wasWritten);
+        List<Settlement> settlements =
+                settlements(outcomes.stream().map(Outcome::claim).toList(), batch::wasWritten);
+        for (int i = 0; i < outcomes.size(); i++) {
+            boolean resent = unanswered.wasSent(outcomes.get(i).claim());
+            if (resent && settlements.get(i) instanceof Settlement.LeaseLost lost && didItself(outcomes.get(i), lost)) {
+                settlements.set(i, new Settlement.Settled(lost.claim()));
+            }
+        }
+        return settlements;
+    }
+
+    /** Sent before with the answer lost, and no longer ours: a delivered row that is gone, or another that is not, is our doing. */
+    private static boolean didItself(Outcome outcome, Settlement.LeaseLost lost) {
+        return outcome instanceof Outcome.Delivered == lost.finished();
     }
 
     @Override
@@ -173,7 +218,7 @@ final class JdbcMessageStore implements MessageStore {
                 claim -> extended.getOrDefault(claim.lease().token(), List.of()).contains(claim.seq()));
     }
 
-    private List<Settlement> settlements(List<Claim> claims, java.util.function.Predicate<Claim> done) {
+    private List<Settlement> settlements(List<Claim> claims, Predicate<Claim> done) {
         List<Claim> missed = claims.stream().filter(done.negate()).toList();
         Map<Long, UUID> present = missed.isEmpty()
                 ? Map.of()
@@ -183,11 +228,8 @@ final class JdbcMessageStore implements MessageStore {
                                 connection, missed.stream().map(Claim::seq).toList()));
         List<Settlement> settlements = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
-            boolean written = done.test(claim);
-            boolean resent = unanswered.settledBefore(claim);
-            // Sent before with its answer lost, and now no longer ours: it was that first one that did it.
             settlements.add(
-                    written || resent
+                    done.test(claim)
                             ? new Settlement.Settled(claim)
                             : new Settlement.LeaseLost(claim, isGone(claim, present)));
         }

@@ -43,7 +43,7 @@ final class Unanswered {
     }
 
     /** Whether an outcome for this claim was sent before without an answer; asked once, then forgotten. */
-    boolean settledBefore(Claim claim) {
+    boolean wasSent(Claim claim) {
         return !outcomes.isEmpty() && outcomes.remove(row(claim));
     }
 
