@@ -41,9 +41,11 @@ final class H2Dialect extends LockingDialect {
         return "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))";
     }
 
+    /** Not DATEDIFF, which compares the clock faces of two time zones. */
     @Override
     String microsUntil(String time) {
-        return "DATEDIFF(MICROSECOND, CURRENT_TIMESTAMP(6), " + time + ")";
+        return "CAST((EXTRACT(EPOCH FROM " + time
+                + ") - EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6))) * 1000000 AS BIGINT)";
     }
 
     @Override

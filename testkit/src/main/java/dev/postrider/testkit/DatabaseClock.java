@@ -1,0 +1,76 @@
+package dev.postrider.testkit;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * Lets time pass for everything Postrider keeps in a database, in an instant: leases run out, retries and scheduled messages
+ * come due, rows grow old. It moves the rows back rather than the clock forward, since the only clock that counts is the
+ * database's own. Thread-safe.
+ */
+public final class DatabaseClock {
+
+    private final DataSource dataSource;
+    private final String tablePrefix;
+
+    public DatabaseClock(DataSource dataSource) {
+        this(dataSource, "postrider_");
+    }
+
+    public DatabaseClock(DataSource dataSource, String tablePrefix) {
+        this.dataSource = dataSource;
+        this.tablePrefix = tablePrefix;
+    }
+
+    public void advance(Duration time) {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            String product = connection.getMetaData().getDatabaseProductName();
+            String minus = minus(product, time);
+            bringNearer(statement, minus, now(product));
+            shift(statement, "message", List.of("locked_until", "created_at", "updated_at"), minus);
+            shift(statement, "archive", List.of("created_at", "delivered_at"), minus);
+            shift(statement, "dedup", List.of("seen_at"), minus);
+            if (!connection.getAutoCommit()) {
+                connection.commit();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException("Could not move the rows' times", e);
+        }
+    }
+
+    /** What comes due comes due now and not in the past, as it would have: a dispatcher does not look far behind itself. */
+    private void bringNearer(Statement statement, String minus, String now) throws SQLException {
+        String nearer = minus.formatted("available_at");
+        statement.executeUpdate("UPDATE " + tablePrefix + "message SET available_at = CASE WHEN " + nearer + " > " + now
+                + " THEN " + nearer + " ELSE " + now + " END WHERE available_at > " + now);
+    }
+
+    private static String now(String product) {
+        return switch (product) {
+            case "PostgreSQL" -> "clock_timestamp()";
+            case "H2" -> "CURRENT_TIMESTAMP(6)";
+            default -> "UTC_TIMESTAMP(6)";
+        };
+    }
+
+    private void shift(Statement statement, String table, List<String> columns, String minus) throws SQLException {
+        List<String> assignments = columns.stream()
+                .map(column -> column + " = " + minus.formatted(column))
+                .toList();
+        statement.executeUpdate("UPDATE " + tablePrefix + table + " SET " + String.join(", ", assignments));
+    }
+
+    private static String minus(String product, Duration time) {
+        long micros = time.toNanos() / 1000;
+        return switch (product) {
+            case "PostgreSQL" -> "%s - interval '" + micros + " microseconds'";
+            case "H2" -> "DATEADD(MICROSECOND, -" + micros + ", %s)";
+            default -> "%s - INTERVAL " + micros + " MICROSECOND";
+        };
+    }
+}

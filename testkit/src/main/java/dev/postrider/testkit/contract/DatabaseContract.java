@@ -1,0 +1,139 @@
+package dev.postrider.testkit.contract;
+
+import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.testkit.DatabaseClock;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * What the contracts share: a database, a Postrider on it, and a way to look at the rows. Each test uses a topic of its own, so
+ * that tests leave each other alone.
+ */
+public abstract class DatabaseContract {
+
+    /** The topic of this test. */
+    protected final String topic = "t-" + UUID.randomUUID().toString().substring(0, 8);
+
+    private final List<Postrider> opened = new ArrayList<>();
+
+    /** A database for all tests of a class; the tables are made by the first. */
+    protected abstract DataSource dataSource();
+
+    /** Whether two transactions can claim, and write the same key, side by side. H2 promises one at a time only. */
+    protected boolean isConcurrent() {
+        return true;
+    }
+
+    /** Says that a test is not run, and why: a test that is passed over in silence proves nothing. */
+    protected final void needsConcurrency() {
+        if (!isConcurrent()) {
+            System.err.println(
+                    "NOT RUN: " + getClass().getSimpleName() + ": this database serves one transaction at a time");
+        }
+        Assumptions.assumeTrue(isConcurrent(), "this database serves one transaction at a time");
+    }
+
+    @AfterEach
+    void closeAll() {
+        opened.forEach(Postrider::close);
+    }
+
+    /** A Postrider that declares {@link #topic} without a destination, with the tables made. */
+    protected final Postrider postrider() {
+        return postrider(builder -> builder.topic(topic));
+    }
+
+    protected final Postrider postrider(UnaryOperator<PostriderBuilder> configuration) {
+        Postrider postrider = configuration.apply(Postrider.on(dataSource())).build();
+        opened.add(postrider);
+        postrider.migrate();
+        return postrider;
+    }
+
+    protected final Message.Builder message() {
+        return Message.to(topic).type("thing.happened").json("{\"a\":1}");
+    }
+
+    /** Writes one message in a transaction of its own. */
+    protected final Enqueued enqueue(Postrider postrider, Message message) throws SQLException {
+        try (Connection connection = transaction()) {
+            Enqueued enqueued = postrider.outbox(connection).enqueue(message);
+            connection.commit();
+            return enqueued;
+        }
+    }
+
+    protected final void enqueue(Postrider postrider, int count) throws SQLException {
+        try (Connection connection = transaction()) {
+            List<Message> messages = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                messages.add(message().json("{\"n\":" + i + "}").build());
+            }
+            postrider.outbox(connection).enqueueAll(messages);
+            connection.commit();
+        }
+    }
+
+    protected final Connection transaction() throws SQLException {
+        Connection connection = dataSource().getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    protected final ClaimRequest request() {
+        return ClaimRequest.of(topic, "worker");
+    }
+
+    protected final List<Claim> claim(Postrider postrider) {
+        return postrider.store().claim(request());
+    }
+
+    protected final void advance(Duration time) {
+        new DatabaseClock(dataSource()).advance(time);
+    }
+
+    protected final void execute(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** The first column of the first row, as text; null if there is none. */
+    protected final String query(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? String.valueOf(row.getString(1)) : "none";
+        }
+    }
+
+    /** How many messages of this test's topic are in the live table. */
+    protected final long live() throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic + "'"));
+    }
+
+    protected final long archived() throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_archive WHERE topic = '" + topic + "'"));
+    }
+
+    /** A column of this topic's only message. */
+    protected final String column(String column) throws SQLException {
+        return query("SELECT " + column + " FROM postrider_message WHERE topic = '" + topic + "'");
+    }
+}
