@@ -64,7 +64,7 @@ final class Connecting {
                         "The database {} does not answer; trying again for {} s: {}",
                         login,
                         left.toSeconds(),
-                        Redaction.line(e.getMessage()));
+                        Redaction.line(text(e)));
             }
             if (shutdown.isAskedWithin(pause)) {
                 return Optional.empty();
@@ -115,7 +115,13 @@ final class Connecting {
         String problem = isRefused(e)
                 ? " refuses the login; check the user, the password and the name of the database: "
                 : " cannot be reached; check that it runs and that host and port are right: ";
-        return CommandFailure.unreachable("The database " + login + problem + e.getMessage(), e);
+        return CommandFailure.unreachable("The database " + login + problem + text(e), e);
+    }
+
+    /** With the kind of the cause, not its words: drivers quote parts of the URL there. */
+    private static String text(SQLException e) {
+        Throwable cause = e.getCause();
+        return e.getMessage() + (cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")");
     }
 
     private HikariDataSource pool() {

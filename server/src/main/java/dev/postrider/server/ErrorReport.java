@@ -32,6 +32,10 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
     public int handleParseException(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
+        if (arguments.length == 0) {
+            command.usage(err);
+            return ExitCode.USAGE;
+        }
         err.println("postrider: " + Redaction.line(failure.getMessage()));
         UnmatchedArgumentException.printSuggestions(failure, err);
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");

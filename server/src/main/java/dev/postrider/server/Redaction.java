@@ -10,7 +10,7 @@ final class Redaction {
     private static final Pattern USER_INFO = Pattern.compile("//[^/\\s?;]*@");
 
     private static final Pattern PARAMETER =
-            Pattern.compile("(?i)\\b([a-z_-]*(?:password|passwd|pwd|secret|token))(\\s*=\\s*)[^&;,\\s]+");
+            Pattern.compile("(?i)\\b([a-z_-]*(?:password|passwd|pwd|secret|token))(\\s*=\\s*)[^&;\\s]+");
 
     private static final Pattern SIGNING_KEY = Pattern.compile("\\b(whsec_|whsk_)[A-Za-z0-9+/=_-]+");
 
