@@ -21,6 +21,10 @@ final class Shutdown {
 
     /** Only by halting within a hook can a process that was told to end choose its exit code. */
     private void end(Duration patience) {
+        if (exitCode.isDone()) {
+            // Not a signal: the command has ended by itself, and the process ends with its code.
+            return;
+        }
         ask();
         int code = exitCode.completeOnTimeout(ExitCode.FAILED, patience.toMillis(), TimeUnit.MILLISECONDS)
                 .join();

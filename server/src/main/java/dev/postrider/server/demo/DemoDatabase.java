@@ -30,6 +30,8 @@ final class DemoDatabase implements AutoCloseable {
                     null);
         }
         Workplace workplace = Workplace.create();
+        // Otherwise the library makes a directory for all users, which only the first of them may write to.
+        System.setProperty("ot.epg.working-dir", workplace.directory().toString());
         try {
             EmbeddedPostgres server = start(workplace.directory());
             workplace.guard(server);
