@@ -26,7 +26,7 @@ final class TopicSettings {
             .with("url", (topic, value) -> topic.url = value)
             .with("allow-private-addresses", (topic, value) -> topic.privateAllowed = value.flag())
             .with("secret", (topic, value) -> topic.change(value, webhook -> signed(webhook, value)))
-            .with("mode", (topic, value) -> topic.mode(value.oneOf(Mode.class)))
+            .with("mode", (topic, value) -> topic.change(value, mode(value)))
             .with("timeout", (topic, value) -> topic.change(value, webhook -> webhook.timeout(value.duration())))
             .with(
                     "connect-timeout",
@@ -66,10 +66,8 @@ final class TopicSettings {
         change(value, webhook -> webhook.header(header, value.text()));
     }
 
-    private void mode(Mode mode) {
-        if (mode == Mode.STRUCTURED) {
-            webhookChanges.add(new Change(new Value(property("mode"), ""), Webhook::structured));
-        }
+    private static UnaryOperator<Webhook> mode(Value value) {
+        return value.oneOf(Mode.class) == Mode.STRUCTURED ? Webhook::structured : UnaryOperator.identity();
     }
 
     private void change(Value value, UnaryOperator<Webhook> change) {

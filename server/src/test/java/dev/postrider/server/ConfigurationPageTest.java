@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -19,6 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Keeps {@code docs/configuration.md} true. */
 final class ConfigurationPageTest {
@@ -81,7 +83,7 @@ final class ConfigurationPageTest {
         Map<String, String> expected = new TreeMap<>();
         for (var component : JdbcOptions.class.getRecordComponents()) {
             Object value = component.getAccessor().invoke(JdbcOptions.defaults());
-            String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(java.util.Locale.ROOT);
+            String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
             String text = value instanceof Enum<?> constant ? Value.written(constant) : String.valueOf(value);
             expected.put(name, value == null ? "none" : text);
         }
@@ -125,7 +127,7 @@ final class ConfigurationPageTest {
     }
 
     @Test
-    void theExampleOfTheCommandLinePageIsAccepted(@org.junit.jupiter.api.io.TempDir Path directory) throws IOException {
+    void theExampleOfTheCommandLinePageIsAccepted(@TempDir Path directory) throws IOException {
         String guide = Files.readString(Path.of("../docs/command-line.md"));
         int begin = guide.indexOf("```properties\n") + "```properties\n".length();
         Path file = Files.writeString(

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.postrider.Postrider;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.message.Message;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +54,7 @@ final class RelayProcessTest {
                 }
             });
             return server;
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             throw new AssertionError(e);
         }
     }
@@ -84,7 +86,7 @@ final class RelayProcessTest {
 
     private List<String> writeMessages() {
         return writer.answerInTransaction(work -> {
-            List<Message> messages = java.util.stream.IntStream.range(0, MESSAGES)
+            List<Message> messages = IntStream.range(0, MESSAGES)
                     .mapToObj(number -> Message.to("shop/orders")
                             .type("order.placed")
                             .json("{\"n\":" + number + "}")

@@ -34,7 +34,7 @@ final class DemoDatabase implements AutoCloseable {
         System.setProperty("ot.epg.working-dir", workplace.directory().toString());
         try {
             EmbeddedPostgres server = start(workplace.directory());
-            workplace.guard(server);
+            workplace.guardServer();
             return new DemoDatabase(workplace, server);
         } catch (IOException | RuntimeException | ExceptionInInitializerError e) {
             workplace.close();

@@ -1,6 +1,5 @@
 package dev.postrider.server.demo;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -37,7 +36,7 @@ final class Workplace implements AutoCloseable {
      * The server is nobody's child and would outlive a killed demo. A shell that reads from this process sees the pipe end then,
      * stops the server and removes the directory. Windows has no such shell; there both stay.
      */
-    void guard(EmbeddedPostgres server) throws IOException {
+    void guardServer() throws IOException {
         if (System.getProperty("os.name").startsWith("Windows")) {
             return;
         }
