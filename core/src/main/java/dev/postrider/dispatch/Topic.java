@@ -110,6 +110,9 @@ public final class Topic {
     /** The defaults, each written once. Not thread-safe. */
     public static final class Builder {
 
+        private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(1);
+        private static final Duration LONGEST_TIMEOUT = Duration.ofHours(24);
+
         private final TopicName name;
         private @Nullable Transport transport;
         private @Nullable DeliveryHandler handler;
@@ -214,9 +217,9 @@ public final class Topic {
                     "max-in-flight",
                     "must be 1 to 10000, but is " + maxInFlight);
             check(
-                    !handlerTimeout.isNegative() && !handlerTimeout.isZero(),
+                    handlerTimeout.compareTo(SHORTEST_TIMEOUT) >= 0 && handlerTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
                     "handler-timeout",
-                    "must be positive, but is " + handlerTimeout);
+                    "must be 1 ms to 24 h, but is " + handlerTimeout);
             return new Topic(this);
         }
 
