@@ -36,6 +36,9 @@ final class SqlErrors {
     private static final Set<String> MISSING_TABLE_STATES =
             Set.of("42P01", "42S02", "3F000", "42S03", "42S04", "42703", "42S22");
 
+    /** MySQL and MariaDB: unknown database; H2: unknown schema. */
+    private static final Set<Integer> MISSING_SCHEMA_CODES = Set.of(1049, 90079);
+
     private static final String ABORTED_TRANSACTION = "25P02";
     private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
     private static final Set<Integer> READ_ONLY_CODES = Set.of(1792, 1290, 1836, 90097);
@@ -61,7 +64,7 @@ final class SqlErrors {
     }
 
     static boolean isMissingTable(SQLException e) {
-        return MISSING_TABLE_STATES.contains(state(e));
+        return MISSING_TABLE_STATES.contains(state(e)) || MISSING_SCHEMA_CODES.contains(e.getErrorCode());
     }
 
     /** For statements on connections of our own. */

@@ -26,7 +26,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** Leases: who holds a message, for how long, and what a lost lease may no longer do. */
@@ -78,7 +77,7 @@ public abstract class ClaimingContract extends DatabaseContract {
 
     @Test
     void twoWorkersGetFullBatchesOfDifferentMessagesWhileInsertsGoOn() throws Exception {
-        Assumptions.assumeTrue(isConcurrent(), "this database claims one worker at a time");
+        needsConcurrency();
         Postrider postrider = postrider();
         enqueue(postrider, 1000);
         AtomicBoolean done = new AtomicBoolean();
@@ -124,7 +123,7 @@ public abstract class ClaimingContract extends DatabaseContract {
 
     @Test
     void openClaimOfOneWorkerDoesNotHideOtherRows() throws SQLException {
-        Assumptions.assumeTrue(isConcurrent(), "this database claims one worker at a time");
+        needsConcurrency();
         Postrider postrider = postrider();
         enqueue(postrider, 20);
         try (Connection other = transaction()) {
@@ -445,7 +444,7 @@ public abstract class ClaimingContract extends DatabaseContract {
 
     @Test
     void messageOfATransactionThatCommitsLateIsStillFound() throws SQLException {
-        Assumptions.assumeTrue(isConcurrent(), "this database claims one worker at a time");
+        needsConcurrency();
         Postrider postrider = postrider();
         try (Connection slow = transaction()) {
             postrider.outbox(slow).enqueue(message().json("{\"late\":true}").build());

@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * What the contracts share: a database, a Postrider on it, and a way to look at the rows. Each test uses a topic of its own, so
@@ -36,6 +37,15 @@ public abstract class DatabaseContract {
     /** Whether two transactions can claim, and write the same key, side by side. H2 promises one at a time only. */
     protected boolean isConcurrent() {
         return true;
+    }
+
+    /** Says that a test is not run, and why: a test that is passed over in silence proves nothing. */
+    protected final void needsConcurrency() {
+        if (!isConcurrent()) {
+            System.err.println(
+                    "NOT RUN: " + getClass().getSimpleName() + ": this database serves one transaction at a time");
+        }
+        Assumptions.assumeTrue(isConcurrent(), "this database serves one transaction at a time");
     }
 
     @AfterEach

@@ -14,6 +14,8 @@ final class ContractDatabases {
 
     private static final Map<Engine, DataSource> POOLS = new EnumMap<>(Engine.class);
 
+    private static final Map<Engine, DataSource> OTHERS = new EnumMap<>(Engine.class);
+
     private ContractDatabases() {}
 
     static synchronized DataSource of(Engine engine) {
@@ -21,8 +23,18 @@ final class ContractDatabases {
         return POOLS.computeIfAbsent(engine, ContractDatabases::pool);
     }
 
+    /** The same engine, another database. */
+    static synchronized DataSource other(Engine engine) {
+        return OTHERS.computeIfAbsent(engine, ContractDatabases::unpooled);
+    }
+
+    /** A new, empty database without a pool. */
+    static DataSource unpooled(Engine engine) {
+        return Databases.assumeStarted(engine).createDatabase("contract").dataSource();
+    }
+
     /** A pool on a database of its own. */
-    static DataSource pool(Engine engine) {
+    private static DataSource pool(Engine engine) {
         Database database = Databases.assumeStarted(engine).createDatabase("contract");
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(database.jdbcUrl());

@@ -1,0 +1,115 @@
+package dev.postrider.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.event.Event;
+import dev.postrider.store.DeadReason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Keeps the documentation true: what it quotes is there, and what is there is listed. */
+class DocumentationTest {
+
+    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?://|#)([^)#]+)(?:#[^)]*)?\\)");
+
+    /** Written with the server: to be removed together with it. */
+    private static final Set<String> NOT_MERGED_YET = Set.of("configuration.md", "command-line.md");
+
+    @Test
+    void javaInTheDocumentationIsCutFromAnExample() throws IOException {
+        List<Document.Block> quotations = Document.all().stream()
+                .flatMap(document -> document.blocks("java").stream())
+                .filter(block -> block.mark().startsWith("from "))
+                .toList();
+        assertThat(quotations).hasSizeGreaterThan(5);
+        for (Document.Block quotation : quotations) {
+            Path source = Document.ROOT.resolve(quotation.mark().substring("from ".length()));
+            List<String> lines = Document.lines(Files.readString(source));
+            assertThat(Collections.indexOfSubList(lines, quotation.lines()))
+                    .as("%s is not in %s", quotation, source)
+                    .isNotNegative();
+        }
+    }
+
+    @Test
+    void javaInTheReadmeAndTheFirstStepsIsNeverLooseText() throws IOException {
+        for (String name : List.of("README.md", "docs/getting-started.md")) {
+            assertThat(Document.read(name).blocks("java"))
+                    .isNotEmpty()
+                    .allSatisfy(block ->
+                            assertThat(block.mark()).as(block.toString()).startsWith("from "));
+        }
+    }
+
+    @Test
+    void sqlInTheDocumentationIsTheSqlThatRuns() throws IOException {
+        List<Document.Block> statements = Document.read("docs/how-it-works.md").blocks("sql");
+        assertThat(statements).hasSizeGreaterThan(10);
+        for (Document.Block statement : statements) {
+            assertThat(statement.mark()).as(statement.toString()).startsWith("sql: ");
+            String[] name = statement.mark().substring("sql: ".length()).split("\\.");
+            String className = name.length == 2 ? name[0] : "PostgresDialect";
+            assertThat(SqlConstants.flat(statement.code()))
+                    .as(statement.mark())
+                    .isEqualTo(SqlConstants.of(className).rendered(name[name.length - 1]));
+        }
+    }
+
+    @Test
+    void everyLogLineIsListedForOperators() throws IOException {
+        String listener =
+                Files.readString(Document.ROOT.resolve("core/src/main/java/dev/postrider/event/LogListener.java"));
+        assertThat(found(
+                        "OUTBOX_WORKER_[A-Z_]+",
+                        Document.read("docs/operations.md").text()))
+                .isEqualTo(found("OUTBOX_WORKER_[A-Z_]+", listener));
+    }
+
+    @Test
+    void everyEventAndEveryReasonIsListedForOperators() throws IOException {
+        String operations = Document.read("docs/operations.md").text();
+        assertThat(Stream.of(Event.class.getPermittedSubclasses()).map(Class::getSimpleName))
+                .allSatisfy(event -> assertThat(operations).contains("`" + event + "`"));
+        assertThat(Stream.of(DeadReason.values()).map(DeadReason::name))
+                .allSatisfy(reason -> assertThat(operations).contains("`" + reason + "`"));
+    }
+
+    @Test
+    void everyWayAConnectionCanBeUnusableIsExplained() throws IOException {
+        String guide = Document.read("docs/getting-started.md").text();
+        assertThat(UnusableConnectionException.Problem.values())
+                .allSatisfy(problem -> assertThat(guide).contains("`" + problem.name() + "`"));
+    }
+
+    @Test
+    void everyLinkLeadsToAFile() throws IOException {
+        for (Document document : Document.all()) {
+            Matcher link = LINK.matcher(document.text());
+            while (link.find()) {
+                Path target = document.file().resolveSibling(link.group(1));
+                if (!NOT_MERGED_YET.contains(target.getFileName().toString())) {
+                    assertThat(target).as("link in " + document.name()).exists();
+                }
+            }
+        }
+    }
+
+    private static Set<String> found(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(result -> result.group())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+}

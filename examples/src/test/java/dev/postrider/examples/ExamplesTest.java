@@ -1,0 +1,136 @@
+package dev.postrider.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Runs every example and checks what it says. */
+@Timeout(60)
+class ExamplesTest {
+
+    @FunctionalInterface
+    private interface Example {
+        void run(Shop shop, Consumer<String> say) throws Exception;
+    }
+
+    private static List<String> saidBy(Example example) throws Exception {
+        List<String> said = new CopyOnWriteArrayList<>();
+        example.run(Shop.open(), said::add);
+        return said;
+    }
+
+    @Test
+    void quickStartDeliversWhatWasCommitted() throws Exception {
+        assertThat(saidBy(QuickStart::run)).containsExactly("received {\"order\": 42}");
+    }
+
+    @Test
+    void messageSharesTheFateOfItsTransaction() throws Exception {
+        assertThat(saidBy(OutboxInATransaction::run))
+                .containsExactly(
+                        "committed: 1 order, 1 message",
+                        "rolled back: still 1 order, 1 message",
+                        "no transaction: AUTOCOMMIT, nothing is written");
+    }
+
+    @Test
+    void unitOfWorkWritesAllOrNothing() throws Exception {
+        assertThat(saidBy(StagedUnitOfWork::run))
+                .containsExactly(
+                        "committed: 1 order, 3 messages",
+                        "the card was declined: still 1 order, 3 messages",
+                        "answered 3");
+    }
+
+    @Test
+    void deterministicKeyMakesOneMessagePerEvent() throws Exception {
+        assertThat(saidBy(OncePerEvent::run))
+                .containsExactly(
+                        "written", "already written", "written", "the duplicate names the first message: true");
+    }
+
+    @Test
+    void keyWithoutItsTenantIsRefused() throws Exception {
+        assertThat(saidBy(TenantPrefixedKeys::run))
+                .containsExactly(
+                        "acme/turn-1: written",
+                        "globex/turn-1: refused, idempotency key must begin with 'acme/' on topic 'usage'",
+                        "turn-1: refused, idempotency key must begin with 'acme/' on topic 'usage'");
+    }
+
+    @Test
+    void callbackIsRetriedAndItsDeadLetterReplayedAndDiscarded() throws Exception {
+        assertThat(saidBy(CallbackDelivery::run))
+                .containsExactly(
+                        "sent to ada@example at attempt 2",
+                        "dead: nowhere, REJECTED",
+                        "replay: DONE",
+                        "tried again: 1",
+                        "discard: DONE");
+    }
+
+    @Test
+    void webhookArrivesWithAValidSignature() throws Exception {
+        assertThat(saidBy(WebhookDelivery::run)).containsExactly("order.placed: {\"order\": 42}", "attempts: 1");
+    }
+
+    @Test
+    void scheduledMessageWaitsForItsTime() throws Exception {
+        assertThat(saidBy(ScheduledMessage::run)).containsExactly("pay-today", "waiting 0, scheduled 1");
+    }
+
+    @Test
+    void expiredLeaseGoesToAnotherWorkerAndItsOldHolderLearnsIt() throws Exception {
+        assertThat(saidBy(LoopOfOnesOwn::run))
+                .containsExactlyInAnyOrder(
+                        "{\"order\": 1}, attempt 2, crashes 1",
+                        "{\"order\": 2}, attempt 1, crashes 0",
+                        "the hasty worker has lost its lease")
+                .endsWith("the hasty worker has lost its lease");
+    }
+
+    @Test
+    void pausedTopicWaitsWhileOthersGoOn() throws Exception {
+        assertThat(saidBy(PausingATopic::run))
+                .containsExactly("an audit entry", "while paused: 1", "an order", "after resuming: 1");
+    }
+
+    @Test
+    void listenerHearsEveryOutcome() throws Exception {
+        assertThat(saidBy(ListeningToEvents::run)).containsExactly("delivered 3, failed attempts 3");
+    }
+
+    @Test
+    void twoNodesNeverHoldTheSameMessage() throws Exception {
+        assertThat(saidBy(TwoNodes::run)).containsExactly("all arrived: true", "200 messages, 0 of them twice");
+    }
+
+    @Test
+    void everyExampleHasItsTest() throws Exception {
+        String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
+        try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {
+            assertThat(sources.filter(ExamplesTest::hasMain))
+                    .isNotEmpty()
+                    .allSatisfy(example -> assertThat(test)
+                            .contains(
+                                    "saidBy(" + example.getFileName().toString().replace(".java", "") + "::run)"));
+        }
+    }
+
+    private static boolean hasMain(Path source) {
+        try {
+            return Files.readString(source).contains("public static void main(");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

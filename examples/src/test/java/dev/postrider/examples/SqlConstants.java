@@ -1,0 +1,59 @@
+package dev.postrider.examples;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The statements of one class, read from its source: text blocks, literals and names of constants, joined with plus. */
+final class SqlConstants {
+
+    private static final Pattern CONSTANT = Pattern.compile(
+            "private static final String (\\w+) =((?:\\s*\\+?\\s*(?:\"\"\".*?\"\"\"|\"[^\"\\n]*\"|[A-Z_]+))+);",
+            Pattern.DOTALL);
+    private static final Pattern PART = Pattern.compile("\"\"\"(.*?)\"\"\"|\"([^\"\\n]*)\"|([A-Z_]+)", Pattern.DOTALL);
+
+    private final Map<String, String> statements = new HashMap<>();
+
+    /** @param className in the room of the database, such as {@code PostgresDialect} */
+    static SqlConstants of(String className) throws IOException {
+        String path = "core/src/main/java/dev/postrider/jdbc/" + className + ".java";
+        return new SqlConstants(Files.readString(Document.ROOT.resolve(path)));
+    }
+
+    private SqlConstants(String source) {
+        Matcher constant = CONSTANT.matcher(source);
+        while (constant.find()) {
+            statements.put(constant.group(1), evaluate(constant.group(2)));
+        }
+    }
+
+    private String evaluate(String expression) {
+        StringBuilder value = new StringBuilder();
+        Matcher part = PART.matcher(expression);
+        while (part.find()) {
+            if (part.group(1) != null) {
+                value.append(part.group(1));
+            } else if (part.group(2) != null) {
+                value.append(part.group(2));
+            } else {
+                value.append(statements.get(part.group(3)));
+            }
+            value.append(' ');
+        }
+        return value.toString();
+    }
+
+    /** With the default table names and PostgreSQL's clock in it, every run of white space one blank. */
+    String rendered(String constant) {
+        return flat(String.valueOf(statements.get(constant))
+                .replace("{now}", "clock_timestamp()")
+                .replaceAll("\\{([a-z_]+)}", "postrider_$1"));
+    }
+
+    static String flat(String sql) {
+        return sql.replaceAll("\\s+", " ").strip();
+    }
+}

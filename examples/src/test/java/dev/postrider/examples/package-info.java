@@ -1,0 +1,4 @@
+@NullMarked
+package dev.postrider.examples;
+
+import org.jspecify.annotations.NullMarked;

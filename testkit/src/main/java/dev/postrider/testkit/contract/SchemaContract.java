@@ -1,0 +1,260 @@
+package dev.postrider.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.Postrider;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.testkit.RecordingTransport;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+
+/** Bringing the tables in, and refusing tables that do not fit. Every test gets an empty database. */
+public abstract class SchemaContract {
+
+    /** A new, empty database. */
+    protected abstract DataSource emptyDatabase();
+
+    /** Makes a schema, where that is something else than a database. */
+    protected abstract String createSchema(DataSource dataSource) throws SQLException;
+
+    private static JdbcDatabase open(DataSource dataSource) {
+        return open(dataSource, JdbcOptions.defaults());
+    }
+
+    private static JdbcDatabase open(DataSource dataSource, JdbcOptions options) {
+        return JdbcDatabase.open(dataSource, options, Duration.ofSeconds(30), event -> {});
+    }
+
+    private static void execute(DataSource dataSource, String... statements) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        }
+    }
+
+    @Test
+    void migratedDatabasePassesTheCheckAndMigratingAgainDoesNothing() {
+        JdbcDatabase database = open(emptyDatabase());
+        assertThat(database.migrate()).isEqualTo(1);
+        assertThat(database.migrate()).isZero();
+        assertThatCode(database::check).doesNotThrowAnyException();
+    }
+
+    @Test
+    void tenProcessesMayMigrateAtOnce() throws Exception {
+        DataSource dataSource = emptyDatabase();
+        ExecutorService threads = Executors.newFixedThreadPool(10);
+        CyclicBarrier barrier = new CyclicBarrier(10);
+        try {
+            List<Future<Integer>> runs = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                JdbcDatabase database = open(dataSource);
+                runs.add(threads.submit(() -> {
+                    barrier.await();
+                    return database.migrate();
+                }));
+            }
+            int applied = 0;
+            for (Future<Integer> run : runs) {
+                applied += run.get();
+            }
+            assertThat(applied).as("by exactly one of them").isEqualTo(1);
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThatCode(() -> open(dataSource).check()).doesNotThrowAnyException();
+    }
+
+    @Test
+    void startingWithoutTablesIsRefusedAndNamesTheFix() {
+        try (Postrider postrider = Postrider.on(emptyDatabase())
+                .topic("t", topic -> topic.deliver(new RecordingTransport()))
+                .build()) {
+            assertThatThrownBy(postrider::start)
+                    .isInstanceOf(SchemaMismatchException.class)
+                    .hasMessageContaining("no tables")
+                    .hasMessageContaining("postrider migrate");
+        }
+    }
+
+    @Test
+    void writingWithoutTablesIsRefusedAndNamesTheFix() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        try (Postrider postrider = Postrider.on(dataSource).topic("t").build();
+                Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> postrider
+                            .outbox(connection)
+                            .enqueue(dev.postrider.message.Message.to("t")
+                                    .type("x")
+                                    .text("y")
+                                    .build()))
+                    .isInstanceOf(SchemaMismatchException.class)
+                    .hasMessageContaining("postrider migrate");
+            connection.rollback();
+        }
+    }
+
+    @Test
+    void scriptAppliedByHandPassesTheCheck() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        execute(dataSource, open(dataSource).script().toArray(String[]::new));
+        assertThatCode(() -> open(dataSource).check()).doesNotThrowAnyException();
+    }
+
+    @Test
+    void olderSchemaIsRefused() throws SQLException {
+        refusesAfter("is of version 0|are of version 0", "DELETE FROM postrider_schema");
+    }
+
+    @Test
+    void newerCompatibleSchemaIsAccepted() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        open(dataSource).migrate();
+        execute(
+                dataSource,
+                "INSERT INTO postrider_schema (version, min_compatible, applied_at) VALUES (99, 1, 'then')");
+        assertThatCode(() -> open(dataSource).check()).doesNotThrowAnyException();
+    }
+
+    @Test
+    void newerIncompatibleSchemaIsRefused() throws SQLException {
+        refusesAfter(
+                "Upgrade Postrider",
+                "INSERT INTO postrider_schema (version, min_compatible, applied_at) VALUES (99, 99, 'then')");
+    }
+
+    @Test
+    void missingColumnIsRefusedByName() throws SQLException {
+        refusesAfter("postrider_archive.crashes is missing", "ALTER TABLE postrider_archive DROP COLUMN crashes");
+    }
+
+    @Test
+    void missingTableIsRefusedByName() throws SQLException {
+        refusesAfter("postrider_dedup is missing", "DROP TABLE postrider_dedup");
+    }
+
+    @Test
+    void viewInPlaceOfATableIsRefused() throws SQLException {
+        refusesAfter(
+                "postrider_audit is missing or not a table",
+                "ALTER TABLE postrider_audit RENAME TO postrider_audit_x",
+                "CREATE VIEW postrider_audit AS SELECT * FROM postrider_audit_x");
+    }
+
+    @Test
+    void columnOfAnotherTypeIsRefusedByName() throws SQLException {
+        refusesAfter(
+                "postrider_audit.operator is of type",
+                "ALTER TABLE postrider_audit DROP COLUMN operator",
+                "ALTER TABLE postrider_audit ADD COLUMN operator INT");
+    }
+
+    @Test
+    void missingIndexIsRefusedByName() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        open(dataSource).migrate();
+        execute(dataSource, dropIndex("postrider_message_due", "postrider_message"));
+        assertThatThrownBy(() -> open(dataSource).check())
+                .isInstanceOf(SchemaMismatchException.class)
+                .hasMessageContaining("index postrider_message_due is missing");
+    }
+
+    /** How this database drops an index. */
+    protected abstract String dropIndex(String index, String table);
+
+    private void refusesAfter(String problem, String... statements) throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        open(dataSource).migrate();
+        execute(dataSource, statements);
+        assertThatThrownBy(() -> open(dataSource).check())
+                .isInstanceOf(SchemaMismatchException.class)
+                .hasMessageMatching("(?s).*(" + problem + ").*");
+    }
+
+    @Test
+    void twoInstallationsShareADatabaseByPrefixAndBySchema() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        String schema = createSchema(dataSource);
+        JdbcOptions plain = JdbcOptions.defaults();
+        for (JdbcOptions options : List.of(plain, plain.withTablePrefix("other_"), plain.withSchema(schema))) {
+            JdbcDatabase database = open(dataSource, options);
+            assertThat(database.migrate()).as("%s", options).isEqualTo(1);
+            assertThatCode(database::check).doesNotThrowAnyException();
+        }
+        List<Postrider> installations = new ArrayList<>();
+        installations.add(Postrider.on(dataSource).topic("t").build());
+        installations.add(Postrider.on(dataSource)
+                .topic("t")
+                .tables(t -> t.withTablePrefix("other_"))
+                .build());
+        installations.add(Postrider.on(dataSource)
+                .topic("t")
+                .tables(t -> t.withSchema(schema))
+                .build());
+        installations.forEach(Postrider::register);
+        installations
+                .get(1)
+                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
+                        .type("x")
+                        .text("y")
+                        .build()));
+        installations
+                .get(2)
+                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
+                        .type("x")
+                        .text("y")
+                        .build()));
+        installations
+                .get(2)
+                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
+                        .type("x")
+                        .text("y")
+                        .build()));
+
+        assertThat(installations)
+                .extracting(installation -> installation.admin().status().get(0).backlog())
+                .containsExactly(0L, 1L, 2L);
+        installations.forEach(Postrider::close);
+    }
+
+    @Test
+    void schemaThatDoesNotExistIsRefused() {
+        DataSource dataSource = emptyDatabase();
+        assertThatThrownBy(() -> open(dataSource, JdbcOptions.defaults().withSchema("no_such_place"))
+                        .check())
+                .isInstanceOf(SchemaMismatchException.class)
+                .hasMessageContaining("no_such_place");
+    }
+
+    @Test
+    void topicDeclaredDifferentlyByAnotherProcessIsRefused() {
+        DataSource dataSource = emptyDatabase();
+        try (Postrider first = Postrider.on(dataSource).topic("t").build();
+                Postrider second = Postrider.on(dataSource)
+                        .topic("t", topic -> topic.tenantPrefixedKeys())
+                        .build()) {
+            first.migrate();
+            assertThatThrownBy(second::register)
+                    .isInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("topic.t.tenant-prefixed-keys");
+        }
+    }
+}

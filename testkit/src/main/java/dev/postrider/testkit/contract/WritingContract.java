@@ -1,0 +1,555 @@
+package dev.postrider.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.Postrider;
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnknownTopicException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.Payload;
+import dev.postrider.message.TraceContext;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.store.Claim;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Instant;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Writing in the caller's transaction: all or nothing, once per key, and nothing at all on a connection that cannot carry it. */
+public abstract class WritingContract extends DatabaseContract {
+
+    /** A data source on another database of the same server, with Postrider's tables in it. */
+    protected abstract DataSource foreignDataSource();
+
+    @Test
+    void everyPartOfAMessageSurvives() throws SQLException {
+        Postrider postrider = postrider();
+        Message message = Message.to(topic)
+                .type("order.placed")
+                .tenant("Ten ant ")
+                .key("key ÄÖ 😀")
+                .idempotencyKey("idem/1")
+                .bytes(new byte[] {0, 1, (byte) 0xFF, (byte) 0xC3}, "application/x-odd")
+                .header("x-one", "1")
+                .header("X-Two", "zwei \"quoted\" \\ 😀")
+                .correlationId("corr")
+                .causationId("cause")
+                .trace(new TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b"))
+                .occurredAt(Instant.parse("2026-02-28T23:59:59.987654321Z"))
+                .source("/orders")
+                .subject("order/1")
+                .deliverAt(Instant.parse("2020-01-01T00:00:00.000001Z"))
+                .build();
+
+        enqueue(postrider, message);
+
+        assertThat(claim(postrider)).extracting(Claim::message).containsExactly(message);
+        assertThat(message.occurredAt()).isEqualTo(Instant.parse("2026-02-28T23:59:59.987654Z"));
+    }
+
+    @Test
+    void smallestMessageSurvives() throws SQLException {
+        Postrider postrider = postrider();
+        Message message =
+                Message.to(topic).type("t").bytes(new byte[0], Payload.BINARY).build();
+
+        enqueue(postrider, message);
+
+        assertThat(claim(postrider)).extracting(Claim::message).containsExactly(message);
+    }
+
+    @Test
+    void messageIsInvisibleUntilCommitAndGoneAfterRollback() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = transaction()) {
+            Enqueued enqueued = postrider.outbox(connection).enqueue(message().build());
+            assertThat(enqueued).isInstanceOf(Enqueued.Created.class);
+            if (isConcurrent()) {
+                assertThat(live()).as("seen from outside").isZero();
+            }
+            connection.rollback();
+        }
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void savepointRollbackTakesTheMessageWithIt() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = transaction()) {
+            postrider
+                    .outbox(connection)
+                    .enqueue(message().idempotencyKey("kept").build());
+            Savepoint savepoint = connection.setSavepoint();
+            postrider
+                    .outbox(connection)
+                    .enqueue(message().idempotencyKey("dropped").build());
+            connection.rollback(savepoint);
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(1);
+        assertThat(enqueue(postrider, message().idempotencyKey("dropped").build())
+                        .isDuplicate())
+                .as("the key was given back")
+                .isFalse();
+    }
+
+    @Test
+    void autocommitConnectionIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = dataSource().getConnection()) {
+            connection.setAutoCommit(true);
+            refuses(
+                    Problem.AUTOCOMMIT,
+                    () -> postrider.outbox(connection).enqueue(message().build()));
+        }
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void readOnlyConnectionIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = dataSource().getConnection()) {
+            connection.setReadOnly(true);
+            connection.setAutoCommit(false);
+            // H2 ignores the wish, and then the connection is not read-only.
+            Assumptions.assumeTrue(connection.isReadOnly(), "this database has no read-only connections");
+            refuses(
+                    Problem.READ_ONLY,
+                    () -> postrider.outbox(connection).enqueue(message().build()));
+            connection.rollback();
+            connection.setReadOnly(false);
+        }
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void closedConnectionIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        Connection connection = transaction();
+        connection.close();
+        refuses(
+                Problem.CLOSED,
+                () -> postrider.outbox(connection).enqueue(message().build()));
+    }
+
+    @Test
+    void connectionToAnotherDatabaseIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        try (Postrider foreign = Postrider.on(foreignDataSource()).topic(topic).build()) {
+            foreign.migrate();
+        }
+        try (Connection connection = foreignDataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            refuses(
+                    Problem.FOREIGN,
+                    () -> postrider.outbox(connection).enqueue(message().build()));
+        }
+    }
+
+    private static void refuses(Problem problem, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(problem));
+    }
+
+    @Test
+    void undeclaredTopicIsRefusedAndTheTransactionGoesOn() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = transaction()) {
+            assertThatThrownBy(() -> postrider
+                            .outbox(connection)
+                            .enqueue(Message.to("ordesr").type("x").text("y").build()))
+                    .isInstanceOf(UnknownTopicException.class)
+                    .hasMessageContaining("ordesr");
+            postrider.outbox(connection).enqueue(message().build());
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void payloadMayReachTheLimitButNotPassIt() throws SQLException {
+        Postrider postrider =
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.withMaxPayloadBytes(3_000_000)));
+        enqueue(postrider, message().bytes(new byte[3_000_000], Payload.BINARY).build());
+
+        try (Connection connection = transaction()) {
+            Message tooLarge =
+                    message().bytes(new byte[3_000_001], Payload.BINARY).build();
+            assertThatThrownBy(() -> postrider.outbox(connection).enqueue(tooLarge))
+                    .isInstanceOf(InvalidMessageException.class)
+                    .hasMessageContaining("max-payload-bytes");
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(1);
+        assertThat(claim(postrider).get(0).message().payload().size()).isEqualTo(3_000_000);
+    }
+
+    @Test
+    void oneBadMessageOfABatchLeavesNothingBehind() throws SQLException {
+        Postrider postrider = postrider();
+        try (Connection connection = transaction()) {
+            List<Message> batch = List.of(
+                    message().build(),
+                    Message.to("nowhere").type("x").text("y").build(),
+                    message().build());
+            assertThatThrownBy(() -> postrider.outbox(connection).enqueueAll(batch))
+                    .isInstanceOf(UnknownTopicException.class);
+            connection.commit();
+        }
+        assertThat(live()).isZero();
+    }
+
+    // Idempotency keys
+
+    @Test
+    void secondUseOfAKeyIsADuplicateThatNamesTheFirstMessage() throws SQLException {
+        Postrider postrider = postrider();
+        Enqueued first = enqueue(postrider, message().idempotencyKey("k").build());
+        try (Connection connection = transaction()) {
+            Enqueued second = postrider
+                    .outbox(connection)
+                    .enqueue(message().idempotencyKey("k").build());
+            assertThat(second).isEqualTo(new Enqueued.Duplicate(first.id(), "k", true));
+            postrider.outbox(connection).enqueue(message().build());
+            connection.commit();
+        }
+        assertThat(live()).as("the transaction went on after the duplicate").isEqualTo(2);
+    }
+
+    @Test
+    void keyStaysUsedAfterItsMessageWasDelivered() throws SQLException {
+        Postrider postrider = postrider();
+        Enqueued first = enqueue(postrider, message().idempotencyKey("k").build());
+        postrider.store().acknowledge(claim(postrider).get(0));
+
+        assertThat(enqueue(postrider, message().idempotencyKey("k").build()).id())
+                .isEqualTo(first.id());
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void duplicateSaysWhetherItsPayloadIsTheSame() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, message().idempotencyKey("k").json("{\"v\":1}").build());
+
+        assertThat(enqueue(
+                        postrider,
+                        message().idempotencyKey("k").json("{\"v\":2}").build()))
+                .isInstanceOfSatisfying(
+                        Enqueued.Duplicate.class,
+                        duplicate -> assertThat(duplicate.samePayload()).isFalse());
+    }
+
+    @Test
+    void withoutAKeyTheMessageIdIsTheKey() throws SQLException {
+        Postrider postrider = postrider();
+        Message message = message().build();
+
+        assertThat(enqueue(postrider, message))
+                .isEqualTo(new Enqueued.Created(message.id(), message.id().toString()));
+        assertThat(enqueue(postrider, message).isDuplicate())
+                .as("the same message again")
+                .isTrue();
+        try (Connection connection = transaction()) {
+            Message other = message().build();
+            assertThat(postrider.outbox(connection).enqueueAll(List.of(other, message, other)))
+                    .extracting(Enqueued::isDuplicate)
+                    .containsExactly(false, true, true);
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(2);
+    }
+
+    @Test
+    void keysThatOnlyLookAlikeAreDifferent() throws SQLException {
+        Postrider postrider = postrider(builder -> builder.topic(topic).topic(topic + "-2"));
+        List<Message> messages = List.of(
+                message().idempotencyKey("key").build(),
+                message().idempotencyKey("KEY").build(),
+                message().idempotencyKey("key ").build(),
+                message().idempotencyKey("k\u00E9y").build(),
+                message().idempotencyKey("ke\u0301y").build(),
+                message().idempotencyKey("key").tenant("a").build(),
+                message().idempotencyKey("key").tenant("A").build(),
+                message().idempotencyKey("b").tenant("a:").build(),
+                message().idempotencyKey(":b").tenant("a").build(),
+                Message.to(topic + "-2")
+                        .type("x")
+                        .text("y")
+                        .idempotencyKey("key")
+                        .build());
+
+        try (Connection connection = transaction()) {
+            assertThat(postrider.outbox(connection).enqueueAll(messages)).noneMatch(Enqueued::isDuplicate);
+            connection.commit();
+        }
+        for (Message message : messages) {
+            assertThat(enqueue(postrider, message).isDuplicate()).isTrue();
+        }
+    }
+
+    @Test
+    void sameKeyTwiceInOneBatchIsWrittenOnce() throws SQLException {
+        Postrider postrider = postrider();
+        Message first = message().idempotencyKey("k").json("{\"v\":1}").build();
+        Message second = message().idempotencyKey("k").json("{\"v\":2}").build();
+        try (Connection connection = transaction()) {
+            assertThat(postrider.outbox(connection).enqueueAll(List.of(first, second)))
+                    .containsExactly(
+                            new Enqueued.Created(first.id(), "k"), new Enqueued.Duplicate(first.id(), "k", false));
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void writerOfATakenKeyWaitsAndIsADuplicateWhenTheFirstCommits() throws Exception {
+        assertThat(secondWriterWhileFirstIsOpen(Connection::commit).isDuplicate())
+                .isTrue();
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void writerOfATakenKeyWaitsAndIsFirstWhenTheOtherRollsBack() throws Exception {
+        assertThat(secondWriterWhileFirstIsOpen(Connection::rollback).isDuplicate())
+                .isFalse();
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @FunctionalInterface
+    private interface End {
+        void of(Connection connection) throws SQLException;
+    }
+
+    private Enqueued secondWriterWhileFirstIsOpen(End end) throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (Connection first = transaction()) {
+            postrider.outbox(first).enqueue(message().idempotencyKey("k").build());
+            CountDownLatch started = new CountDownLatch(1);
+            Future<Enqueued> second = thread.submit(() -> {
+                started.countDown();
+                return enqueue(postrider, message().idempotencyKey("k").build());
+            });
+            assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+            end.of(first);
+            return second.get(30, TimeUnit.SECONDS);
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    @Test
+    void threeWritersOfOneKeyWithTheFirstRollingBackEndInOneMessage() throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (Connection first = transaction()) {
+            postrider.outbox(first).enqueue(message().idempotencyKey("k").build());
+            List<Future<Enqueued>> others = new ArrayList<>();
+            CountDownLatch started = new CountDownLatch(2);
+            for (int i = 0; i < 2; i++) {
+                others.add(threads.submit(() -> {
+                    started.countDown();
+                    return retrying(postrider, message().idempotencyKey("k").build());
+                }));
+            }
+            assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+            first.rollback();
+            List<Boolean> duplicates = new ArrayList<>();
+            for (Future<Enqueued> other : others) {
+                duplicates.add(other.get(60, TimeUnit.SECONDS).isDuplicate());
+            }
+            assertThat(duplicates).containsExactlyInAnyOrder(true, false);
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    /** What every caller does with a conflict: the whole transaction again. */
+    private Enqueued retrying(Postrider postrider, Message message) throws SQLException {
+        for (int attempt = 0; ; attempt++) {
+            try {
+                return enqueue(postrider, message);
+            } catch (TransactionConflictException e) {
+                if (attempt == 20) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Test
+    void conflictAtAStricterIsolationIsReportedAsSuch() throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        try (Connection strict = transaction()) {
+            strict.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            strict.createStatement()
+                    .executeQuery("SELECT COUNT(*) FROM postrider_topic")
+                    .next();
+            Enqueued first = enqueue(postrider, message().idempotencyKey("k").build());
+            Message second = message().idempotencyKey("k").build();
+            try {
+                assertThat(postrider.outbox(strict).enqueue(second).id())
+                        .as("a locking read sees it: the first is named")
+                        .isEqualTo(first.id());
+            } catch (TransactionConflictException e) {
+                assertThat(e).hasMessageContaining("run the whole transaction again");
+            }
+            strict.rollback();
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void tenantPrefixedTopicRefusesAKeyWithoutItsTenant() throws SQLException {
+        Postrider postrider = postrider(builder -> builder.topic(topic, declared -> declared.tenantPrefixedKeys()));
+        try (Connection connection = transaction()) {
+            assertThatThrownBy(() -> postrider
+                            .outbox(connection)
+                            .enqueue(message()
+                                    .tenant("acme")
+                                    .idempotencyKey("acmeX/1")
+                                    .build()))
+                    .isInstanceOf(InvalidMessageException.class)
+                    .hasMessageContaining("acme/");
+            connection.commit();
+        }
+        assertThat(live()).isZero();
+
+        enqueue(postrider, message().tenant("acme").idempotencyKey("acme/1").build());
+        enqueue(postrider, message().tenant("acme").build());
+        enqueue(postrider, message().idempotencyKey("free").build());
+        assertThat(live()).isEqualTo(3);
+    }
+
+    // Units of work
+
+    @Test
+    void stagedMessagesAreWrittenTogetherInTheirOrder() throws SQLException {
+        Postrider postrider = postrider();
+
+        postrider.inTransaction(work -> {
+            for (int i = 0; i < 1200; i++) {
+                work.stage(message().json("{\"n\":" + i + "}").build());
+            }
+        });
+
+        List<Claim> claims = postrider.store().claim(request().limit(2000));
+        claims = claims.stream()
+                .sorted(java.util.Comparator.comparing(Claim::seq))
+                .toList();
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < 1200; i++) {
+            expected.add("{\"n\":" + i + "}");
+        }
+        assertThat(claims)
+                .extracting(claim -> claim.message().payload().asText())
+                .isEqualTo(expected);
+    }
+
+    @Test
+    void failingUnitOfWorkLeavesNothing() throws SQLException {
+        Postrider postrider = postrider();
+        assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                    work.stage(message().build());
+                    work.outbox().enqueue(message().idempotencyKey("k").build());
+                    throw new IllegalStateException("no");
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("no");
+        assertThat(live()).isZero();
+        assertThat(enqueue(postrider, message().idempotencyKey("k").build()).isDuplicate())
+                .isFalse();
+    }
+
+    @Test
+    void failureInTheMiddleOfStagingLeavesNoneOfTheBatchStaged() throws SQLException {
+        Postrider postrider = postrider();
+        postrider.inTransaction(work -> {
+            work.stage(message().json("{\"kept\":true}").build());
+            assertThatThrownBy(() -> work.stage(new AbstractList<Message>() {
+                        @Override
+                        public Message get(int index) {
+                            if (index == 4) {
+                                throw new IllegalStateException("cannot serialise the fifth");
+                            }
+                            return message().build();
+                        }
+
+                        @Override
+                        public int size() {
+                            return 6;
+                        }
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> work.stage(List.of(
+                            message().build(),
+                            Message.to("nowhere").type("x").text("y").build())))
+                    .isInstanceOf(UnknownTopicException.class);
+        });
+        assertThat(claim(postrider))
+                .extracting(claim -> claim.message().payload().asText())
+                .containsExactly("{\"kept\":true}");
+    }
+
+    @Test
+    void swallowedFailureOfAWriteIsNotCommitted() throws SQLException {
+        Postrider postrider = postrider();
+        assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                    work.stage(message().build());
+                    try {
+                        work.outbox()
+                                .enqueue(Message.to("nowhere")
+                                        .type("x")
+                                        .text("y")
+                                        .build());
+                    } catch (UnknownTopicException swallowed) {
+                        assertThat(swallowed.topic()).isEqualTo("nowhere");
+                    }
+                }))
+                .isInstanceOf(UnknownTopicException.class);
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void stagingIsBounded() {
+        Postrider postrider = postrider(builder -> builder.topic(topic).tables(tables -> tables.withStagedLimit(2)));
+        assertThatThrownBy(() -> postrider.inTransaction(work -> work.stage(
+                        List.of(message().build(), message().build(), message().build()))))
+                .isInstanceOf(InvalidMessageException.class)
+                .hasMessageContaining("staged-limit");
+    }
+
+    @Test
+    void unitOfWorkAnswersAndSharesItsTransaction() throws SQLException {
+        Postrider postrider = postrider();
+        MessageId id = postrider.answerInTransaction(work -> {
+            assertThat(work.connection().getAutoCommit()).isFalse();
+            return work.outbox().enqueue(message().build()).id();
+        });
+        assertThat(claim(postrider)).extracting(claim -> claim.message().id()).containsExactly(id);
+    }
+}

@@ -1,0 +1,169 @@
+package dev.postrider.testkit.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.Postrider;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.message.Message;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.Settlement;
+import dev.postrider.testkit.RecordingTransport;
+import dev.postrider.testkit.database.Database;
+import dev.postrider.testkit.database.Databases;
+import dev.postrider.testkit.database.Engine;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What only MySQL and MariaDB can get wrong. */
+@ParameterizedClass(name = "{0}")
+@EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
+final class InnoDbTest {
+
+    private final Engine engine;
+    private final Database database;
+
+    InnoDbTest(Engine engine) {
+        this.engine = engine;
+        this.database = Databases.assumeStarted(engine).createDatabase("innodb");
+    }
+
+    @Test
+    void lockWaitTimeoutEndsTheTransactionSoThatNoBusinessRowIsLeftWithoutItsMessage() throws SQLException {
+        DataSource dataSource = database.dataSource();
+        execute("CREATE TABLE business (id INT PRIMARY KEY)");
+        try (Postrider postrider = migrated(dataSource);
+                Connection first = transaction(dataSource);
+                Connection second = transaction(dataSource)) {
+            postrider.outbox(first).enqueue(keyed());
+            try (Statement statement = second.createStatement()) {
+                statement.execute("SET SESSION innodb_lock_wait_timeout = 1");
+                statement.execute("INSERT INTO business VALUES (1)");
+            }
+            assertThatThrownBy(() -> postrider.outbox(second).enqueue(keyed()))
+                    .isInstanceOf(TransactionConflictException.class);
+            second.commit(); // what a caller does who swallowed the exception
+            first.rollback();
+        }
+        assertThat(number("SELECT COUNT(*) FROM business")).isZero();
+        assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
+    }
+
+    @Test
+    void serverThatTruncatesSilentlyGetsNothingTooLong() throws SQLException {
+        DataSource lenient = with("sessionVariables=sql_mode=''");
+        try (Postrider postrider = migrated(lenient)) {
+            Message message = Message.to("t")
+                    .type("t".repeat(255))
+                    .tenant("😀".repeat(127))
+                    .key("k".repeat(255))
+                    .idempotencyKey("i".repeat(255))
+                    .subject("s".repeat(500))
+                    .text("x")
+                    .build();
+            postrider.inTransaction(work -> work.stage(message));
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w")))
+                    .singleElement()
+                    .satisfies(claim -> assertThat(claim.message()).isEqualTo(message));
+        }
+    }
+
+    @Test
+    void driverThatCountsChangedRowsInsteadOfMatchedOnesMakesNoDifference() throws SQLException {
+        DataSource counting = with("useAffectedRows=true");
+        try (Postrider postrider = migrated(counting)) {
+            postrider.inTransaction(work -> work.stage(keyed()));
+            assertThat(postrider
+                            .answerInTransaction(work -> work.outbox().enqueue(keyed()))
+                            .isDuplicate())
+                    .isTrue();
+            postrider.admin().pause(dev.postrider.message.TopicName.of("t"), "me");
+            postrider.admin().pause(dev.postrider.message.TopicName.of("t"), "me");
+            postrider.admin().resume(dev.postrider.message.TopicName.of("t"), "me");
+            var claim = postrider.store().claim(ClaimRequest.of("t", "w")).get(0);
+            assertThat(postrider
+                            .store()
+                            .extend(java.util.List.of(claim), claim.lease().length()))
+                    .noneMatch(Settlement::isLost);
+            assertThat(postrider.store().acknowledge(claim).isLost()).isFalse();
+        }
+    }
+
+    @Test
+    void sessionInAnotherTimeZoneSeesTheSameTimes() throws SQLException {
+        DataSource elsewhere = with("sessionVariables=time_zone='-09:30'");
+        Message message = Message.to("t").type("x").text("y").build();
+        try (Postrider postrider = migrated(elsewhere)) {
+            postrider.inTransaction(work -> work.stage(message));
+        }
+        try (Postrider postrider = migrated(database.dataSource())) {
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w")))
+                    .singleElement()
+                    .satisfies(claim -> assertThat(claim.message()).isEqualTo(message));
+        }
+    }
+
+    @Test
+    void readOnlyServerIsRefusedAtStart() throws SQLException {
+        // A server of its own: the setting is for all of it.
+        try (var server = Databases.startOrAbort(engine)) {
+            Database own = server.createDatabase("readonly");
+            try (Postrider postrider = migrated(own.dataSource())) {
+                try (Connection connection = server.dataSource().getConnection();
+                        Statement statement = connection.createStatement()) {
+                    statement.execute("SET GLOBAL read_only = 1");
+                }
+                assertThatThrownBy(postrider::start)
+                        .isInstanceOf(InvalidConfigurationException.class)
+                        .hasMessageContaining("read-only");
+            }
+        }
+    }
+
+    private static Message keyed() {
+        return Message.to("t").type("x").text("y").idempotencyKey("k").build();
+    }
+
+    private static Postrider migrated(DataSource dataSource) {
+        Postrider postrider = Postrider.on(dataSource)
+                .topic("t", topic -> topic.deliver(new RecordingTransport()))
+                .build();
+        postrider.migrate();
+        return postrider;
+    }
+
+    private DataSource with(String parameter) {
+        String url = database.jdbcUrl();
+        String extended = url + (url.contains("?") ? "&" : "?") + parameter;
+        return new Database(database.name(), extended, database.user(), database.password()).dataSource();
+    }
+
+    private static Connection transaction(DataSource dataSource) throws SQLException {
+        Connection connection = dataSource.getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    private void execute(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private long number(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package dev.postrider.testkit.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.Postrider;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.message.Message;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.testkit.RecordingTransport;
+import dev.postrider.testkit.database.Database;
+import dev.postrider.testkit.database.Databases;
+import dev.postrider.testkit.database.Engine;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+
+/** What only PostgreSQL can get wrong. */
+final class PostgresTest {
+
+    private static final Message MESSAGE = Message.to("t").type("x").text("ä😀").build();
+
+    private final Database database =
+            Databases.assumeStarted(Engine.POSTGRESQL_18).createDatabase("pg");
+    private final DataSource dataSource = database.dataSource();
+
+    @Test
+    void transactionAbortedByAnEarlierErrorIsRefusedAsSuch() throws SQLException {
+        try (Postrider postrider = migrated();
+                Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> statement.execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
+            refuses(Problem.ABORTED, postrider, connection);
+        }
+    }
+
+    @Test
+    void transactionMadeReadOnlyBehindTheDriversBackIsRefusedAsSuch() throws SQLException {
+        try (Postrider postrider = migrated();
+                Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("SET TRANSACTION READ ONLY");
+            refuses(Problem.READ_ONLY, postrider, connection);
+        }
+    }
+
+    private static void refuses(Problem problem, Postrider postrider, Connection connection) {
+        assertThatThrownBy(() -> postrider.outbox(connection).enqueue(MESSAGE))
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(problem));
+    }
+
+    @Test
+    void numbersAreTakenAfterTheTransactionId() throws SQLException {
+        try (Postrider postrider = migrated();
+                Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef"
+                                + " WHERE adrelid = 'postrider_message'::regclass AND pg_get_expr(adbin, adrelid) LIKE '%nextval%'")) {
+            assertThat(row.next()).isTrue();
+            assertThat(row.getString(1))
+                    .contains("pg_current_xact_id() IS NOT NULL")
+                    .contains("nextval");
+            assertThat(postrider.admin().status()).hasSize(1);
+        }
+    }
+
+    @Test
+    void sequenceThatHoardsNumbersIsRefused() throws SQLException {
+        try (Postrider postrider = migrated()) {
+            execute("ALTER SEQUENCE postrider_message_seq CACHE 50");
+            assertThatThrownBy(postrider::start)
+                    .isInstanceOf(SchemaMismatchException.class)
+                    .hasMessageContaining("CACHE 1");
+        }
+    }
+
+    @Test
+    void databaseThatLosesCharactersIsRefused() throws SQLException {
+        execute("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+        String url = database.jdbcUrl().replace("/" + database.name(), "/latin");
+        DataSource latin = new Database("latin", url, database.user(), database.password()).dataSource();
+        try (Postrider postrider = Postrider.on(latin)
+                .topic("t", topic -> topic.deliver(new RecordingTransport()))
+                .build()) {
+            postrider.migrate();
+            assertThatThrownBy(postrider::start)
+                    .isInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("UTF8");
+        }
+    }
+
+    @Test
+    void databaseWithASerializableDefaultIsWorkedOnAtReadCommitted() throws SQLException {
+        execute("ALTER DATABASE " + database.name() + " SET default_transaction_isolation = 'serializable'");
+        try (Postrider postrider = migrated()) {
+            postrider.inTransaction(work -> work.stage(MESSAGE));
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w")))
+                    .singleElement()
+                    .satisfies(claim -> assertThat(
+                                    postrider.store().acknowledge(claim).isLost())
+                            .isFalse());
+        }
+    }
+
+    @Test
+    void sessionInAnotherTimeZoneSeesTheSameTimes() throws SQLException {
+        execute("ALTER DATABASE " + database.name() + " SET timezone = 'Asia/Kathmandu'");
+        execute("ALTER DATABASE " + database.name() + " SET datestyle = 'German'");
+        try (Postrider postrider = migrated()) {
+            postrider.inTransaction(work -> work.stage(MESSAGE));
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w")))
+                    .singleElement()
+                    .satisfies(claim -> assertThat(claim.message()).isEqualTo(MESSAGE));
+        }
+    }
+
+    @Test
+    void sameNamedTableEarlierOnTheSearchPathIsNotWrittenToWhenASchemaIsSet() throws SQLException {
+        execute("CREATE SCHEMA ours");
+        execute("CREATE SCHEMA hijacker");
+        try (Postrider postrider = Postrider.on(dataSource)
+                .topic("t")
+                .tables(tables -> tables.withSchema("ours"))
+                .build()) {
+            postrider.migrate();
+            execute("CREATE TABLE hijacker.postrider_message (LIKE ours.postrider_message INCLUDING ALL)");
+            execute("ALTER DATABASE " + database.name() + " SET search_path = hijacker, ours");
+            postrider.inTransaction(work -> work.stage(MESSAGE));
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w"))).hasSize(1);
+        }
+    }
+
+    @Test
+    void rowsTheCodeNeverWritesAreRefusedByTheTable() throws SQLException {
+        try (Postrider postrider = migrated()) {
+            postrider.inTransaction(work -> work.stage(MESSAGE));
+            for (String change : new String[] {
+                "state = 'SOMETHING'",
+                "state = 'PROCESSING'",
+                "attempts = -1",
+                "available_at = 'infinity'",
+                "available_at = '0001-01-01'",
+                "lease_token = gen_random_uuid()",
+                "state = 'DEAD'"
+            }) {
+                assertThatThrownBy(() -> execute("UPDATE postrider_message SET " + change))
+                        .as(change)
+                        .isInstanceOfSatisfying(
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("23514"));
+            }
+        }
+    }
+
+    private Postrider migrated() {
+        Postrider postrider = Postrider.on(dataSource)
+                .topic("t", topic -> topic.deliver(new RecordingTransport()))
+                .build();
+        postrider.migrate();
+        return postrider;
+    }
+
+    private void execute(String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+}
