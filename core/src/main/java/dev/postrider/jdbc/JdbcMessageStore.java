@@ -65,9 +65,14 @@ final class JdbcMessageStore implements MessageStore {
             return due.isEmpty() ? claimExpired(topicId, request) : due;
         }
         List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
-        long bytes = claims.stream().mapToLong(claim -> claim.message().payload().size()).sum();
+        long bytes = claims.stream()
+                .mapToLong(claim -> claim.message().payload().size())
+                .sum();
         if (claims.size() < request.limit() && bytes < request.maxBytes()) {
-            addDue(claims, topicId, request.limit(request.limit() - claims.size()).maxBytes(request.maxBytes() - bytes));
+            addDue(
+                    claims,
+                    topicId,
+                    request.limit(request.limit() - claims.size()).maxBytes(request.maxBytes() - bytes));
         }
         return claims;
     }

@@ -163,7 +163,7 @@ final class RelayConfigTest {
             poll-interval = 5                      | poll-interval                    | 500ms, 5s, 2m, 1h or 1d
             poll-interval = 5 s                    | poll-interval                    | duration
             poll-interval = -5s                    | poll-interval                    | duration
-            poll-interval = 0s                     | poll-interval                    | must be positive
+            poll-interval = 0s                     | poll-interval                    | must be at least 1 ms
             poll-interval =                        | poll-interval                    | duration
             poll-interval = 11s                    | poll-interval                    | a third of lease
             lease = 25h                            | lease                            | 24 h
