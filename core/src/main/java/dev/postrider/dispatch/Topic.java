@@ -37,7 +37,7 @@ public final class Topic {
         maxAttempts = builder.maxAttempts;
         baseDelay = builder.baseDelay;
         maxDelay = builder.maxDelay;
-        retryPolicy = builder.retryPolicy != null ? builder.retryPolicy : RetryPolicy.exponential(baseDelay, maxDelay);
+        retryPolicy = builder.policy();
         permanent = builder.permanent;
         maxInFlight = builder.maxInFlight;
         tenants = Set.copyOf(builder.tenants);
@@ -146,7 +146,7 @@ public final class Topic {
 
         private void once() {
             if (transport != null || handler != null) {
-                throw new InvalidConfigurationException("topic." + name + ".deliver", "is declared twice: keep one");
+                throw invalid("deliver", "is declared twice: keep one");
             }
         }
 
@@ -223,10 +223,26 @@ public final class Topic {
             return new Topic(this);
         }
 
+        private RetryPolicy policy() {
+            if (retryPolicy != null) {
+                return retryPolicy;
+            }
+            try {
+                return RetryPolicy.exponential(baseDelay, maxDelay);
+            } catch (InvalidConfigurationException e) {
+                String problem = String.valueOf(e.getMessage()); // which begins with the property
+                throw invalid(e.property(), problem.substring(e.property().length() + 1));
+            }
+        }
+
         private void check(boolean condition, String property, String problem) {
             if (!condition) {
-                throw new InvalidConfigurationException("topic." + name + "." + property, problem);
+                throw invalid(property, problem);
             }
+        }
+
+        private InvalidConfigurationException invalid(String property, String problem) {
+            return new InvalidConfigurationException("topic." + name + "." + property, problem);
         }
     }
 }
