@@ -10,6 +10,7 @@ import dev.postrider.benchmarks.report.JsonReport;
 import dev.postrider.benchmarks.report.MarkdownReport;
 import dev.postrider.benchmarks.report.Report;
 import dev.postrider.benchmarks.report.TextTable;
+import dev.postrider.testkit.database.DatabaseUnavailableException;
 import dev.postrider.testkit.database.Engine;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -34,7 +35,7 @@ public final class Main {
         Arguments arguments;
         List<Measurement> measurements;
         try {
-            arguments = Arguments.parse(words, Path.of("benchmarks", "target", "report"));
+            arguments = Arguments.parse(words, Path.of(System.getProperty("postrider.bench.out", "bench-report")));
             measurements = chosen(arguments);
         } catch (IllegalArgumentException e) {
             System.err.println("postrider bench: " + e.getMessage());
@@ -51,7 +52,7 @@ public final class Main {
             Report report = measure(new Bench(arena, scale, System.err), measurements);
             write(report, arguments.out());
             System.out.print(TextTable.of(report));
-            return report.missing().isEmpty() ? 0 : 1;
+            return report.failed().isEmpty() ? 0 : 1;
         }
     }
 
@@ -76,17 +77,20 @@ public final class Main {
         String loadBefore = Environment.loadAverage();
         long start = System.nanoTime();
         List<Figure> figures = new ArrayList<>();
-        Map<String, String> missing = new LinkedHashMap<>();
+        Map<String, String> unavailable = new LinkedHashMap<>();
+        Map<String, String> failed = new LinkedHashMap<>();
         for (Measurement measurement : measurements) {
             try {
                 figures.addAll(measurement.run(bench));
+            } catch (DatabaseUnavailableException e) {
+                unavailable.put(String.join(", ", measurement.names()), String.valueOf(e.getMessage()));
             } catch (Exception e) {
-                missing.put(String.join(", ", measurement.names()), String.valueOf(e));
+                failed.put(String.join(", ", measurement.names()), String.valueOf(e));
             }
         }
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
         environment.put("took", (System.nanoTime() - start) / 1_000_000_000L + " s");
-        return new Report(environment, figures, missing);
+        return new Report(environment, figures, unavailable, failed);
     }
 
     private static void write(Report report, Path directory) throws IOException {

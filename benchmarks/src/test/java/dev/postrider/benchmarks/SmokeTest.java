@@ -31,7 +31,8 @@ class SmokeTest {
             PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
             Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements);
 
-            assertThat(report.missing()).isEmpty();
+            assertThat(report.failed()).isEmpty();
+            assertThat(report.unavailable()).isEmpty();
             List<String> expected =
                     measurements.stream().flatMap(each -> each.names().stream()).toList();
             assertThat(report.figures()).extracting(Figure::name).isEqualTo(expected);

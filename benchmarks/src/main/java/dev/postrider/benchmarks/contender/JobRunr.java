@@ -45,8 +45,8 @@ final class JobRunr implements Contender {
         this.dataSource = dataSource;
     }
 
-    /** What is written for an order. A class that its JSON mapper can make. */
-    static final class OrderPlaced implements JobRequest {
+    /** What is written for an order. Public, as is its handler, since it is called by reflection. */
+    public static final class OrderPlaced implements JobRequest {
 
         @SuppressWarnings("FieldMayBeFinal") // written by the mapper
         private String json;
@@ -62,7 +62,7 @@ final class JobRunr implements Contender {
     }
 
     /** What is done for it. */
-    static final class Delivery implements JobRequestHandler<OrderPlaced> {
+    public static final class Delivery implements JobRequestHandler<OrderPlaced> {
 
         private final Receiver receiver;
 

@@ -20,7 +20,8 @@ public final class JsonReport {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("environment", report.environment());
         all.put("figures", figures);
-        all.put("missing", report.missing());
+        all.put("unavailable", report.unavailable());
+        all.put("failed", report.failed());
         return GSON.toJson(all) + "\n";
     }
 

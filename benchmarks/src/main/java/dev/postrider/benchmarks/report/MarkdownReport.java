@@ -17,7 +17,9 @@ public final class MarkdownReport {
         report.environment().forEach((name, value) -> page.append("| " + name + " | " + value + " |\n"));
         page.append("\n## Figures\n\n| figure | value | aim | met | against |\n|---|---|---|---|---|\n");
         report.figures().forEach(figure -> page.append(row(figure)));
-        report.missing().forEach((name, reason) -> page.append("\n- Not measured: `" + name + "`: " + reason + "\n"));
+        report.unavailable()
+                .forEach((names, reason) -> page.append("\n- Not measured: `" + names + "`: " + reason + "\n"));
+        report.failed().forEach((names, reason) -> page.append("\n- **Failed**: `" + names + "`: " + reason + "\n"));
         page.append("\n## Raw figures\n");
         report.figures().forEach(figure -> page.append(section(figure)));
         return page.toString();

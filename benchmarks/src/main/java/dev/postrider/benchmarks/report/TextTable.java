@@ -1,6 +1,5 @@
 package dev.postrider.benchmarks.report;
 
-import java.util.List;
 import java.util.Locale;
 
 /** The figures for a terminal. */
@@ -23,8 +22,8 @@ public final class TextTable {
                     figure.isMet() ? "yes" : "NO",
                     figure.against());
         }
-        List.copyOf(report.missing().entrySet())
-                .forEach(entry -> line(text, "NOT MEASURED: %s: %s", entry.getKey(), entry.getValue()));
+        report.unavailable().forEach((names, reason) -> line(text, "NOT MEASURED %s: %s", names, reason));
+        report.failed().forEach((names, reason) -> line(text, "FAILED %s: %s", names, reason));
         return text.toString();
     }
 
