@@ -80,6 +80,7 @@ public final class Main {
         Map<String, String> unavailable = new LinkedHashMap<>();
         Map<String, String> failed = new LinkedHashMap<>();
         for (Measurement measurement : measurements) {
+            long begun = System.nanoTime();
             try {
                 figures.addAll(measurement.run(bench));
             } catch (DatabaseUnavailableException e) {
@@ -87,10 +88,15 @@ public final class Main {
             } catch (Exception e) {
                 failed.put(String.join(", ", measurement.names()), String.valueOf(e));
             }
+            bench.progress().println(measurement.names().get(0) + " took " + seconds(begun));
         }
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
-        environment.put("took", (System.nanoTime() - start) / 1_000_000_000L + " s");
+        environment.put("took", seconds(start));
         return new Report(environment, figures, unavailable, failed);
+    }
+
+    private static String seconds(long sinceNanos) {
+        return (System.nanoTime() - sinceNanos) / 1_000_000_000L + " s";
     }
 
     private static void write(Report report, Path directory) throws IOException {

@@ -6,7 +6,8 @@ import javax.sql.DataSource;
 /** The peers, each with the settings that are best for it. */
 public enum Peer {
     DB_SCHEDULER("db-scheduler", "16.12.0", 3),
-    JOBRUNR("JobRunr", "8.7.0", 15),
+    NAMASTACK("Namastack", "1.6.0", 6),
+    JOBRUNR("JobRunr", "8.7.0", 30),
     GRUELBOX("gruelbox", "4.2.268", 30);
 
     private final String displayName;
@@ -41,6 +42,7 @@ public enum Peer {
     public Contender forThroughput(Arena arena, DataSource dataSource) {
         return switch (this) {
             case DB_SCHEDULER -> DbScheduler.polling(arena, dataSource);
+            case NAMASTACK -> new Namastack(arena, dataSource);
             case JOBRUNR -> new JobRunr(arena, dataSource);
             case GRUELBOX -> new Gruelbox(arena, dataSource);
         };
