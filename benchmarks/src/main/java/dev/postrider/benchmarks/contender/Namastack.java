@@ -35,7 +35,13 @@ final class Namastack implements Contender {
     /** It delivers one key in sequence and different keys in parallel; with this many it is at its fastest. */
     private static final int KEYS = 1000;
 
+    private static final String MODULITH = "org.springframework.modulith.events.";
+
     private static final Map<String, Object> SETTINGS = Map.of(
+            "spring.autoconfigure.exclude",
+                    MODULITH + "config.EventPublicationAutoConfiguration," + MODULITH
+                            + "config.EventExternalizationAutoConfiguration," + MODULITH
+                            + "jdbc.JdbcEventPublicationAutoConfiguration",
             "namastack.outbox.polling.batch-size", 1000,
             "namastack.outbox.processing.delete-completed-records", true,
             "namastack.outbox.processing.executor-core-pool-size", 20,

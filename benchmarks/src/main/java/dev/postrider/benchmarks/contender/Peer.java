@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 public enum Peer {
     DB_SCHEDULER("db-scheduler", "16.12.0", 3),
     NAMASTACK("Namastack", "1.6.0", 6),
+    MODULITH("Modulith", "2.1.1", 60),
     JOBRUNR("JobRunr", "8.7.0", 30),
     GRUELBOX("gruelbox", "4.2.268", 30);
 
@@ -43,6 +44,7 @@ public enum Peer {
         return switch (this) {
             case DB_SCHEDULER -> DbScheduler.polling(arena, dataSource);
             case NAMASTACK -> new Namastack(arena, dataSource);
+            case MODULITH -> new Modulith(arena, dataSource);
             case JOBRUNR -> new JobRunr(arena, dataSource);
             case GRUELBOX -> new Gruelbox(arena, dataSource);
         };
