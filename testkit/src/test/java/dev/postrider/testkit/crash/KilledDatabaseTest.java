@@ -28,7 +28,7 @@ final class KilledDatabaseTest {
     private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(15));
 
     private static final int CRASHES = 2;
-    private static final int LOAD = 300;
+    private static final int LOAD = 200;
     private static final Duration RECOVERY = Duration.ofSeconds(5);
 
     @OnBothEngines
@@ -37,7 +37,7 @@ final class KilledDatabaseTest {
                 Site site = Site.on(server)) {
             List<Node> nodes = List.of(node(site, "first"), node(site, "second"));
             nodes.forEach(Node::start);
-            try (Producers producers = new Producers(site.postrider(), 2)) {
+            try (Producers producers = new Producers(site, 3)) {
                 List<String> recoveries = new ArrayList<>();
                 int held = 0;
                 for (int crash = 0; crash < CRASHES; crash++) {
@@ -64,7 +64,10 @@ final class KilledDatabaseTest {
         }
     }
 
-    /** Without a pool: what is measured is the dispatcher. A pool waits on its own after an outage, HikariCP for up to 5 s. */
+    /**
+     * Without a pool, and so are the producers: what is measured is the dispatcher. A pool waits on its own after an outage,
+     * HikariCP for up to 5 s.
+     */
     private static Node node(Site site, String name) {
         return site.node(name, site.database().dataSource(), PACE, delivery -> {});
     }
@@ -121,7 +124,7 @@ final class KilledDatabaseTest {
         site.print(
                 "database killed and restarted under load",
                 CRASHES + " crashes, " + orders.size() + " orders, " + producers.unknown.size()
-                        + " without an answer to their commit, " + recovery + ", duplicates " + duplicates);
+                        + " not placed or not answered, " + recovery + ", duplicates " + duplicates);
 
         assertThat(orders).containsAll(producers.committed);
         assertThat(deliveries.keySet()).isEqualTo(orders);
@@ -147,7 +150,9 @@ final class KilledDatabaseTest {
         private final List<Thread> threads;
         private volatile boolean stopping;
 
-        Producers(Postrider postrider, int count) {
+        Producers(Site site, int count) {
+            Postrider postrider =
+                    Orders.configured(site.database().dataSource(), topic -> {}).build();
             threads = Stream.iterate(0, number -> number + 1)
                     .limit(count)
                     .map(number -> new Thread(() -> produce(postrider, "p" + number + "-")))
