@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
@@ -11,6 +12,8 @@ import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,12 +21,18 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Claims and outcomes over JDBC. */
 final class JdbcMessageStore implements MessageStore {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
     /** Expired leases are rare: looked for when the queue is empty, and this often while it is not. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
@@ -51,14 +60,33 @@ final class JdbcMessageStore implements MessageStore {
     public List<Claim> claim(ClaimRequest request) {
         int topicId = topicId(request.topic());
         giveBackUnanswered();
-        List<Claim> claims = new ArrayList<>();
-        if (timeToLookForExpired(topicId)) {
-            claims.addAll(claimExpired(topicId, request));
+        if (!timeToLookForExpired(topicId)) {
+            List<Claim> due = claimDue(topicId, request);
+            return due.isEmpty() ? claimExpired(topicId, request) : due;
         }
-        if (claims.size() < request.limit()) {
-            claims.addAll(claimDue(topicId, request.limit(request.limit() - claims.size())));
+        List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
+        long bytes = claims.stream()
+                .mapToLong(claim -> claim.message().payload().size())
+                .sum();
+        if (claims.size() < request.limit() && bytes < request.maxBytes()) {
+            addDue(
+                    claims,
+                    topicId,
+                    request.limit(request.limit() - claims.size()).maxBytes(request.maxBytes() - bytes));
         }
-        return claims.isEmpty() ? claimExpired(topicId, request) : claims;
+        return claims;
+    }
+
+    /** What is claimed already must be handed over, whatever happens to the second statement: nobody else can give it back. */
+    private void addDue(List<Claim> claims, int topicId, ClaimRequest request) {
+        try {
+            claims.addAll(claimDue(topicId, request));
+        } catch (PostriderException e) {
+            if (claims.isEmpty()) {
+                throw e;
+            }
+            log.debug("Expired leases were taken over, but not what was due", e);
+        }
     }
 
     private boolean timeToLookForExpired(int topicId) {
@@ -77,14 +105,14 @@ final class JdbcMessageStore implements MessageStore {
         Instant from = frontier.start(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
             List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, from);
-            frontier.claimed(rows);
+            frontier.claimed(rows, rows.size() == request.limit());
             return rows;
         });
     }
 
     @FunctionalInterface
     private interface Claiming {
-        List<ClaimedRow> with(java.sql.Connection connection, UUID token) throws java.sql.SQLException;
+        List<ClaimedRow> with(Connection connection, UUID token) throws SQLException;
     }
 
     /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
@@ -94,13 +122,14 @@ final class JdbcMessageStore implements MessageStore {
         try {
             rows = run("claim messages", connection -> claiming.with(connection, token));
         } catch (StoreUnavailableException e) {
-            unanswered.claim(topicId, token);
+            unanswered.claim(topicId, token, request.lease(), nanos.getAsLong());
             throw e;
         }
         if (rows.size() > request.limit()) {
             throw new IllegalStateException("asked for " + request.limit() + " messages and got " + rows.size()
                     + ": the limit was not applied once");
         }
+        buryUnreadable(token, rows);
         Lease lease = new Lease(token, request.worker(), request.lease());
         List<Claim> claims = new ArrayList<>(rows.size());
         for (ClaimedRow row : rows) {
@@ -109,7 +138,6 @@ final class JdbcMessageStore implements MessageStore {
                 claims.add(new Claim(row.seq(), message, row.attempts(), row.crashes(), lease));
             }
         }
-        buryUnreadable(token, rows);
         return claims;
     }
 
@@ -118,22 +146,25 @@ final class JdbcMessageStore implements MessageStore {
                 .filter(row -> row.message() == null)
                 .map(row -> buried(row.seq(), DeadReason.UNREADABLE, String.valueOf(row.problem())))
                 .toList();
-        if (!unreadable.isEmpty()) {
+        if (unreadable.isEmpty()) {
+            return;
+        }
+        try {
             run("bury unreadable rows", connection -> dialect.bury(connection, token, unreadable));
+        } catch (PostriderException e) {
+            log.warn("{} rows make no message and could not be buried; their lease will run out", unreadable.size(), e);
         }
     }
 
     private void giveBackUnanswered() {
-        Unanswered.LostClaim lost = unanswered.nextClaim();
-        while (lost != null) {
-            Unanswered.LostClaim claim = lost;
-            try {
-                run("give back a claim", c -> dialect.releaseClaim(c, claim.topicId(), claim.token()));
-            } catch (StoreUnavailableException e) {
-                unanswered.claim(claim.topicId(), claim.token());
-                throw e;
+        for (Unanswered.LostClaim lost : unanswered.claims(nanos.getAsLong())) {
+            int released = run(
+                    "give back a claim", connection -> dialect.releaseClaim(connection, lost.topicId(), lost.token()));
+            if (released > 0) {
+                unanswered.givenBack(lost);
+            } else {
+                unanswered.notFound(lost, nanos.getAsLong());
             }
-            lost = unanswered.nextClaim();
         }
     }
 
@@ -145,17 +176,47 @@ final class JdbcMessageStore implements MessageStore {
         OutcomeBatch batch =
                 new OutcomeBatch(outcomes, this::buried, text -> ErrorText.clean(text, options.errorLimit()));
         try {
-            if (batch.isOneStatement() && dialect.claimsInOneStatement()) {
-                sessions.statement("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
-            } else {
-                sessions.transaction(
-                        "write outcomes", connection -> batch.write(dialect, connection, options.archive()));
-            }
+            write(batch);
+            List<Settlement> settlements = settlements(outcomes, batch);
+            unanswered.answered(outcomes);
+            return settlements;
         } catch (StoreUnavailableException e) {
             unanswered.outcomes(outcomes);
             throw e;
         }
-        return settlements(outcomes.stream().map(Outcome::claim).toList(), batch::wasWritten);
+    }
+
+    private void write(OutcomeBatch batch) {
+        if (batch.isOneStatement() && dialect.claimsInOneStatement()) {
+            sessions.statement("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
+        } else {
+            sessions.transaction("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
+        }
+    }
+
+    private List<Settlement> settlements(List<? extends Outcome> outcomes, OutcomeBatch batch) {
+        Map<Long, UUID> present = present(outcomes.stream()
+                .map(Outcome::claim)
+                .filter(claim -> !batch.wasWritten(claim))
+                .toList());
+        List<Settlement> settlements = new ArrayList<>(outcomes.size());
+        for (Outcome outcome : outcomes) {
+            Claim claim = outcome.claim();
+            boolean gone = isGone(claim, present);
+            settlements.add(
+                    batch.wasWritten(claim) || wasWrittenBefore(outcome, gone)
+                            ? new Settlement.Settled(claim)
+                            : new Settlement.LeaseLost(claim, gone));
+        }
+        return settlements;
+    }
+
+    /**
+     * Sent before with its answer lost, and now no longer ours: it was that first one that did it. Unless it was to remove the
+     * message and the message is there: then the first one never arrived, and somebody else has taken over since.
+     */
+    private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
+        return unanswered.wasSent(outcome) && (gone || !(outcome instanceof Outcome.Delivered));
     }
 
     @Override
@@ -165,33 +226,28 @@ final class JdbcMessageStore implements MessageStore {
             byToken.computeIfAbsent(claim.lease().token(), token -> new ArrayList<>())
                     .add(claim.seq());
         }
-        Map<UUID, Collection<Long>> extended = new HashMap<>();
+        Map<UUID, Set<Long>> extended = new HashMap<>();
         byToken.forEach((token, seqs) -> extended.put(
                 token, run("extend leases", connection -> dialect.extend(connection, token, seqs, lease))));
-        return settlements(
-                claims,
-                claim -> extended.getOrDefault(claim.lease().token(), List.of()).contains(claim.seq()));
-    }
-
-    private List<Settlement> settlements(List<Claim> claims, java.util.function.Predicate<Claim> done) {
-        List<Claim> missed = claims.stream().filter(done.negate()).toList();
-        Map<Long, UUID> present = missed.isEmpty()
-                ? Map.of()
-                : sessions.statement(
-                        "look for messages",
-                        connection -> dialect.present(
-                                connection, missed.stream().map(Claim::seq).toList()));
+        Predicate<Claim> isExtended =
+                claim -> extended.getOrDefault(claim.lease().token(), Set.of()).contains(claim.seq());
+        Map<Long, UUID> present =
+                present(claims.stream().filter(isExtended.negate()).toList());
         List<Settlement> settlements = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
-            boolean written = done.test(claim);
-            boolean resent = unanswered.settledBefore(claim);
-            // Sent before with its answer lost, and now no longer ours: it was that first one that did it.
             settlements.add(
-                    written || resent
+                    isExtended.test(claim)
                             ? new Settlement.Settled(claim)
                             : new Settlement.LeaseLost(claim, isGone(claim, present)));
         }
         return settlements;
+    }
+
+    private Map<Long, UUID> present(Collection<Claim> claims) {
+        List<Long> seqs = claims.stream().map(Claim::seq).toList();
+        return seqs.isEmpty()
+                ? Map.of()
+                : sessions.statement("look for messages", connection -> dialect.present(connection, seqs));
     }
 
     /** After a failover a number can stand for another message. */
@@ -216,6 +272,7 @@ final class JdbcMessageStore implements MessageStore {
         if (names.isEmpty()) {
             return Map.of();
         }
+        giveBackUnanswered(); // or they would not show as due before their lease ends
         long now = nanos.getAsLong();
         Map<Integer, TopicName> byId = new HashMap<>();
         Map<Integer, Instant> from = new HashMap<>();
@@ -236,9 +293,9 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private int topicId(TopicName name) {
-        return sessions.statement(
-                "look up a topic",
-                connection -> topics.require(connection, name).id());
+        return topics.known(name)
+                .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)))
+                .id();
     }
 
     private Dialect.BuriedRow buried(long seq, DeadReason reason, String error) {

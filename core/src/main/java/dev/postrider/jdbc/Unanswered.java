@@ -1,14 +1,12 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.Claim;
 import dev.postrider.store.Outcome;
+import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What was sent to the database and got no answer, so that it is unknown whether it took effect: claims to be given back, and
@@ -16,38 +14,68 @@ import org.jspecify.annotations.Nullable;
  */
 final class Unanswered {
 
-    private static final int LIMIT = 100_000;
+    private static final int MOST_CLAIMS = 1000;
+    private static final int MOST_OUTCOMES = 100_000;
 
-    record LostClaim(int topicId, UUID token) {}
+    /** A claim may take effect after its connection was given up, while the server is still at it: looked for again. */
+    private static final long LOOK_EVERY_NANOS = Duration.ofMillis(500).toNanos();
+
+    /**
+     * @param end when the lease has run out, so that there is nothing left to give back
+     * @param nextLook by the same monotonic clock
+     */
+    record LostClaim(int topicId, UUID token, long end, long nextLook) {}
 
     private record Row(long seq, UUID token) {}
 
-    private final Queue<LostClaim> claims = new ConcurrentLinkedQueue<>();
+    private final Map<UUID, LostClaim> claims = new ConcurrentHashMap<>();
     private final Set<Row> outcomes = ConcurrentHashMap.newKeySet();
 
-    void claim(int topicId, UUID token) {
-        if (claims.size() < LIMIT) {
-            claims.add(new LostClaim(topicId, token));
+    void claim(int topicId, UUID token, Duration lease, long now) {
+        if (claims.size() < MOST_CLAIMS) {
+            claims.put(token, new LostClaim(topicId, token, now + lease.toNanos(), now));
         }
     }
 
-    @Nullable
-    LostClaim nextClaim() {
-        return claims.poll();
+    /** Those to look for now. They stay until they are given back or their time is over. */
+    List<LostClaim> claims(long now) {
+        if (claims.isEmpty()) {
+            return List.of();
+        }
+        claims.values().removeIf(lost -> now - lost.end() >= 0);
+        return claims.values().stream()
+                .filter(lost -> now - lost.nextLook() >= 0)
+                .toList();
+    }
+
+    /** It was looked for and there was nothing, or not yet. */
+    void notFound(LostClaim lost, long now) {
+        claims.replace(lost.token(), new LostClaim(lost.topicId(), lost.token(), lost.end(), now + LOOK_EVERY_NANOS));
+    }
+
+    void givenBack(LostClaim lost) {
+        claims.remove(lost.token());
     }
 
     void outcomes(List<? extends Outcome> sent) {
-        if (outcomes.size() < LIMIT) {
-            sent.forEach(outcome -> outcomes.add(row(outcome.claim())));
+        if (outcomes.size() < MOST_OUTCOMES) {
+            sent.forEach(outcome -> outcomes.add(row(outcome)));
         }
     }
 
-    /** Whether an outcome for this claim was sent before without an answer; asked once, then forgotten. */
-    boolean settledBefore(Claim claim) {
-        return !outcomes.isEmpty() && outcomes.remove(row(claim));
+    /** Whether an outcome for this claim was sent before without an answer. */
+    boolean wasSent(Outcome outcome) {
+        return !outcomes.isEmpty() && outcomes.contains(row(outcome));
     }
 
-    private static Row row(Claim claim) {
-        return new Row(claim.seq(), claim.lease().token());
+    /** Now it is known. */
+    void answered(List<? extends Outcome> sent) {
+        if (!outcomes.isEmpty()) {
+            sent.forEach(outcome -> outcomes.remove(row(outcome)));
+        }
+    }
+
+    private static Row row(Outcome outcome) {
+        return new Row(outcome.claim().seq(), outcome.claim().lease().token());
     }
 }

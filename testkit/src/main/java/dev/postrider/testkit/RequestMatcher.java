@@ -1,0 +1,39 @@
+package dev.postrider.testkit;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Finds texts one after the other in a stream that comes in pieces, cut anywhere. One thread. */
+final class RequestMatcher {
+
+    private List<String> texts = List.of();
+    private int found;
+    private String rest = "";
+
+    /** True when this piece holds the end of the last text. Other texts than before begin anew. */
+    boolean completes(List<String> wanted, byte[] bytes, int count) {
+        if (!wanted.equals(texts)) {
+            texts = wanted;
+            found = 0;
+            rest = "";
+        }
+        if (texts.isEmpty()) {
+            return false;
+        }
+        String piece = rest + new String(bytes, 0, count, StandardCharsets.ISO_8859_1);
+        int from = 0;
+        while (found < texts.size()) {
+            String text = texts.get(found);
+            int at = piece.indexOf(text, from);
+            if (at < 0) {
+                rest = piece.substring(Math.max(from, piece.length() - text.length() + 1));
+                return false;
+            }
+            from = at + text.length();
+            found++;
+        }
+        found = 0;
+        rest = "";
+        return true;
+    }
+}

@@ -1,0 +1,98 @@
+package dev.postrider.testkit.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.testkit.database.Engine;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Workers that die with messages in their hands. */
+final class KilledWorkerTest {
+
+    private static final Duration RECOVERY = Pace.QUICK.lease().plusSeconds(2);
+
+    @OnBothEngines
+    void killedBetweenDeliveryAndAcknowledgement(Engine engine) {
+        try (Site site = Site.on(engine)) {
+            List<String> acknowledged = site.place(30);
+            Child doomed = site.worker("doomed", Pace.QUICK);
+            Node survivor = site.node("survivor", Pace.QUICK, delivery -> {});
+            doomed.await("ready", 1);
+            doomed.order("start");
+            doomed.await("acknowledged", acknowledged.size());
+            doomed.order("hold");
+            List<String> inFlight = site.place(Pace.QUICK.inFlight());
+            doomed.await("delivered", acknowledged.size() + inFlight.size());
+
+            // Each delivery was reported and none has returned: there can be no acknowledgement yet.
+            long killed = doomed.kill();
+            survivor.start();
+            Await.until(
+                    () -> "redelivered " + survivor.count(),
+                    () -> site.archivedOrders().size() == 50);
+
+            assertThat(doomed.count("acknowledged")).isEqualTo(acknowledged.size());
+            assertThat(doomed.count("delivered")).isEqualTo(50);
+            Set<String> delivered = new HashSet<>(acknowledged);
+            survivor.seen().forEach(seen -> delivered.add(seen.order()));
+            assertThat(delivered).isEqualTo(site.orders());
+            assertThat(survivor.seen().stream().map(Node.Seen::order)).containsExactlyInAnyOrderElementsOf(inFlight);
+            assertThat(survivor.seen()).allMatch(seen -> seen.attempt() == 2);
+            assertThat(site.archived())
+                    .allSatisfy((order, message) ->
+                            assertThat(message.crashes()).isEqualTo(inFlight.contains(order) ? 1 : 0));
+            assertThat(site.live()).isEmpty();
+            long last =
+                    survivor.seen().stream().mapToLong(Node.Seen::nanos).max().orElseThrow();
+            site.print(
+                    "killed between delivery and acknowledgement",
+                    "last redelivery " + Site.millis(last - killed) + " ms after the kill, lease "
+                            + Pace.QUICK.lease().toMillis() + " ms, duplicates " + survivor.count() + " of "
+                            + inFlight.size() + " in flight");
+            assertThat(Duration.ofNanos(last - killed)).isLessThanOrEqualTo(RECOVERY);
+        }
+    }
+
+    @OnBothEngines
+    void killedBetweenClaimAndDelivery(Engine engine) {
+        try (Site site = Site.on(engine)) {
+            List<String> orders = site.place(25);
+            Node survivor = site.node("survivor", Pace.QUICK, delivery -> {});
+            Child doomed = site.claimer(Pace.QUICK.lease());
+            doomed.await("claimed", orders.size());
+            Map<String, LocalDateTime> leaseEnds = site.leaseEnds();
+            assertThat(leaseEnds.keySet()).isEqualTo(new HashSet<>(orders));
+
+            long killed = doomed.kill();
+            survivor.start();
+            Await.until(
+                    () -> "delivered " + survivor.count(),
+                    () -> site.archivedOrders().size() == orders.size());
+
+            assertThat(survivor.seen().stream().map(Node.Seen::order)).containsExactlyInAnyOrderElementsOf(orders);
+            Map<String, Site.Archived> archived = site.archived();
+            assertThat(archived.values()).allMatch(message -> message.crashes() == 1 && message.attempts() == 2);
+            // Both by the database's clock.
+            List<Duration> waits = archived.entrySet().stream()
+                    .map(message -> Duration.between(
+                            leaseEnds.getOrDefault(message.getKey(), LocalDateTime.MAX),
+                            message.getValue().deliveredAt()))
+                    .sorted()
+                    .toList();
+            long last =
+                    survivor.seen().stream().mapToLong(Node.Seen::nanos).max().orElseThrow();
+            site.print(
+                    "killed between claim and delivery",
+                    "delivered " + waits.get(0).toMillis() + " to "
+                            + waits.get(waits.size() - 1).toMillis() + " ms after the end of the lease, "
+                            + Site.millis(last - killed) + " ms after the kill");
+            assertThat(waits).allMatch(wait -> !wait.isNegative());
+            assertThat(waits.get(waits.size() - 1)).isLessThanOrEqualTo(Duration.ofSeconds(2));
+            assertThat(site.live()).isEmpty();
+        }
+    }
+}

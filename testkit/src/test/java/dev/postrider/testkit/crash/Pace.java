@@ -1,0 +1,27 @@
+package dev.postrider.testkit.crash;
+
+import dev.postrider.dispatch.DispatchOptions;
+import java.time.Duration;
+
+/** How a worker of these tests works: short leases, so that losing one does not take long. */
+record Pace(Duration lease, Duration poll, int inFlight) {
+
+    static final Pace QUICK = new Pace(Duration.ofSeconds(3), Duration.ofMillis(500), 20);
+
+    Pace lease(Duration lease) {
+        return new Pace(lease, poll, inFlight);
+    }
+
+    Pace inFlight(int inFlight) {
+        return new Pace(lease, poll, inFlight);
+    }
+
+    void set(DispatchOptions.Builder options, String worker) {
+        options.worker(worker)
+                .lease(lease)
+                .pollInterval(poll)
+                .maxInFlight(inFlight)
+                .batchSize(inFlight)
+                .drainTimeout(Duration.ofSeconds(1));
+    }
+}
