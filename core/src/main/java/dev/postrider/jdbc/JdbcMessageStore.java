@@ -16,6 +16,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -286,7 +287,7 @@ final class JdbcMessageStore implements MessageStore {
                 .forEach((id, micros) -> {
                     TopicName name = byId.get(id);
                     if (name != null) {
-                        due.put(name, Duration.ofNanos(Math.max(micros, 0) * 1000));
+                        due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
                     }
                 });
         return due;
