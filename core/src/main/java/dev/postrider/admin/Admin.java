@@ -34,4 +34,17 @@ public interface Admin {
     void pause(TopicName topic, String operator);
 
     void resume(TopicName topic, String operator);
+
+    /** {@link #deadLetters(TopicName, long, int)} from the beginning, for a topic by its written name. */
+    default List<StoredMessage> deadLetters(String topic, int limit) {
+        return deadLetters(TopicName.of(topic), 0, limit);
+    }
+
+    default void pause(String topic, String operator) {
+        pause(TopicName.of(topic), operator);
+    }
+
+    default void resume(String topic, String operator) {
+        resume(TopicName.of(topic), operator);
+    }
 }

@@ -15,9 +15,6 @@ final class BackgroundLoop {
 
     private static final Logger log = LoggerFactory.getLogger(BackgroundLoop.class);
 
-    private static final Duration SHORTEST_BACKOFF = Duration.ofMillis(50);
-    private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(1);
-
     /** Does what there is to do now; answers how long to wait before the next time. */
     @FunctionalInterface
     interface Duty {
@@ -28,16 +25,17 @@ final class BackgroundLoop {
     private final Duty duty;
     private final EventListener events;
     private final Waiter waiter = new Waiter();
-    private final Waiter backoff = new Waiter();
+    private final Waiter ended = new Waiter();
+    private final Backoff backoff = new Backoff();
     private final Thread thread;
     private volatile boolean stopping;
 
-    BackgroundLoop(String name, Duty duty, EventListener events) {
+    /** @param owner whose thread this is */
+    BackgroundLoop(Object owner, String name, Duty duty, EventListener events) {
         this.name = name;
         this.duty = duty;
         this.events = events;
-        this.thread = new Thread(this::loop, "postrider-" + name);
-        thread.setDaemon(true);
+        this.thread = new OwnThread(owner, this::loop, name);
     }
 
     void start() {
@@ -48,11 +46,14 @@ final class BackgroundLoop {
         waiter.signal();
     }
 
-    /** Lets the duty finish what it is at, and waits for that. */
-    void stop(Duration atMost) throws InterruptedException {
+    /** Lets the duty finish what it is at, and does not begin it again. */
+    void end() {
         stopping = true;
         waiter.signal();
-        backoff.signal();
+        ended.signal();
+    }
+
+    void awaitEnd(Duration atMost) throws InterruptedException {
         thread.join(Math.max(atMost.toMillis(), 1));
         if (thread.isAlive()) {
             log.warn("The {} loop did not end within {}", name, atMost);
@@ -60,32 +61,33 @@ final class BackgroundLoop {
     }
 
     private void loop() {
-        Duration pause = Duration.ZERO;
-        try {
-            while (!stopping) {
-                try {
-                    waiter.await(duty.runOnce());
-                    pause = Duration.ZERO;
-                } catch (InterruptedException e) {
-                    throw e;
-                } catch (Throwable e) {
-                    pause = longer(pause);
-                    report(e, pause);
-                    backoff.await(pause);
-                }
+        while (!stopping) {
+            try {
+                round();
+            } catch (InterruptedException e) {
+                // The thread is ours and we never interrupt it: somebody's code left its mark, and must not end the
+                // duty.
+                log.warn("The {} loop was interrupted by code that it called; it goes on", name);
             }
-        } catch (InterruptedException e) {
-            log.debug("The {} loop was interrupted", name);
         }
     }
 
-    private static Duration longer(Duration pause) {
-        Duration doubled = pause.isZero() ? SHORTEST_BACKOFF : pause.multipliedBy(2);
-        return doubled.compareTo(LONGEST_BACKOFF) > 0 ? LONGEST_BACKOFF : doubled;
+    private void round() throws InterruptedException {
+        Duration pause;
+        try {
+            pause = duty.runOnce();
+            backoff.reset();
+        } catch (Throwable e) {
+            Duration patience = backoff.next();
+            report(e, patience);
+            ended.await(patience); // not the other one: being woken often must not turn an error into a hot loop
+            return;
+        }
+        waiter.await(pause);
     }
 
     private void report(Throwable e, Duration pause) {
-        events.on(new Event.StoreFailed(name, String.valueOf(e.getMessage()), pause));
+        events.on(new Event.StoreFailed(name, Failures.text(e), pause));
         if (!(e instanceof StoreException)) {
             log.error("The {} loop failed; it goes on in {}", name, pause, e);
         }

@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.TopicName;
@@ -7,10 +8,11 @@ import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.MessageStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Claims for the topics that may have work and have room for it, and hands the claims over. Looks again at once after a full
@@ -24,25 +26,8 @@ final class ClaimLoop {
     /** Rather than claim again for each slot that becomes free, wait this long for more. */
     private static final Duration GATHER = Duration.ofMillis(5);
 
-    private static final long NEVER = Long.MAX_VALUE;
-
-    /** One topic's place in the loop. */
-    private static final class Turn {
-        final Topic topic;
-
-        /** When to look, by the monotonic clock; {@link #NEVER} until something says otherwise. */
-        final AtomicLong lookAt = new AtomicLong(NEVER);
-
-        long lastClaim;
-
-        Turn(Topic topic) {
-            this.topic = topic;
-        }
-
-        void lookAt(long nanos) {
-            lookAt.accumulateAndGet(nanos, (a, b) -> a == NEVER || (b != NEVER && b - a < 0) ? b : a);
-        }
-    }
+    /** Where something came due there is often more to come: ask when, this soon. */
+    private static final Duration ASK_AGAIN = Duration.ofSeconds(1);
 
     private final MessageStore store;
     private final DispatchOptions options;
@@ -51,6 +36,7 @@ final class ClaimLoop {
     private final Time time;
     private final EventListener events;
     private final Map<TopicName, Turn> turns = new LinkedHashMap<>();
+    private final List<Turn> order;
     private long nextPoll;
 
     ClaimLoop(
@@ -68,19 +54,20 @@ final class ClaimLoop {
         this.time = time;
         this.events = events;
         this.nextPoll = time.nanos();
-        topics.forEach(topic -> turns.put(topic.name(), new Turn(topic)));
+        topics.forEach(topic -> turns.put(topic.name(), new Turn(topic, time.nanos())));
+        this.order = new ArrayList<>(turns.values());
     }
 
     /** Something may be due in every topic. */
     void lookNow() {
-        turns.values().forEach(turn -> turn.lookAt(time.nanos()));
+        turns.values().forEach(Turn::want);
     }
 
-    /** Something will be due in this topic. */
+    /** Something will be due in this topic. What is due after the next poll is left to that. */
     void lookAfter(TopicName topic, Duration delay) {
         Turn turn = turns.get(topic);
-        if (turn != null) {
-            turn.lookAt(time.nanos() + delay.toNanos());
+        if (turn != null && delay.compareTo(options.pollInterval()) <= 0) {
+            turn.dueAt(time.nanos() + delay.toNanos());
         }
     }
 
@@ -88,80 +75,133 @@ final class ClaimLoop {
         if (time.nanos() - nextPoll >= 0) {
             poll();
         }
-        long pause = nextPoll - time.nanos();
-        for (Turn turn : turns.values()) {
-            pause = Math.min(pause, claimIfDue(turn));
+        long pause = Turn.NEVER;
+        Collections.rotate(order, -1); // when slots are short the first takes them: let each be the first
+        for (Turn turn : order) {
+            pause = Math.min(pause, take(turn));
         }
-        return Duration.ofNanos(Math.max(pause, 0));
+        return Duration.ofNanos(Math.max(Math.min(pause, nextPoll - time.nanos()), 0));
+    }
+
+    /** Claims for every topic, whatever is known of it. A failure reaches the caller. */
+    void claimEach() {
+        for (Turn turn : order) {
+            turn.dueAt(time.nanos());
+            int room = room(turn.topic());
+            if (room > 0) {
+                claim(turn, room);
+            }
+        }
     }
 
     /** One statement for all topics. */
     private void poll() {
-        Map<TopicName, Duration> due = store.nextDue(turns.keySet());
-        long now = time.nanos();
-        due.forEach((topic, delay) -> lookAfter(topic, delay));
-        nextPoll = now + options.pollInterval().toNanos();
+        try {
+            store.nextDue(turns.keySet()).forEach(this::lookAfter);
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            // One topic can spoil the question for all, so each is asked by itself.
+            events.on(new Event.StoreFailed("poll", Failures.text(e), options.pollInterval()));
+            lookNow();
+        }
+        nextPoll = time.nanos() + options.pollInterval().toNanos();
     }
 
-    /** Answers in how many nanoseconds this topic wants its next turn. */
-    private long claimIfDue(Turn turn) {
-        long due = turn.lookAt.get();
-        if (due == NEVER) {
-            return NEVER;
+    /** Answers in how many nanoseconds this topic wants its next turn. A topic that fails does not stop the others. */
+    private long take(Turn turn) {
+        try {
+            return claimIfDue(turn);
+        } catch (StoreUnavailableException e) {
+            throw e; // it is not this topic's fault
+        } catch (RuntimeException e) {
+            Duration pause = turn.failed(time.nanos());
+            events.on(new Event.StoreFailed("claim " + turn.topic().name(), Failures.text(e), pause));
+            return pause.toNanos();
         }
-        long wait = due - time.nanos();
+    }
+
+    private long claimIfDue(Turn turn) {
+        long wait = turn.waitFrom(time.nanos());
         if (wait > 0) {
             return wait;
         }
-        int room = Math.min(inFlight.freeSlots(turn.topic), options.batchSize());
-        if (room <= 0 || inFlight.freeBytes() <= 0) {
-            return NEVER; // woken when a slot becomes free
+        int room = room(turn.topic());
+        if (room <= 0) {
+            return Turn.NEVER; // woken when a slot becomes free
         }
-        long sinceLast = time.nanos() - turn.lastClaim;
-        if (room < Math.min(options.batchSize(), turn.topic.maxInFlight()) / 2 && sinceLast < GATHER.toNanos()) {
-            return GATHER.toNanos() - sinceLast;
+        long gather = GATHER.toNanos() - turn.sinceClaim(time.nanos());
+        if (gather > 0 && room < Math.min(options.batchSize(), turn.topic().maxInFlight()) / 2) {
+            return gather;
         }
-        return claim(turn, room);
+        claim(turn, room);
+        return turn.waitFrom(time.nanos());
     }
 
-    private long claim(Turn turn, int room) {
-        turn.lookAt.set(NEVER); // before the statement: a wake-up that comes while it runs must not be lost
-        Topic topic = turn.topic;
-        long freeBytes = inFlight.freeBytes();
+    private int room(Topic topic) {
+        return inFlight.freeBytes() <= 0 ? 0 : Math.min(inFlight.freeSlots(topic), options.batchSize());
+    }
+
+    private void claim(Turn turn, int room) {
+        Topic topic = turn.topic();
+        ClaimRequest request = request(topic, room);
         Held.Stamp asked = Held.Stamp.now(time);
-        List<Claim> claims;
+        boolean due = turn.begin(asked.nanos());
         try {
-            claims = store.claim(new ClaimRequest(
-                    topic.name(),
-                    options.worker(),
-                    topic.tenants(),
-                    room,
-                    freeBytes,
-                    options.lease(),
-                    topic.maxAttempts()));
+            List<Claim> claims = store.claim(request);
+            turn.claimed(time.nanos());
+            handOver(topic, claims, asked);
+            if (isFull(claims, request)) {
+                turn.want();
+            }
+            if (due) {
+                followUp(topic, claims);
+            }
         } catch (RuntimeException e) {
-            turn.lookAt(time.nanos());
+            turn.again(due, time.nanos());
             throw e;
         }
-        turn.lastClaim = time.nanos();
+    }
+
+    private ClaimRequest request(Topic topic, int room) {
+        return new ClaimRequest(
+                topic.name(),
+                options.worker(),
+                topic.tenants(),
+                room,
+                inFlight.freeBytes(),
+                options.lease(),
+                topic.maxAttempts());
+    }
+
+    private void handOver(Topic topic, List<Claim> claims, Held.Stamp asked) {
         if (claims.isEmpty()) {
-            sweep(topic);
-            return NEVER;
+            return;
         }
         events.on(new Event.Fetched(topic.name(), claims.size()));
         List<Held> held =
                 claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
         held.forEach(inFlight::add); // all of them before the first answer can come
         held.forEach(pipeline::deliver);
-        long bytes = held.stream().mapToLong(Held::bytes).sum();
-        if (claims.size() < room && bytes < freeBytes) {
-            return NEVER;
-        }
-        turn.lookAt(time.nanos());
-        return 0;
     }
 
-    /** Something was due, but there was nothing to claim: perhaps a lease that ran out on its last attempt. */
+    private static boolean isFull(List<Claim> claims, ClaimRequest request) {
+        long bytes = claims.stream()
+                .mapToLong(claim -> claim.message().payload().size())
+                .sum();
+        return claims.size() >= request.limit() || bytes >= request.maxBytes();
+    }
+
+    /** Something was known to be due. */
+    private void followUp(Topic topic, List<Claim> claims) {
+        if (claims.isEmpty()) {
+            sweep(topic); // perhaps a lease that ran out on its last attempt
+        } else {
+            long soon = time.nanos() + ASK_AGAIN.toNanos();
+            nextPoll = soon - nextPoll < 0 ? soon : nextPoll;
+        }
+    }
+
     private void sweep(Topic topic) {
         int buried = store.sweep(topic.name(), topic.maxAttempts(), SWEEP_LIMIT);
         if (buried > 0) {

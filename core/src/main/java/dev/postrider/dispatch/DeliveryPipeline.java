@@ -6,18 +6,27 @@ import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
-/** The path of a message on this node: from its claim to its destination, and what came of it to the writer. */
+/**
+ * The path of a message on this node: from its claim to its destination, and what came of it to the writer. Whatever a
+ * transport does, every claim gets an outcome. Thread-safe.
+ */
 final class DeliveryPipeline {
+
+    /** How much later than promised an answer may come. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final Map<TopicName, Transport> transports;
     private final Verdict verdict;
     private final OutcomeWriter writer;
     private final Time time;
     private final Duration lastStart;
+    private volatile boolean closed;
 
     /** @param lastStart how old a lease may be for a delivery to begin under it */
     DeliveryPipeline(
@@ -34,24 +43,45 @@ final class DeliveryPipeline {
     }
 
     void deliver(Held held) {
-        if (held.sinceRenewal(time).compareTo(lastStart) >= 0) {
+        if (closed || held.isLost() || held.sinceRenewal(time).compareTo(lastStart) >= 0) {
             writer.add(held, new Outcome.Released(held.claim()));
             return;
         }
-        Delivery delivery = new Delivery(held.claim().message(), held.claim().attempt());
-        send(held.topic(), delivery).whenComplete((result, failure) -> {
-            DeliveryResult answer = failure == null ? result : Failures.classify(held.topic(), failure);
-            writer.add(held, verdict.on(held.topic(), held.claim(), answer));
-        });
+        try {
+            send(held);
+        } catch (Throwable e) {
+            decide(held, null, e);
+        }
     }
 
-    private CompletionStage<DeliveryResult> send(Topic topic, Delivery delivery) {
-        try {
-            Transport transport = transports.get(topic.name());
-            CompletionStage<DeliveryResult> answer = transport == null ? null : transport.deliver(delivery);
-            return answer == null ? CompletableFuture.completedFuture(null) : answer;
-        } catch (RuntimeException | Error e) {
-            return CompletableFuture.failedFuture(e);
+    /** From now on nothing is sent; what is claimed all the same is released. */
+    void close() {
+        closed = true;
+    }
+
+    /** Fails what should have been answered by now: a transport that breaks its word must not keep a slot for ever. */
+    void giveUpOverdue(Collection<Held> inFlight) {
+        for (Held held : inFlight) {
+            if (held.isOverdue(time)) {
+                decide(held, DeliveryResult.failed("The transport gave no answer within its timeout"), null);
+            }
         }
+    }
+
+    private void send(Held held) {
+        Transport transport = Objects.requireNonNull(transports.get(held.topic().name()));
+        held.begin(time, transport.timeout().plus(PATIENCE));
+        CompletionStage<DeliveryResult> answer = transport.deliver(
+                new Delivery(held.claim().message(), held.claim().attempt()));
+        if (answer == null) {
+            decide(held, null, null);
+        } else {
+            answer.whenComplete((result, failure) -> decide(held, result, failure));
+        }
+    }
+
+    private void decide(Held held, @Nullable DeliveryResult result, @Nullable Throwable failure) {
+        DeliveryResult answer = failure == null ? result : Failures.classify(held.topic(), failure);
+        writer.add(held, verdict.on(held.topic(), held.claim(), answer));
     }
 }

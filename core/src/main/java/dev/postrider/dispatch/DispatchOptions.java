@@ -27,12 +27,18 @@ public record DispatchOptions(
         Duration keyRetention,
         int purgeBatch) {
 
+    private static final Duration SHORTEST = Duration.ofMillis(1);
+    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_WAIT = Duration.ofHours(24);
+    private static final Duration LONGEST_RETENTION = Duration.ofDays(10_000);
+
     public DispatchOptions {
         require(!worker.isBlank() && worker.length() <= 100, "worker", "must be a name of 1 to 100 characters");
-        positive("poll-interval", pollInterval);
-        positive("lease", lease);
-        require(lease.compareTo(Duration.ofHours(24)) <= 0, "lease", "must be at most 24 h, but is " + lease);
-        require(lease.compareTo(Duration.ofSeconds(1)) >= 0, "lease", "must be at least 1 s, but is " + lease);
+        atLeastShortest("poll-interval", pollInterval);
+        require(
+                lease.compareTo(SHORTEST_LEASE) >= 0 && lease.compareTo(LONGEST_WAIT) <= 0,
+                "lease",
+                "must be 1 s to 24 h, but is " + lease);
         require(
                 pollInterval.compareTo(lease.dividedBy(3)) <= 0,
                 "poll-interval",
@@ -40,11 +46,14 @@ public record DispatchOptions(
         range("batch-size", batchSize, 1, 10_000);
         range("max-in-flight", maxInFlight, 1, 100_000);
         require(maxInFlightBytes > 0, "max-in-flight-bytes", "must be positive, but is " + maxInFlightBytes);
-        require(!drainTimeout.isNegative(), "drain-timeout", "must not be negative, but is " + drainTimeout);
-        positive("housekeeping-interval", housekeepingInterval);
-        positive("archive-retention", archiveRetention);
-        deadRetention.ifPresent(age -> positive("dead-retention", age));
-        positive("key-retention", keyRetention);
+        require(
+                !drainTimeout.isNegative() && drainTimeout.compareTo(LONGEST_WAIT) <= 0,
+                "drain-timeout",
+                "must be 0 to 24 h, but is " + drainTimeout);
+        atLeastShortest("housekeeping-interval", housekeepingInterval);
+        retention("archive-retention", archiveRetention);
+        deadRetention.ifPresent(age -> retention("dead-retention", age));
+        retention("key-retention", keyRetention);
         range("purge-batch", purgeBatch, 1, 10_000);
     }
 
@@ -90,8 +99,15 @@ public record DispatchOptions(
         return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
     }
 
-    private static void positive(String property, Duration value) {
-        require(!value.isNegative() && !value.isZero(), property, "must be positive, but is " + value);
+    private static void atLeastShortest(String property, Duration value) {
+        require(value.compareTo(SHORTEST) >= 0, property, "must be at least 1 ms, but is " + value);
+    }
+
+    private static void retention(String property, Duration value) {
+        require(
+                value.compareTo(SHORTEST) >= 0 && value.compareTo(LONGEST_RETENTION) <= 0,
+                property,
+                "must be 1 ms to " + LONGEST_RETENTION.toDays() + " days, but is " + value);
     }
 
     private static void range(String property, int value, int min, int max) {

@@ -17,6 +17,8 @@ final class Held {
     private final AtomicBoolean decided = new AtomicBoolean();
     private volatile Stamp renewed;
     private volatile boolean lost;
+    private volatile boolean begun;
+    private volatile long answerBy;
 
     /** When the lease was last asked for. */
     record Stamp(long nanos, long wallMillis) {
@@ -54,6 +56,16 @@ final class Held {
 
     boolean isDecided() {
         return decided.get();
+    }
+
+    /** The delivery begins, and must have ended after this time. */
+    void begin(Time time, Duration atMost) {
+        answerBy = time.nanos() + atMost.toNanos();
+        begun = true;
+    }
+
+    boolean isOverdue(Time time) {
+        return begun && !isDecided() && time.nanos() - answerBy > 0;
     }
 
     long bytes() {

@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.store.MessageStore;
@@ -26,6 +27,7 @@ final class Housekeeper {
     private final Tally tally;
     private Tally lastTally;
     private long lastRound;
+    private volatile boolean stopping;
 
     Housekeeper(
             MessageStore store,
@@ -49,15 +51,35 @@ final class Housekeeper {
     }
 
     Duration runOnce() {
-        topics.forEach(this::sweep);
+        topics.forEach(topic -> attempt("sweep " + topic.name(), () -> sweep(topic)));
         Duration period = Duration.ofNanos(time.nanos() - lastRound);
         if (period.compareTo(options.housekeepingInterval()) >= 0) {
             lastRound = time.nanos();
-            purge();
             summarise(period);
+            attempt("purge", this::purge);
         }
+        return pause();
+    }
+
+    /** Ends a round under way after the chunk it is at. */
+    void stop() {
+        stopping = true;
+    }
+
+    private Duration pause() {
         Duration interval = options.housekeepingInterval();
         return interval.compareTo(options.lease()) < 0 ? interval : options.lease();
+    }
+
+    /** A topic or a table that gives trouble must not keep the rest from being done. */
+    private void attempt(String doing, Runnable step) {
+        try {
+            step.run();
+        } catch (StoreUnavailableException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            events.on(new Event.StoreFailed(doing, Failures.text(e), pause()));
+        }
     }
 
     private void sweep(Topic topic) {
@@ -80,7 +102,7 @@ final class Housekeeper {
 
     private int inChunks(IntUnaryOperator purge) {
         int total = 0;
-        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
             int removed = purge.applyAsInt(options.purgeBatch());
             total += removed;
             if (removed < options.purgeBatch()) {

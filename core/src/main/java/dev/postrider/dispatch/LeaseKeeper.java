@@ -12,6 +12,9 @@ import java.util.stream.Collectors;
 /** Prolongs the leases of deliveries that take long: each when a third of it is gone, so that two more tries are left. */
 final class LeaseKeeper {
 
+    /** However long the lease: the same round looks for deliveries that are overdue. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
     private final MessageStore store;
     private final InFlight inFlight;
     private final Duration lease;
@@ -32,7 +35,8 @@ final class LeaseKeeper {
         if (!ageing.isEmpty()) {
             extend(ageing);
         }
-        return lease.dividedBy(12);
+        Duration pause = lease.dividedBy(12);
+        return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
     }
 
     private void extend(List<Held> ageing) {

@@ -1,14 +1,17 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.error.StoreException;
+import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,7 +32,25 @@ final class OutcomeWriter {
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
-    private record Decided(Held held, Outcome outcome, long nanos) {}
+    private static final String UNSTORABLE = "The error text could not be stored";
+
+    /** @param isPlain whether there is nothing in it that a database could refuse */
+    private record Decided(Held held, Outcome outcome, long nanos, boolean isPlain) {
+
+        Decided plain() {
+            return new Decided(held, withoutErrorText(outcome), nanos, true);
+        }
+
+        private static Outcome withoutErrorText(Outcome outcome) {
+            if (outcome instanceof Outcome.Retry retry) {
+                return new Outcome.Retry(retry.claim(), retry.delay(), UNSTORABLE);
+            }
+            if (outcome instanceof Outcome.Buried buried) {
+                return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE);
+            }
+            return outcome;
+        }
+    }
 
     private final MessageStore store;
     private final InFlight inFlight;
@@ -39,7 +60,7 @@ final class OutcomeWriter {
     private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final Tally tally = new Tally();
-    private List<Decided> batch = List.of();
+    private final Deque<Decided> batch = new ArrayDeque<>();
     private volatile Runnable wake = () -> {};
 
     /** @param settled told of every outcome that is done with, written or too late */
@@ -64,15 +85,11 @@ final class OutcomeWriter {
         if (!held.decide()) {
             return;
         }
-        queue.add(new Decided(held, outcome, time.nanos()));
+        queue.add(new Decided(held, outcome, time.nanos(), false));
         int count = waiting.incrementAndGet();
         if (count == 1 || count >= BATCH || count >= inFlight.count()) {
             wake.run();
         }
-    }
-
-    boolean isEmpty() {
-        return batch.isEmpty() && queue.isEmpty();
     }
 
     /** Writes a batch if one is full, has waited long enough, or is all there is in flight. */
@@ -82,11 +99,10 @@ final class OutcomeWriter {
             if (!linger.isZero()) {
                 return linger;
             }
-            batch = nextBatch();
+            takeBatch();
         }
         if (!batch.isEmpty()) {
             write();
-            batch = List.of();
         }
         return queue.isEmpty() ? IDLE : Duration.ZERO;
     }
@@ -101,67 +117,60 @@ final class OutcomeWriter {
         return waited.compareTo(LINGER) >= 0 ? Duration.ZERO : LINGER.minus(waited);
     }
 
-    private List<Decided> nextBatch() {
-        List<Decided> next = new ArrayList<>();
-        for (Decided decided = queue.poll(); decided != null; decided = queue.poll()) {
-            next.add(decided);
+    private void takeBatch() {
+        for (Decided next = queue.poll(); next != null; next = batch.size() < BATCH ? queue.poll() : null) {
+            batch.add(next);
             waiting.decrementAndGet();
-            if (next.size() == BATCH) {
-                break;
-            }
         }
-        return next;
     }
 
+    /** What is finished leaves the batch; what is left when the database cannot be reached is sent again by the next round. */
     private void write() {
         try {
-            finish(batch, store.settle(batch.stream().map(Decided::outcome).toList()));
-        } catch (StoreUnavailableException e) {
-            throw e; // the loop comes back with the same batch
-        } catch (StoreException e) {
+            finish(settle(batch));
+        } catch (StoreUnavailableException | TransactionConflictException | SchemaMismatchException e) {
+            throw e;
+        } catch (RuntimeException | StackOverflowError e) {
             log.error("A batch of {} outcomes was refused: writing them one by one", batch.size(), e);
-            batch.forEach(this::writeAlone);
+            while (!batch.isEmpty()) {
+                writeFirstAlone();
+            }
         }
     }
 
     /** One outcome that the database refuses must not hold back the others, nor repeat for ever. */
-    private void writeAlone(Decided decided) {
+    private void writeFirstAlone() {
+        Decided first = batch.element();
         try {
-            finish(List.of(decided), store.settle(List.of(decided.outcome())));
-        } catch (StoreUnavailableException e) {
+            finish(settle(List.of(first)));
+        } catch (StoreUnavailableException | TransactionConflictException | SchemaMismatchException e) {
             throw e;
-        } catch (StoreException e) {
-            Outcome plain = withoutErrorText(decided.outcome());
-            try {
-                finish(List.of(decided), store.settle(List.of(plain)));
-            } catch (StoreException again) {
+        } catch (RuntimeException | StackOverflowError e) {
+            if (first.isPlain()) {
                 log.error(
                         "The outcome of {} cannot be written; its lease will run out",
-                        decided.held().claim(),
-                        again);
-                inFlight.remove(decided.held());
-                settled.accept(decided.outcome());
+                        first.held().claim(),
+                        e);
+                finish(List.of(new Settlement.LeaseLost(first.held().claim(), false)));
+            } else {
+                batch.removeFirst();
+                batch.addFirst(first.plain());
             }
         }
     }
 
-    private static Outcome withoutErrorText(Outcome outcome) {
-        if (outcome instanceof Outcome.Retry retry) {
-            return new Outcome.Retry(retry.claim(), retry.delay(), "The error text could not be stored");
-        }
-        if (outcome instanceof Outcome.Buried buried) {
-            return new Outcome.Buried(buried.claim(), buried.reason(), "The error text could not be stored");
-        }
-        return outcome;
+    private List<Settlement> settle(Collection<Decided> decided) {
+        return store.settle(decided.stream().map(Decided::outcome).toList());
     }
 
-    private void finish(List<Decided> written, List<Settlement> settlements) {
+    /** The answers are for the first of the batch, in its order. */
+    private void finish(List<Settlement> settlements) {
         Tally before = tally.copy();
-        for (int i = 0; i < written.size(); i++) {
-            Decided decided = written.get(i);
+        for (Settlement settlement : settlements) {
+            Decided decided = batch.removeFirst();
             inFlight.remove(decided.held());
-            tally.count(decided.outcome(), settlements.get(i));
-            report(decided, settlements.get(i));
+            tally.count(decided.outcome(), settlement);
+            report(decided, settlement);
             settled.accept(decided.outcome());
         }
         events.on(tally.since(before));

@@ -57,7 +57,11 @@ final class Tally {
                 period);
     }
 
+    synchronized long attempts() {
+        return delivered + failed + buried + lost;
+    }
+
     synchronized long total() {
-        return delivered + failed + buried + released + lost;
+        return attempts() + released;
     }
 }

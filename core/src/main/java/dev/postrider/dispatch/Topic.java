@@ -37,7 +37,7 @@ public final class Topic {
         maxAttempts = builder.maxAttempts;
         baseDelay = builder.baseDelay;
         maxDelay = builder.maxDelay;
-        retryPolicy = builder.retryPolicy != null ? builder.retryPolicy : RetryPolicy.exponential(baseDelay, maxDelay);
+        retryPolicy = builder.policy();
         permanent = builder.permanent;
         maxInFlight = builder.maxInFlight;
         tenants = Set.copyOf(builder.tenants);
@@ -110,6 +110,9 @@ public final class Topic {
     /** The defaults, each written once. Not thread-safe. */
     public static final class Builder {
 
+        private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(1);
+        private static final Duration LONGEST_TIMEOUT = Duration.ofHours(24);
+
         private final TopicName name;
         private @Nullable Transport transport;
         private @Nullable DeliveryHandler handler;
@@ -143,7 +146,7 @@ public final class Topic {
 
         private void once() {
             if (transport != null || handler != null) {
-                throw new InvalidConfigurationException("topic." + name + ".deliver", "is declared twice: keep one");
+                throw invalid("deliver", "is declared twice: keep one");
             }
         }
 
@@ -214,16 +217,32 @@ public final class Topic {
                     "max-in-flight",
                     "must be 1 to 10000, but is " + maxInFlight);
             check(
-                    !handlerTimeout.isNegative() && !handlerTimeout.isZero(),
+                    handlerTimeout.compareTo(SHORTEST_TIMEOUT) >= 0 && handlerTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
                     "handler-timeout",
-                    "must be positive, but is " + handlerTimeout);
+                    "must be 1 ms to 24 h, but is " + handlerTimeout);
             return new Topic(this);
+        }
+
+        private RetryPolicy policy() {
+            if (retryPolicy != null) {
+                return retryPolicy;
+            }
+            try {
+                return RetryPolicy.exponential(baseDelay, maxDelay);
+            } catch (InvalidConfigurationException e) {
+                String problem = String.valueOf(e.getMessage()); // which begins with the property
+                throw invalid(e.property(), problem.substring(e.property().length() + 1));
+            }
         }
 
         private void check(boolean condition, String property, String problem) {
             if (!condition) {
-                throw new InvalidConfigurationException("topic." + name + "." + property, problem);
+                throw invalid(property, problem);
             }
+        }
+
+        private InvalidConfigurationException invalid(String property, String problem) {
+            return new InvalidConfigurationException("topic." + name + "." + property, problem);
         }
     }
 }

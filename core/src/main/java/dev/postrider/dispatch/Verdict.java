@@ -32,12 +32,17 @@ final class Verdict {
             return new Outcome.Delivered(claim);
         }
         if (result instanceof DeliveryResult.Rejected rejected) {
-            return new Outcome.Buried(claim, DeadReason.REJECTED, rejected.error());
+            return new Outcome.Buried(claim, DeadReason.REJECTED, orUnknown(rejected.error()));
         }
         if (result instanceof DeliveryResult.Failed failed) {
-            return failed(topic, claim, failed.error(), failed.retryAfter());
+            return failed(topic, claim, orUnknown(failed.error()), failed.retryAfter());
         }
         return failed(topic, claim, "The transport gave no answer", null);
+    }
+
+    /** A transport written without null checks must not cost the message its outcome. */
+    private static String orUnknown(@Nullable String error) {
+        return error == null ? "The transport gave no reason" : error;
     }
 
     private Outcome failed(Topic topic, Claim claim, String error, @Nullable Duration retryAfter) {
@@ -54,7 +59,7 @@ final class Verdict {
         return delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay;
     }
 
-    /** A policy of the user's own must not cost the message its outcome. */
+    /** Nor must a policy of the user's own. */
     private Duration byPolicy(Topic topic, Claim claim) {
         try {
             Duration delay = topic.retryPolicy().delay(claim.attempt(), chance.getAsDouble());
@@ -62,7 +67,7 @@ final class Verdict {
                 return delay;
             }
             log.warn("The retry policy of topic {} answered {}: waiting {}", topic.name(), delay, FALLBACK_DELAY);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             log.warn("The retry policy of topic {} failed: waiting {}", topic.name(), FALLBACK_DELAY, e);
         }
         return FALLBACK_DELAY;

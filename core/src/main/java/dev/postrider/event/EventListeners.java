@@ -20,7 +20,7 @@ public final class EventListeners implements EventListener {
         for (EventListener listener : listeners) {
             try {
                 listener.on(event);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 log.warn("A listener failed on {}", event.getClass().getSimpleName(), e);
             }
         }

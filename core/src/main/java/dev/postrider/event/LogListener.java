@@ -4,10 +4,12 @@ import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
- * Writes events to the log, one line each, with stable prefixes and {@code key=value} fields: single messages at debug, batches
- * and summaries at info, what an operator should look at, at warn. Nothing a message holds can break a line. Thread-safe.
+ * Writes events to the log, one line each, with stable prefixes and {@code key=value} fields: single messages at debug, whatever
+ * became of them, batches and summaries at info, and at warn batches with dead letters or lost leases and what else an operator
+ * should look at. Nothing a message holds can break a line. Thread-safe.
  */
 public final class LogListener implements EventListener {
 
@@ -20,14 +22,20 @@ public final class LogListener implements EventListener {
 
     @Override
     public void on(Event event) {
+        if (log.isDebugEnabled()) {
+            onMessage(event);
+        }
+        onBatch(event);
+        onTrouble(event);
+    }
+
+    private static void onMessage(Event event) {
         if (event instanceof Event.Delivered e) {
-            if (log.isDebugEnabled()) {
-                log.debug(
-                        "OUTBOX_WORKER_DISPATCH_SUCCESS {} attempt={} took_ms={}",
-                        named(e.message()),
-                        e.attempt(),
-                        e.took().toMillis());
-            }
+            log.debug(
+                    "OUTBOX_WORKER_DISPATCH_SUCCESS {} attempt={} took_ms={}",
+                    named(e.message()),
+                    e.attempt(),
+                    e.took().toMillis());
         } else if (event instanceof Event.Failed e) {
             log.debug(
                     "OUTBOX_WORKER_DISPATCH_FAIL {} retry={} max={} delay_ms={} error={}",
@@ -37,26 +45,25 @@ public final class LogListener implements EventListener {
                     e.delay().toMillis(),
                     value(e.error()));
         } else if (event instanceof Event.Buried e) {
-            log.warn(
+            log.debug(
                     "OUTBOX_WORKER_DEAD {} retry={} max={} reason={} error={}",
                     named(e.message()),
                     e.attempt(),
                     e.maxAttempts(),
-                    e.reason(),
+                    value(e.reason()),
                     value(e.error()));
         } else if (event instanceof Event.Duplicate e) {
+            String tenant = e.message().tenant();
             log.debug(
                     "OUTBOX_WORKER_DUPLICATE tenant={} key={}",
-                    value(String.valueOf(e.message().tenant())),
+                    value(tenant == null ? "" : tenant),
                     value(e.message().effectiveKey()));
         } else if (event instanceof Event.LeaseLost e) {
-            log.warn("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
+            log.debug("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
         } else if (event instanceof Event.SkippedFinished e) {
-            log.warn("OUTBOX_WORKER_SKIP_PROCESSED id={}", e.message().id());
+            log.debug("OUTBOX_WORKER_SKIP_PROCESSED id={}", e.message().id());
         } else if (event instanceof Event.Released e) {
             log.debug("OUTBOX_WORKER_RELEASE {}", named(e.message()));
-        } else {
-            onBatch(event);
         }
     }
 
@@ -64,23 +71,16 @@ public final class LogListener implements EventListener {
         if (event instanceof Event.Fetched e) {
             log.info("OUTBOX_WORKER_FETCH topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.Settled e) {
-            log.info(
-                    "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} released={} lost={}",
-                    e.delivered(),
-                    e.failed(),
-                    e.buried(),
-                    e.released(),
-                    e.lost());
-        } else if (event instanceof Event.Swept e) {
-            log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
+            log.atLevel(e.buried() + e.lost() > 0 ? Level.WARN : Level.INFO)
+                    .log(
+                            "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} released={} lost={}",
+                            e.delivered(),
+                            e.failed(),
+                            e.buried(),
+                            e.released(),
+                            e.lost());
         } else if (event instanceof Event.Purged e) {
             log.info("OUTBOX_WORKER_PURGE archived={} dead={} keys={}", e.archived(), e.dead(), e.keys());
-        } else if (event instanceof Event.StoreFailed e) {
-            log.warn(
-                    "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",
-                    e.doing(),
-                    e.delay().toMillis(),
-                    value(e.error()));
         } else if (event instanceof Event.Summary e) {
             log.info(
                     "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} lost={} in_flight={} period_s={}",
@@ -90,6 +90,18 @@ public final class LogListener implements EventListener {
                     e.lost(),
                     e.inFlight(),
                     e.period().toSeconds());
+        }
+    }
+
+    private static void onTrouble(Event event) {
+        if (event instanceof Event.Swept e) {
+            log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.StoreFailed e) {
+            log.warn(
+                    "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",
+                    value(e.doing()),
+                    e.delay().toMillis(),
+                    value(e.error()));
         }
     }
 

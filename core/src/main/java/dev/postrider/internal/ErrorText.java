@@ -12,16 +12,19 @@ public final class ErrorText {
 
     private static final Pattern USER_INFO = Pattern.compile("://[^/\\s@]+@");
     private static final Pattern SECRET = Pattern.compile(
-            "(?i)\\b(password|passwd|secret|token|api[-_]?key|authorization)(\\s*[=:]\\s*)(?:(?:basic|bearer)\\s+)?[^\\s,;&]+");
+            "(?i)\\b(password|passwd|secret|token|api[-_]?key|authorization)([\"']?\\s*[=:]\\s*[\"']?)(?:(?:basic|bearer)\\s+)?[^\\s,;&\"']+");
 
     /** Terminal escapes, control characters, and the marks that turn the direction of the text around them. */
     private static final Pattern UNPRINTABLE = Pattern.compile(
-            "\\x1B\\[[0-9;?]*[ -/]*[@-~]|[\\p{Cntrl}\\u2028\\u2029\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]+");
+            "\\x1B\\[[0-9;?]*[ -/]*[@-~]|[\\p{Cc}\\u2028\\u2029\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]+");
 
-    private static final Pattern VARIABLE = Pattern.compile("[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]+)*|\\d+");
+    /** Never gives back what it took: a text made for it would otherwise exhaust the stack. */
+    private static final Pattern VARIABLE = Pattern.compile("[0-9a-fA-F]{8,}+(?:-[0-9a-fA-F]++)*+|\\d++");
 
     /** Before anything else is done with it: a pattern must not meet a text of 50 MB. */
     private static final int SCAN_LIMIT = 16 * 1024;
+
+    private static final int MAX_CAUSES = 5;
 
     private ErrorText() {}
 
@@ -37,17 +40,29 @@ public final class ErrorText {
     /** The class and message of a failure, and of what caused it, each once. */
     public static String of(Throwable failure) {
         StringBuilder text = new StringBuilder();
+        try {
+            append(text, failure);
+        } catch (Throwable e) {
+            text.append(" (the rest could not be read: ")
+                    .append(e.getClass().getName())
+                    .append(")");
+        }
+        return text.toString();
+    }
+
+    /** An exception of somebody's own may throw in each of these methods, or be its own cause. */
+    private static void append(StringBuilder text, Throwable failure) {
         Throwable current = failure;
-        for (int depth = 0; current != null && depth < 5; depth++) {
+        for (int depth = 0; current != null && depth < MAX_CAUSES; depth++) {
             text.append(depth == 0 ? "" : "; caused by ")
                     .append(current.getClass().getName());
             String message = current.getMessage();
             if (message != null) {
                 text.append(": ").append(message, 0, Math.min(message.length(), SCAN_LIMIT));
             }
-            current = current.getCause() == current ? null : current.getCause();
+            Throwable cause = current.getCause();
+            current = cause == current ? null : cause;
         }
-        return text.toString();
     }
 
     /** The same for errors that differ only in numbers and ids, so that they can be counted together: 16 hex digits. */

@@ -43,13 +43,22 @@ abstract class Dialect {
             case "MySQL" ->
                 version.contains("MariaDB")
                         ? atLeast(10, 6, server, new MariaDbDialect(new Tables(options, "`")))
-                        : atLeast(8, 0, server, new MySqlDialect(new Tables(options, "`")));
+                        : atLeast(8, 0, server, mySql(version, options));
             case "H2" -> atLeast(2, 2, server, new H2Dialect(new Tables(options, "")));
             default ->
                 throw new InvalidConfigurationException(
                         "db.url",
                         "leads to " + product + ", but Postrider works with PostgreSQL, MySQL, MariaDB and H2");
         };
+    }
+
+    /** The collation that compares byte by byte, trailing blanks included, came with 8.0.17. */
+    private static Dialect mySql(String version, JdbcOptions options) {
+        if (version.matches("8\\.0\\.(\\d|1[0-6])(\\D.*)?")) {
+            throw new InvalidConfigurationException(
+                    "db.url", "leads to MySQL " + version + ", but at least 8.0.17 is needed");
+        }
+        return new MySqlDialect(new Tables(options, "`"));
     }
 
     private static Dialect atLeast(int major, int minor, DatabaseMetaData server, Dialect dialect) throws SQLException {

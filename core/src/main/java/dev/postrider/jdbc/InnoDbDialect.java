@@ -120,6 +120,7 @@ abstract class InnoDbDialect extends LockingDialect {
                 migration.run(connection);
             } finally {
                 statement.execute("SELECT RELEASE_LOCK(CONCAT('" + lock + "_', MD5(DATABASE())))");
+                statement.execute("SET SESSION lock_wait_timeout = DEFAULT");
             }
         }
     }

@@ -69,7 +69,7 @@ public final class JdbcDatabase {
     public int migrate() {
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
-            int applied = new Migrator(dialect).migrate(connection);
+            int applied = new Migrator(dialect, options).migrate(connection);
             connection.setAutoCommit(autoCommit);
             return applied;
         } catch (SQLException e) {
@@ -79,7 +79,7 @@ public final class JdbcDatabase {
 
     /** The statements that {@link #migrate} would run on an empty database. */
     public List<String> script() {
-        return new Migrator(dialect).script();
+        return new Migrator(dialect, options).script();
     }
 
     /** @throws dev.postrider.error.SchemaMismatchException when this library cannot work with the tables that are there */

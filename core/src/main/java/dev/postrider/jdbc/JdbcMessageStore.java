@@ -12,8 +12,11 @@ import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -58,26 +61,32 @@ final class JdbcMessageStore implements MessageStore {
     public List<Claim> claim(ClaimRequest request) {
         int topicId = topicId(request.topic());
         giveBackUnanswered();
-        List<Claim> claims = new ArrayList<>();
-        if (timeToLookForExpired(topicId)) {
-            claims.addAll(claimExpired(topicId, request));
+        if (!timeToLookForExpired(topicId)) {
+            List<Claim> due = claimDue(topicId, request);
+            return due.isEmpty() ? claimExpired(topicId, request) : due;
         }
-        if (claims.size() < request.limit()) {
-            claims.addAll(claimDueBesides(claims, topicId, request.limit(request.limit() - claims.size())));
+        List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
+        long bytes = claims.stream()
+                .mapToLong(claim -> claim.message().payload().size())
+                .sum();
+        if (claims.size() < request.limit() && bytes < request.maxBytes()) {
+            addDue(
+                    claims,
+                    topicId,
+                    request.limit(request.limit() - claims.size()).maxBytes(request.maxBytes() - bytes));
         }
-        return claims.isEmpty() ? claimExpired(topicId, request) : claims;
+        return claims;
     }
 
     /** What is claimed already must be handed over, whatever happens to the second statement: nobody else can give it back. */
-    private List<Claim> claimDueBesides(List<Claim> claimed, int topicId, ClaimRequest request) {
+    private void addDue(List<Claim> claims, int topicId, ClaimRequest request) {
         try {
-            return claimDue(topicId, request);
+            claims.addAll(claimDue(topicId, request));
         } catch (PostriderException e) {
-            if (claimed.isEmpty()) {
+            if (claims.isEmpty()) {
                 throw e;
             }
             log.debug("Expired leases were taken over, but not what was due", e);
-            return List.of();
         }
     }
 
@@ -97,14 +106,14 @@ final class JdbcMessageStore implements MessageStore {
         Instant from = frontier.start(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
             List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, from);
-            frontier.claimed(rows);
+            frontier.claimed(rows, rows.size() == request.limit());
             return rows;
         });
     }
 
     @FunctionalInterface
     private interface Claiming {
-        List<ClaimedRow> with(java.sql.Connection connection, UUID token) throws java.sql.SQLException;
+        List<ClaimedRow> with(Connection connection, UUID token) throws SQLException;
     }
 
     /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
@@ -113,7 +122,6 @@ final class JdbcMessageStore implements MessageStore {
         List<ClaimedRow> rows;
         try {
             rows = run("claim messages", connection -> claiming.with(connection, token));
-            buryUnreadable(token, rows);
         } catch (StoreUnavailableException e) {
             unanswered.claim(topicId, token, request.lease(), nanos.getAsLong());
             throw e;
@@ -122,6 +130,7 @@ final class JdbcMessageStore implements MessageStore {
             throw new IllegalStateException("asked for " + request.limit() + " messages and got " + rows.size()
                     + ": the limit was not applied once");
         }
+        buryUnreadable(token, rows);
         Lease lease = new Lease(token, request.worker(), request.lease());
         List<Claim> claims = new ArrayList<>(rows.size());
         for (ClaimedRow row : rows) {
@@ -138,8 +147,13 @@ final class JdbcMessageStore implements MessageStore {
                 .filter(row -> row.message() == null)
                 .map(row -> buried(row.seq(), DeadReason.UNREADABLE, String.valueOf(row.problem())))
                 .toList();
-        if (!unreadable.isEmpty()) {
+        if (unreadable.isEmpty()) {
+            return;
+        }
+        try {
             run("bury unreadable rows", connection -> dialect.bury(connection, token, unreadable));
+        } catch (PostriderException e) {
+            log.warn("{} rows make no message and could not be buried; their lease will run out", unreadable.size(), e);
         }
     }
 
@@ -273,16 +287,16 @@ final class JdbcMessageStore implements MessageStore {
                 .forEach((id, micros) -> {
                     TopicName name = byId.get(id);
                     if (name != null) {
-                        due.put(name, Duration.ofNanos(Math.max(micros, 0) * 1000));
+                        due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
                     }
                 });
         return due;
     }
 
     private int topicId(TopicName name) {
-        return sessions.statement(
-                "look up a topic",
-                connection -> topics.require(connection, name).id());
+        return topics.known(name)
+                .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)))
+                .id();
     }
 
     private Dialect.BuriedRow buried(long seq, DeadReason reason, String error) {

@@ -37,7 +37,7 @@ abstract class LockingDialect extends Dialect {
             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {greatest}, {now}, {now})";
 
     /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
-    private static final String LOCK_DUE = """
+    static final String LOCK_DUE = """
             SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
             WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= {now}{tenants}
               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)

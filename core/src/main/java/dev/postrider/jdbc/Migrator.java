@@ -6,12 +6,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,38 +20,26 @@ final class Migrator {
 
     private static final Logger log = LoggerFactory.getLogger(Migrator.class);
 
-    /**
-     * One file for each version, in order.
-     *
-     * @param minCompatible the oldest library version, by schema version, that still works with the tables afterwards
-     */
-    private record Version(int number, String file, int minCompatible) {}
+    /** One file for each version, in order; its last statement notes the version. */
+    private record Version(int number, String file) {}
 
-    private static final List<Version> VERSIONS = List.of(new Version(1, "V001__outbox.sql", 1));
+    private static final List<Version> VERSIONS = List.of(new Version(1, "V001__outbox.sql"));
 
     /** The schema version this library works with. */
     static final int CURRENT = VERSIONS.get(VERSIONS.size() - 1).number();
 
-    private static final String CREATE_SCHEMA_TABLE = """
-            CREATE TABLE IF NOT EXISTS {schema} (
-                version        INT          NOT NULL,
-                min_compatible INT          NOT NULL,
-                applied_at     VARCHAR(40)  NOT NULL,
-                PRIMARY KEY (version)
-            )
-            """;
-
     private final Dialect dialect;
+    private final @Nullable String schema;
 
-    Migrator(Dialect dialect) {
+    Migrator(Dialect dialect, JdbcOptions options) {
         this.dialect = dialect;
+        this.schema = options.schema();
     }
 
     /** @return how many versions were applied */
     int migrate(Connection connection) throws SQLException {
         List<Integer> applied = new ArrayList<>();
         dialect.migrate(connection, locked -> {
-            execute(locked, dialect.sql(CREATE_SCHEMA_TABLE));
             int found = version(locked);
             for (Version version : VERSIONS) {
                 if (version.number() > found) {
@@ -63,49 +51,35 @@ final class Migrator {
         return applied.size();
     }
 
-    private void apply(Connection connection, Version version) throws SQLException {
-        for (String statement : statements(read(version.file()))) {
-            execute(connection, statement);
-        }
-        String insert = dialect.sql("INSERT INTO {schema} (version, min_compatible, applied_at) VALUES (?, ?, ?)");
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
-            dialect.bind(statement)
-                    .integer(version.number())
-                    .integer(version.minCompatible())
-                    .text(java.time.Instant.now().toString());
-            statement.executeUpdate();
-        }
-        log.info("Applied schema version {} ({})", version.number(), version.file());
-    }
-
     private int version(Connection connection) throws SQLException {
+        if (!Catalog.read(connection, schema, dialect.tables().bare("schema")).isTable()) {
+            return 0;
+        }
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(dialect.sql("SELECT MAX(version) FROM {schema}"))) {
             return row.next() ? row.getInt(1) : 0;
         }
     }
 
-    private static void execute(Connection connection, String sql) throws SQLException {
+    private void apply(Connection connection, Version version) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            statement.execute(sql);
+            for (String sql : statements(version)) {
+                statement.execute(sql);
+            }
         }
+        log.info("Applied schema version {} ({})", version.number(), version.file());
     }
 
     /** The statements of this installation, as they would be run: for people who apply them by other means. */
     List<String> script() {
-        List<String> script =
-                new ArrayList<>(List.of(dialect.sql(CREATE_SCHEMA_TABLE).strip()));
-        for (Version version : VERSIONS) {
-            script.addAll(statements(read(version.file())));
-            script.add(dialect.sql("INSERT INTO {schema} (version, min_compatible, applied_at) VALUES ("
-                    + version.number() + ", " + version.minCompatible() + ", 'by hand')"));
-        }
-        return script;
+        return VERSIONS.stream()
+                .flatMap(version -> statements(version).stream())
+                .toList();
     }
 
-    /** Our own files: no semicolon but at the end of a statement, no comment but on lines of its own or after one. */
-    private static List<String> statements(String script) {
-        String code = script.replaceAll("(?m)--.*$", "");
+    /** Our own files: no semicolon but at the end of a statement, no comment within a quotation. */
+    private List<String> statements(Version version) {
+        String code = dialect.tables().ddl(read(version.file())).replaceAll("(?m)--.*$", "");
         List<String> statements = new ArrayList<>();
         for (String statement : code.split(";")) {
             if (!statement.isBlank()) {
@@ -121,7 +95,7 @@ final class Migrator {
             if (in == null) {
                 throw new IllegalStateException("The jar lacks " + path);
             }
-            return dialect.tables().ddl(new String(in.readAllBytes(), UTF_8));
+            return new String(in.readAllBytes(), UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -28,6 +28,10 @@ final class Topics {
         this.dialect = dialect;
     }
 
+    Optional<Topic> known(TopicName name) {
+        return Optional.ofNullable(known.get(name));
+    }
+
     /** Looks on the given connection if need be, so that enqueueing opens none of its own. */
     Topic require(Connection connection, TopicName name) throws SQLException {
         Topic topic = known.get(name);

@@ -23,9 +23,6 @@ class DocumentationTest {
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?://|#)([^)#]+)(?:#[^)]*)?\\)");
 
-    /** Written with the server: to be removed together with it. */
-    private static final Set<String> NOT_MERGED_YET = Set.of("configuration.md", "command-line.md");
-
     @Test
     void javaInTheDocumentationIsCutFromAnExample() throws IOException {
         List<Document.Block> quotations = Document.all().stream()
@@ -98,9 +95,7 @@ class DocumentationTest {
             Matcher link = LINK.matcher(document.text());
             while (link.find()) {
                 Path target = document.file().resolveSibling(link.group(1));
-                if (!NOT_MERGED_YET.contains(target.getFileName().toString())) {
-                    assertThat(target).as("link in " + document.name()).exists();
-                }
+                assertThat(target).as("link in " + document.name()).exists();
             }
         }
     }

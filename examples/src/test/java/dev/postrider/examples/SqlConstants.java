@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 final class SqlConstants {
 
     private static final Pattern CONSTANT = Pattern.compile(
-            "private static final String (\\w+) =((?:\\s*\\+?\\s*(?:\"\"\".*?\"\"\"|\"[^\"\\n]*\"|[A-Z_]+))+);",
+            "(?:private )?static final String (\\w+) =((?:\\s*\\+?\\s*(?:\"\"\".*?\"\"\"|\"[^\"\\n]*\"|[A-Z_]+))+);",
             Pattern.DOTALL);
     private static final Pattern PART = Pattern.compile("\"\"\"(.*?)\"\"\"|\"([^\"\\n]*)\"|([A-Z_]+)", Pattern.DOTALL);
 

@@ -4,6 +4,14 @@
 -- Times are UTC to the microsecond. Text compares byte by byte, trailing blanks included: topics, tenants and keys that differ
 -- only in case or in a blank at the end are different.
 
+-- Which versions were applied, and the oldest library, by the version it knows, that works with the tables.
+CREATE TABLE IF NOT EXISTS ${tables}schema (
+    version        INT         NOT NULL,
+    min_compatible INT         NOT NULL,
+    applied_at     DATETIME(6) NOT NULL,
+    PRIMARY KEY (version)
+) ENGINE = InnoDB;
+
 CREATE TABLE IF NOT EXISTS ${tables}message (
     seq             BIGINT       NOT NULL AUTO_INCREMENT,
     id              BINARY(16)   NOT NULL,
@@ -118,3 +126,6 @@ CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT seq, HEX(id) AS id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at,
        locked_by, locked_until, reason, last_error, headers, CONVERT(payload USING utf8mb4) AS payload, occurred_at, created_at
 FROM ${tables}message;
+
+-- The last statement: without it the file is applied again.
+INSERT INTO ${tables}schema (version, min_compatible, applied_at) VALUES (1, 1, UTC_TIMESTAMP(6));

@@ -1,6 +1,14 @@
 -- Postrider, schema version 1, PostgreSQL 13 and later.
 -- ${tables} is the prefix of table names, with the schema before it if one is set; ${prefix} is the bare prefix, for index names.
 
+-- Which versions were applied, and the oldest library, by the version it knows, that works with the tables.
+CREATE TABLE IF NOT EXISTS ${tables}schema (
+    version        integer     NOT NULL,
+    min_compatible integer     NOT NULL,
+    applied_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT ${prefix}schema_pk PRIMARY KEY (version)
+);
+
 -- seq is the order of insertion. The default takes the transaction id before the number, so that no row has a number before
 -- its transaction shows as running. CACHE 1: sessions that hold numbers back would break that order.
 CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
@@ -50,7 +58,7 @@ CREATE TABLE ${tables}message (
 ) WITH (
     -- A queue's table is nearly all churn: vacuum by number of dead rows, not by their share.
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
-    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000
 );
 ALTER SEQUENCE ${tables}message_seq OWNED BY ${tables}message.seq;
 
@@ -128,3 +136,6 @@ CREATE VIEW ${tables}message_text AS
 SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at, locked_by,
        locked_until, reason, last_error, headers, encode(payload, 'escape') AS payload, occurred_at, created_at
 FROM ${tables}message;
+
+-- The last statement: without it the file is applied again.
+INSERT INTO ${tables}schema (version, min_compatible) VALUES (1, 1);

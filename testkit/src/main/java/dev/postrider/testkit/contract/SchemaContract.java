@@ -128,17 +128,14 @@ public abstract class SchemaContract {
     void newerCompatibleSchemaIsAccepted() throws SQLException {
         DataSource dataSource = emptyDatabase();
         open(dataSource).migrate();
-        execute(
-                dataSource,
-                "INSERT INTO postrider_schema (version, min_compatible, applied_at) VALUES (99, 1, 'then')");
+        execute(dataSource, "INSERT INTO postrider_schema SELECT 99, 1, applied_at FROM postrider_schema");
         assertThatCode(() -> open(dataSource).check()).doesNotThrowAnyException();
     }
 
     @Test
     void newerIncompatibleSchemaIsRefused() throws SQLException {
         refusesAfter(
-                "Upgrade Postrider",
-                "INSERT INTO postrider_schema (version, min_compatible, applied_at) VALUES (99, 99, 'then')");
+                "Upgrade Postrider", "INSERT INTO postrider_schema SELECT 99, 99, applied_at FROM postrider_schema");
     }
 
     @Test

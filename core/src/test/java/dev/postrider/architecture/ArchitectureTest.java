@@ -1,0 +1,331 @@
+package dev.postrider.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.callMethodWhere;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toCollection;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.Timer;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The doors of the house: who may know whom, who may touch the database, and who may start a thread. */
+final class ArchitectureTest {
+
+    private static final String ROOT = "dev.postrider";
+
+    private static final JavaClasses HOUSE = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(ROOT);
+
+    /** Each room, and the rooms it may know. Whatever is not named here it must not know. */
+    private static final Map<String, List<String>> ROOMS = new TreeMap<>(Map.ofEntries(
+            Map.entry("error", List.of()),
+            Map.entry("internal", List.of()),
+            Map.entry("message", List.of("error")),
+            Map.entry("retry", List.of("error")),
+            Map.entry("outbox", List.of("error", "message")),
+            Map.entry("store", List.of("error", "message")),
+            Map.entry("admin", List.of("message")),
+            Map.entry("event", List.of("internal", "message")),
+            Map.entry("transport", List.of("error", "message")),
+            Map.entry("transport.http", List.of("error", "internal", "message", "transport")),
+            Map.entry("jdbc", List.of("admin", "error", "event", "internal", "message", "outbox", "store")),
+            Map.entry("dispatch", List.of("error", "event", "internal", "message", "retry", "store", "transport"))));
+
+    /** Every public type. A new one is a promise to users: add it here when it is meant as one. */
+    private static final Map<String, Set<String>> PUBLIC_TYPES = new TreeMap<>(Map.ofEntries(
+            Map.entry("", Set.of("Postrider", "PostriderBuilder")),
+            Map.entry("admin", Set.of("Admin", "Repair", "StoredMessage", "TopicStatus")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Topic")),
+            Map.entry(
+                    "error",
+                    Set.of(
+                            "InvalidConfigurationException",
+                            "InvalidMessageException",
+                            "PostriderException",
+                            "SchemaMismatchException",
+                            "StoreException",
+                            "StoreUnavailableException",
+                            "TransactionConflictException",
+                            "UnknownTopicException",
+                            "UnusableConnectionException")),
+            Map.entry("event", Set.of("Event", "EventListener", "EventListeners", "LogListener")),
+            Map.entry("internal", Set.of("ErrorText", "Json")),
+            Map.entry("jdbc", Set.of("JdbcDatabase", "JdbcOptions")),
+            Map.entry(
+                    "message",
+                    Set.of("DeterministicKey", "Message", "MessageId", "Payload", "TopicName", "TraceContext")),
+            Map.entry("outbox", Set.of("Enqueued", "Outbox", "Staging", "UnitOfWork", "Work")),
+            Map.entry("retry", Set.of("RetryPolicy")),
+            Map.entry(
+                    "store",
+                    Set.of(
+                            "Claim",
+                            "ClaimRequest",
+                            "DeadReason",
+                            "Lease",
+                            "MessageStore",
+                            "Outcome",
+                            "RetentionStore",
+                            "Settlement",
+                            "TopicDeclaration")),
+            Map.entry(
+                    "transport",
+                    Set.of(
+                            "Delivery",
+                            "DeliveryHandler",
+                            "DeliveryResult",
+                            "PermanentFailureException",
+                            "RetryLaterException",
+                            "Transport")),
+            Map.entry("transport.http", Set.of("Webhook", "WebhookVerifier"))));
+
+    static Stream<String> rooms() {
+        return ROOMS.keySet().stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rooms")
+    void roomKnowsOnlyItsNeighbours(String room) {
+        Set<String> known = new TreeSet<>(ROOMS.getOrDefault(room, List.of()));
+        known.add(room);
+        classes()
+                .that()
+                .resideInAPackage(ROOT + "." + room)
+                .should()
+                .onlyDependOnClassesThat(describe(
+                        "are in " + known + " or outside the house",
+                        type -> !isInHouse(type) || known.contains(roomOf(type))))
+                .check(HOUSE);
+    }
+
+    @Test
+    void everyRoomHasItsDoors() {
+        assertThat(HOUSE.stream().map(ArchitectureTest::roomOf).filter(room -> !room.isEmpty()))
+                .containsAll(ROOMS.keySet())
+                .allMatch(ROOMS::containsKey);
+    }
+
+    @Test
+    void roomsHaveNoCycles() {
+        slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(HOUSE);
+    }
+
+    @Test
+    void onlyTheDatabaseRoomAndTheEntryPointsKnowJdbc() {
+        noClasses()
+                .that(describe(
+                        "are neither in jdbc nor an entry point bound to a connection",
+                        type -> !Set.of("Postrider", "PostriderBuilder", "UnitOfWork")
+                                        .contains(outermost(type).getSimpleName())
+                                && !roomOf(type).equals("jdbc")))
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("java.sql..", "javax.sql..")
+                .check(HOUSE);
+    }
+
+    @Test
+    void onlyTheDispatchRoomStartsThreads() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".dispatch")
+                .should()
+                .dependOnClassesThat(describe("make threads", ArchitectureTest::makesThreads))
+                .orShould()
+                .callConstructorWhere(isOf(Thread.class))
+                .orShould()
+                .callMethodWhere(isOf(Thread.class)
+                        .and(describe("that starts it", call -> call.getName().equals("start"))))
+                .check(HOUSE);
+    }
+
+    /** Looking up the name of a webhook's host blocks and has no other way, so a route may. */
+    @Test
+    void nobodyElseBorrowsThreadsOfTheCommonPool() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".dispatch")
+                .and()
+                .doNotHaveFullyQualifiedName(ROOT + ".transport.http.Route")
+                .should()
+                .callMethodWhere(isOf(CompletionStage.class)
+                        .and(describe(
+                                "that runs elsewhere", call -> call.getName().endsWith("Async"))))
+                .orShould()
+                .dependOnClassesThat(assignableTo(ForkJoinPool.class))
+                .check(HOUSE);
+    }
+
+    private static boolean makesThreads(JavaClass type) {
+        return type.isEquivalentTo(Executors.class)
+                || type.isAssignableTo(ThreadPoolExecutor.class)
+                || type.isEquivalentTo(Timer.class);
+    }
+
+    @Test
+    void nobodySleepsOrWritesToTheConsole() {
+        noClasses()
+                .should()
+                .callMethod(Thread.class, "sleep", long.class)
+                .orShould()
+                .accessField(System.class, "out")
+                .orShould()
+                .accessField(System.class, "err")
+                .check(HOUSE);
+    }
+
+    @Test
+    void coreNeedsTheJdkSlf4jAndJspecifyOnly() {
+        classes()
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(ROOT + "..", "java..", "javax..", "org.slf4j..", "org.jspecify..")
+                .check(HOUSE);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        assertThat(HOUSE.getPackage(ROOT).getSubpackagesInTree())
+                .isNotEmpty()
+                .allMatch(room -> room.isAnnotatedWith(NullMarked.class), "is null-marked");
+        JavaPackage house = HOUSE.getPackage(ROOT);
+        assertThat(house.isAnnotatedWith(NullMarked.class)).isTrue();
+    }
+
+    @Test
+    void theDatabaseRoomAsksTheDatabaseForTheTime() {
+        noClasses().that().resideInAPackage(ROOT + ".jdbc").should(readAClock()).check(HOUSE);
+    }
+
+    @Test
+    void retryDelaysDependOnNoClock() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".retry")
+                .should(readAClock())
+                .orShould()
+                .callMethod(System.class, "nanoTime")
+                .check(HOUSE);
+    }
+
+    private static ArchCondition<JavaClass> readAClock() {
+        return callMethodWhere(describe("it reads a clock", call -> {
+            AccessTarget target = call.getTarget();
+            boolean now = target.getName().equals("now")
+                    && target.getOwner().getPackageName().startsWith("java.time");
+            boolean millis = target.getName().equals("currentTimeMillis");
+            return now || millis || target.getOwner().isAssignableTo(Clock.class);
+        }));
+    }
+
+    @Test
+    void nobodyUsesReflection() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("java.lang.reflect")
+                .orShould()
+                .callMethod(Class.class, "forName", String.class)
+                .orShould()
+                .dependOnClassesThat(assignableTo(ServiceLoader.class))
+                .check(HOUSE);
+    }
+
+    @Test
+    void internalTypesAppearInNoSignatureOutside() {
+        DescribedPredicate<JavaClass> internal = resideInAPackage(ROOT + ".internal");
+        List<JavaCodeUnit> exposed = HOUSE.stream()
+                .filter(type -> !internal.test(type) && type.getModifiers().contains(JavaModifier.PUBLIC))
+                .flatMap(type -> type.getCodeUnits().stream())
+                .filter(unit -> unit.getModifiers().contains(JavaModifier.PUBLIC)
+                        || unit.getModifiers().contains(JavaModifier.PROTECTED))
+                .filter(unit -> internal.test(unit.getRawReturnType())
+                        || unit.getRawParameterTypes().stream().anyMatch(internal))
+                .toList();
+        assertThat(exposed).isEmpty();
+    }
+
+    @Test
+    void publicTypesAreThoseThatWereDecidedOn() {
+        Map<String, Set<String>> found = HOUSE.stream()
+                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass())
+                .collect(groupingBy(
+                        ArchitectureTest::roomOf,
+                        TreeMap::new,
+                        mapping(JavaClass::getSimpleName, toCollection(TreeSet::new))));
+        assertThat(found).isEqualTo(PUBLIC_TYPES);
+    }
+
+    @Test
+    void machineryIsFinal() {
+        classes()
+                .that()
+                .arePackagePrivate()
+                .and()
+                .areTopLevelClasses()
+                .and()
+                .areNotInterfaces()
+                .and()
+                .doNotHaveModifier(JavaModifier.ABSTRACT)
+                .and(describe(
+                        "are nobody's base", type -> type.getAllSubclasses().isEmpty()))
+                .and()
+                .doNotHaveSimpleName("package-info")
+                .should()
+                .haveModifier(JavaModifier.FINAL)
+                .check(HOUSE);
+    }
+
+    private static DescribedPredicate<JavaAccess<?>> isOf(Class<?> type) {
+        return describe(
+                "of " + type.getSimpleName(), call -> call.getTargetOwner().isAssignableTo(type));
+    }
+
+    private static boolean isInHouse(JavaClass type) {
+        return type.getPackageName().equals(ROOT) || type.getPackageName().startsWith(ROOT + ".");
+    }
+
+    /** The package below the root; empty for the front door. */
+    private static String roomOf(JavaClass type) {
+        String name = type.getPackageName();
+        return name.length() > ROOT.length() ? name.substring(ROOT.length() + 1) : "";
+    }
+
+    private static JavaClass outermost(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
+    }
+}

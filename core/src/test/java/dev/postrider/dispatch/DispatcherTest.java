@@ -1,0 +1,365 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.StoreException;
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Outcome;
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryHandler;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The dispatcher with its threads and clocks, on a store in memory. What needs a database is in the dispatching contract. */
+final class DispatcherTest {
+
+    private static final EventListener NOBODY = event -> {};
+
+    private final FakeStore store = new FakeStore();
+    private final CompletableFuture<Dispatcher> opened = new CompletableFuture<>();
+
+    @AfterEach
+    void close() {
+        if (opened.isDone()) {
+            opened.join().close();
+        }
+    }
+
+    @Test
+    void listenerThatThrowsAnythingDisturbsNothing() throws Exception {
+        store.enqueue("orders", 10);
+        Dispatcher dispatcher = open(handler(delivery -> {}), event -> {
+            throw new LinkageError("listener");
+        });
+
+        dispatcher.start();
+        dispatcher.wake();
+
+        eventually(() -> store.written.size() == 10);
+    }
+
+    @Test
+    void stopFromAListenerDoesNotWaitForItself() throws Exception {
+        store.enqueue("orders", 1);
+        CountDownLatch returned = new CountDownLatch(1);
+        Dispatcher dispatcher = open(handler(delivery -> {}), event -> {
+            if (event instanceof Event.Delivered) {
+                opened.join().stop();
+                returned.countDown();
+            }
+        });
+
+        dispatcher.start();
+        dispatcher.wake();
+
+        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
+        assertEnds(dispatcher);
+    }
+
+    @Test
+    void stopFromATransportDoesNotWaitForItself() throws Exception {
+        store.enqueue("orders", 1);
+        CountDownLatch returned = new CountDownLatch(1);
+        Dispatcher dispatcher = open(transport(delivery -> {
+            opened.join().stop();
+            returned.countDown();
+            return CompletableFuture.completedFuture(DeliveryResult.delivered());
+        }));
+
+        dispatcher.start();
+        dispatcher.wake();
+
+        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
+        assertEnds(dispatcher);
+        assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
+    }
+
+    @Test
+    void interruptedStopStillReleasesWhatIsHeld() throws Exception {
+        store.enqueue("orders", 1);
+        CountDownLatch entered = new CountDownLatch(1);
+        Dispatcher dispatcher = open(transport(delivery -> {
+            entered.countDown();
+            return new CompletableFuture<>();
+        }));
+        dispatcher.start();
+        dispatcher.wake();
+        assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+
+        Thread.currentThread().interrupt();
+        dispatcher.stop();
+
+        assertThat(Thread.interrupted()).as("the mark is kept").isTrue();
+        assertThat(store.written).singleElement().isInstanceOf(Outcome.Released.class);
+        eventually(() -> ownThreads() == 0);
+    }
+
+    @Test
+    void secondStopWaitsForTheFirst() throws Exception {
+        store.enqueue("orders", 1);
+        CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+        CountDownLatch entered = new CountDownLatch(1);
+        Dispatcher dispatcher = open(transport(delivery -> {
+            entered.countDown();
+            return answer;
+        }));
+        dispatcher.start();
+        dispatcher.wake();
+        assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+
+        CompletableFuture<Void> first = CompletableFuture.runAsync(dispatcher::stop);
+        CompletableFuture<Boolean> second = CompletableFuture.supplyAsync(() -> {
+            dispatcher.stop();
+            return first.isDone() || store.written.size() == 1;
+        });
+        answer.complete(DeliveryResult.delivered());
+
+        assertThat(second.get(10, TimeUnit.SECONDS)).isTrue();
+        first.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void stopEndsWhileTheDatabaseIsDown() throws Exception {
+        store.enqueue("orders", 1);
+        store.onSettle = outcomes -> {
+            throw FakeStore.unavailable();
+        };
+        Dispatcher dispatcher = open(handler(delivery -> {}), NOBODY, Duration.ofMillis(100));
+        dispatcher.start();
+        dispatcher.wake();
+        eventually(() -> !store.settles.isEmpty());
+
+        assertEnds(dispatcher);
+
+        assertThat(dispatcher.inFlight()).as("left to its lease").isEqualTo(1);
+    }
+
+    @Test
+    void outageBurnsNoAttemptAndDeliversNothingTwice() throws Exception {
+        store.enqueue("orders", 20);
+        AtomicInteger outage = new AtomicInteger(3);
+        store.onSettle = outcomes -> {
+            if (outage.getAndDecrement() > 0) {
+                throw FakeStore.unavailable();
+            }
+            return FakeStore.accept(outcomes);
+        };
+        AtomicInteger delivered = new AtomicInteger();
+        Dispatcher dispatcher = open(handler(delivery -> delivered.incrementAndGet()));
+
+        dispatcher.start();
+        dispatcher.wake();
+
+        eventually(() -> store.written.size() == 20);
+        assertThat(delivered).hasValue(20);
+        assertThat(store.written).allMatch(Outcome.Delivered.class::isInstance);
+    }
+
+    @Test
+    void handlersThatIgnoreTheirInterruptionTakeALimitedNumberOfThreads() throws Exception {
+        store.enqueue("orders", 3);
+        CountDownLatch release = new CountDownLatch(1);
+        Topic topic = Topic.named("orders")
+                .deliver((DeliveryHandler) delivery -> {
+                    while (release.getCount() > 0) {
+                        Thread.onSpinWait();
+                    }
+                })
+                .handlerTimeout(Duration.ofMillis(20))
+                .retry(RetryPolicy.constant(Duration.ofHours(1)))
+                .build();
+        DispatchOptions one = DispatchOptions.builder().maxInFlight(1).build();
+        Dispatcher dispatcher = new Dispatcher(store, store, List.of(topic), one, NOBODY);
+        opened.complete(dispatcher);
+        dispatcher.start();
+        dispatcher.wake();
+
+        eventually(() -> store.written.size() == 3);
+        release.countDown();
+
+        assertThat(store.written)
+                .extracting(outcome -> ((Outcome.Retry) outcome).error().replaceAll(":.*", ""))
+                .containsExactly(
+                        "The handler gave no answer within PT0.02S",
+                        "The handler gave no answer within PT0.02S",
+                        "java.util.concurrent.RejectedExecutionException");
+    }
+
+    @Test
+    void deliverDueSurvivesAnOutageBetweenDeliveryAndAcknowledgement() {
+        store.enqueue("orders", 5);
+        AtomicInteger outage = new AtomicInteger(2);
+        store.onSettle = outcomes -> {
+            if (outage.getAndDecrement() > 0) {
+                throw FakeStore.unavailable();
+            }
+            return FakeStore.accept(outcomes);
+        };
+        AtomicInteger delivered = new AtomicInteger();
+
+        assertThat(open(handler(delivery -> delivered.incrementAndGet())).deliverDue())
+                .isEqualTo(5);
+
+        assertThat(delivered).hasValue(5);
+    }
+
+    @Test
+    void deliverDueTellsItsCallerOfAStoreThatFails() {
+        store.onClaim = request -> {
+            throw FakeStore.refused();
+        };
+
+        assertThatThrownBy(open(handler(delivery -> {}))::deliverDue)
+                .isInstanceOf(StoreException.class)
+                .hasMessage("refused");
+    }
+
+    @Test
+    void deliverDueCountsFailuresAndGoesOn() {
+        store.enqueue("orders", 3);
+        Dispatcher dispatcher = open(handler(delivery -> {
+            throw new AssertionError("handler");
+        }));
+
+        assertThat(dispatcher.deliverDue()).isEqualTo(3);
+        assertThat(store.written).hasSize(3).allMatch(Outcome.Retry.class::isInstance);
+    }
+
+    @Test
+    void interruptedDeliverDueEndsAfterWhatItHolds() {
+        store.enqueue("orders", 1000);
+        Dispatcher dispatcher = open(handler(delivery -> Thread.currentThread().interrupt()));
+
+        long attempts = dispatcher.deliverDue();
+
+        assertThat(Thread.interrupted()).as("the mark is kept").isTrue();
+        assertThat(attempts).as("one batch").isEqualTo(100);
+        assertThat(store.written).hasSize(100);
+    }
+
+    @Test
+    void deliverDueKeepsItsLeases() throws Exception {
+        store.enqueue("orders", 1);
+        CountDownLatch extended = new CountDownLatch(1);
+        store.onExtend = (claims, lease) -> {
+            extended.countDown();
+            return FakeStore.settled(claims);
+        };
+        Topic topic = Topic.named("orders")
+                .deliver((DeliveryHandler) delivery ->
+                        assertThat(extended.await(10, TimeUnit.SECONDS)).isTrue())
+                .build();
+        DispatchOptions brief = DispatchOptions.builder()
+                .lease(Duration.ofSeconds(1))
+                .pollInterval(Duration.ofMillis(100))
+                .build();
+
+        new Dispatcher(store, store, List.of(topic), brief, NOBODY).deliverDue();
+
+        assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
+        eventually(() -> ownThreads() == 0);
+    }
+
+    @Test
+    void startNeedsADestination() {
+        Dispatcher dispatcher = open(Topic.named("orders").build());
+
+        assertThatThrownBy(dispatcher::start)
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("no destination on this node");
+    }
+
+    @Test
+    void topicDeclaredTwiceIsRefused() {
+        Topic topic = handler(delivery -> {});
+
+        assertThatThrownBy(() -> new Dispatcher(
+                        store,
+                        store,
+                        List.of(topic, topic),
+                        DispatchOptions.builder().build(),
+                        NOBODY))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageStartingWith("topic.orders ");
+    }
+
+    @Test
+    void transportThatMayOutliveItsLeaseIsRefused() {
+        for (Duration timeout : List.of(Duration.ofSeconds(27), Duration.ZERO, Duration.ofSeconds(-1))) {
+            assertThatThrownBy(() -> open(new Stub(timeout, delivery -> new CompletableFuture<>()).topic()))
+                    .isInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageStartingWith("topic.orders.timeout ");
+        }
+    }
+
+    private record Stub(Duration timeout, Function<Delivery, CompletionStage<DeliveryResult>> answer)
+            implements Transport {
+
+        @Override
+        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+            return answer.apply(delivery);
+        }
+
+        Topic topic() {
+            return Topic.named("orders").deliver(this).build();
+        }
+    }
+
+    private static Topic transport(Function<Delivery, CompletionStage<DeliveryResult>> answer) {
+        return new Stub(Duration.ofSeconds(20), answer).topic();
+    }
+
+    private static Topic handler(DeliveryHandler handler) {
+        return Topic.named("orders").deliver(handler).build();
+    }
+
+    private Dispatcher open(Topic topic) {
+        return open(topic, NOBODY);
+    }
+
+    private Dispatcher open(Topic topic, EventListener listener) {
+        return open(topic, listener, Duration.ofSeconds(20));
+    }
+
+    private Dispatcher open(Topic topic, EventListener listener, Duration drain) {
+        DispatchOptions options = DispatchOptions.builder().drainTimeout(drain).build();
+        Dispatcher dispatcher = new Dispatcher(store, store, List.of(topic), options, listener);
+        opened.complete(dispatcher);
+        return dispatcher;
+    }
+
+    private static void assertEnds(Dispatcher dispatcher) throws Exception {
+        CompletableFuture.runAsync(dispatcher::stop).get(10, TimeUnit.SECONDS);
+    }
+
+    private static long ownThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(OwnThread.class::isInstance)
+                .filter(thread -> !thread.getName().contains("handler"))
+                .count();
+    }
+
+    private static void eventually(Callable<Boolean> condition) throws Exception {
+        CountDownLatch breath = new CountDownLatch(1);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.call()) {
+            assertThat(System.nanoTime() - deadline).isNegative();
+            assertThat(breath.await(5, TimeUnit.MILLISECONDS)).isFalse();
+        }
+    }
+}

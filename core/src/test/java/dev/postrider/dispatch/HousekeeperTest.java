@@ -1,0 +1,123 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.event.Event;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Outcome;
+import java.time.Duration;
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+
+final class HousekeeperTest {
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final Rig rig = new Rig("bad", "good");
+    private final Housekeeper housekeeper =
+            housekeeper(DispatchOptions.builder().build());
+
+    private Housekeeper housekeeper(DispatchOptions options) {
+        return new Housekeeper(
+                rig.store, rig.store, options, rig.topics, rig.time, rig.events::add, rig.inFlight, rig.writer.tally());
+    }
+
+    @Test
+    void everyRoundSweepsAndOnlyEveryIntervalPurges() {
+        assertThat(housekeeper.runOnce()).as("once per lease").isEqualTo(Duration.ofSeconds(30));
+        assertThat(rig.store.sweeps).hasSize(2);
+        assertThat(rig.store.purges).isEmpty();
+
+        rig.time.pass(MINUTE);
+        housekeeper.runOnce();
+
+        assertThat(rig.store.purges).as("dead letters are kept for ever").containsExactly("archive", "keys");
+    }
+
+    @Test
+    void deadLettersArePurgedWhenTheyHaveARetention() {
+        Housekeeper strict = housekeeper(
+                DispatchOptions.builder().deadRetention(Duration.ofDays(7)).build());
+        rig.time.pass(MINUTE);
+
+        strict.runOnce();
+
+        assertThat(rig.store.purges).containsExactly("archive", "dead", "keys");
+    }
+
+    @Test
+    void purgeGoesOnWhileItsChunksAreFullUpToALimit() {
+        int[] left = {3};
+        rig.store.onPurge = kind -> kind.equals("archive") ? (left[0]-- > 0 ? 1000 : 10) : 1000;
+        rig.time.pass(MINUTE);
+
+        housekeeper.runOnce();
+
+        assertThat(Collections.frequency(rig.store.purges, "archive")).isEqualTo(4);
+        assertThat(Collections.frequency(rig.store.purges, "keys")).isEqualTo(200);
+        assertThat(rig.events(Event.Purged.class)).containsExactly(new Event.Purged(3010, 0, 200_000));
+    }
+
+    @Test
+    void stopEndsAPurgeAfterItsChunk() {
+        rig.store.onPurge = kind -> {
+            housekeeper.stop();
+            return 1000;
+        };
+        rig.time.pass(MINUTE);
+
+        housekeeper.runOnce();
+
+        assertThat(rig.store.purges).containsExactly("archive");
+    }
+
+    @Test
+    void stepThatFailsDoesNotKeepTheOthersFromBeingDone() {
+        rig.store.onSweep = topic -> {
+            if (topic.equals(TopicName.of("bad"))) {
+                throw FakeStore.refused();
+            }
+            return 1;
+        };
+        rig.time.pass(MINUTE);
+
+        housekeeper.runOnce();
+
+        assertThat(rig.events(Event.Swept.class)).containsExactly(new Event.Swept(TopicName.of("good"), 1));
+        assertThat(rig.events(Event.StoreFailed.class))
+                .extracting(Event.StoreFailed::doing)
+                .containsExactly("sweep bad");
+        assertThat(rig.store.purges).isNotEmpty();
+        assertThat(rig.events(Event.Summary.class)).hasSize(1);
+    }
+
+    @Test
+    void unavailableDatabaseEndsTheRound() {
+        rig.store.onSweep = topic -> {
+            throw FakeStore.unavailable();
+        };
+
+        assertThatThrownBy(housekeeper::runOnce).isInstanceOf(StoreUnavailableException.class);
+        assertThat(rig.store.sweeps).hasSize(1);
+    }
+
+    @Test
+    void summaryCountsWhatHappenedSinceTheLast() {
+        settleDelivered(3);
+        rig.hold();
+        rig.time.pass(MINUTE);
+        housekeeper.runOnce();
+        rig.time.pass(MINUTE);
+        housekeeper.runOnce();
+
+        assertThat(rig.events(Event.Summary.class))
+                .containsExactly(new Event.Summary(3, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 1, MINUTE));
+    }
+
+    private void settleDelivered(int count) {
+        rig.hold(count).forEach(held -> rig.writer.add(held, new Outcome.Delivered(held.claim())));
+        rig.writer.runOnce();
+    }
+}

@@ -1,0 +1,260 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.event.Event;
+import dev.postrider.message.MessageId;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+final class OutcomeWriterTest {
+
+    private final Rig rig = new Rig("orders");
+
+    @Test
+    void outcomeWaitsALittleForCompany() {
+        List<Held> held = rig.hold(3);
+        deliver(held.get(0));
+
+        assertThat(rig.writer.runOnce()).isEqualTo(Duration.ofMillis(10));
+        rig.time.pass(Duration.ofMillis(4));
+        deliver(held.get(1));
+        assertThat(rig.writer.runOnce()).isEqualTo(Duration.ofMillis(6));
+        assertThat(rig.store.settles).isEmpty();
+
+        rig.time.pass(Duration.ofMillis(6));
+        rig.writer.runOnce();
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(2);
+    }
+
+    @Test
+    void outcomesAreWrittenAtOnceWhenNothingElseIsInFlight() {
+        rig.hold(3).forEach(this::deliver);
+
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(3);
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
+    @Test
+    void batchHoldsAtMostFiveHundred() {
+        rig.hold(1200).forEach(this::deliver);
+
+        assertThat(rig.writer.runOnce()).as("more to do").isZero();
+        rig.writer.runOnce();
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(500, 500, 200);
+        assertThat(rig.events(Event.Settled.class))
+                .extracting(Event.Settled::delivered)
+                .containsExactly(500, 500, 200);
+    }
+
+    @Test
+    void writerIsWokenForTheFirstTheFiveHundredthAndTheLastInFlight() {
+        AtomicInteger wakes = new AtomicInteger();
+        rig.writer.onWork(wakes::incrementAndGet);
+        List<Held> held = rig.hold(600);
+
+        deliver(held.get(0));
+        assertThat(wakes).hasValue(1);
+        held.subList(1, 499).forEach(this::deliver);
+        assertThat(wakes).hasValue(1);
+        deliver(held.get(499));
+        assertThat(wakes).hasValue(2);
+    }
+
+    @Test
+    void sameBatchIsSentAgainUntilTheDatabaseAnswers() {
+        rig.hold(2).forEach(this::deliver);
+        rig.store.onSettle = outcomes -> {
+            throw FakeStore.unavailable();
+        };
+        assertThatThrownBy(rig.writer::runOnce).isInstanceOf(StoreUnavailableException.class);
+        deliver(rig.hold());
+        assertThatThrownBy(rig.writer::runOnce).isInstanceOf(StoreUnavailableException.class);
+        assertThat(rig.inFlight.count()).as("still held").isEqualTo(3);
+
+        rig.store.onSettle = FakeStore::accept;
+        rig.writer.runOnce();
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles.get(1)).isEqualTo(rig.store.settles.get(0));
+        assertThat(rig.store.settles.get(2)).isEqualTo(rig.store.settles.get(0));
+        assertThat(deliveredIds()).hasSize(3).doesNotHaveDuplicates();
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
+    @Test
+    void batchThatLostAgainstOthersIsSentAgainAsItIs() {
+        rig.hold(3).forEach(this::deliver);
+        rig.store.onSettle = outcomes -> {
+            throw new TransactionConflictException(new SQLException("deadlock"));
+        };
+        assertThatThrownBy(rig.writer::runOnce).isInstanceOf(TransactionConflictException.class);
+
+        rig.store.onSettle = FakeStore::accept;
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(3, 3);
+    }
+
+    @Test
+    void outcomeThatTheDatabaseRefusesHoldsBackNoOther() {
+        poisonedBy(FakeStore::refused);
+    }
+
+    @Test
+    void outcomeThatMakesTheStoreThrowAnythingHoldsBackNoOther() {
+        poisonedBy(() -> new NullPointerException("bug"));
+    }
+
+    @Test
+    void outcomeThatExhaustsTheStackHoldsBackNoOther() {
+        List<Held> held = rig.hold(2);
+        held.forEach(this::deliver);
+        MessageId poison = held.get(0).claim().message().id();
+        rig.store.onSettle = outcomes -> {
+            if (outcomes.stream().anyMatch(outcome -> id(outcome).equals(poison))) {
+                throw new StackOverflowError();
+            }
+            return FakeStore.accept(outcomes);
+        };
+
+        rig.writer.runOnce();
+
+        assertThat(deliveredIds()).containsExactly(held.get(1).claim().message().id());
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
+    private void poisonedBy(Supplier<RuntimeException> refusal) {
+        List<Held> held = rig.hold(5);
+        MessageId poison = held.get(2).claim().message().id();
+        held.forEach(this::deliver);
+        rig.store.onSettle = outcomes -> {
+            if (outcomes.stream().anyMatch(outcome -> id(outcome).equals(poison))) {
+                throw refusal.get();
+            }
+            return FakeStore.accept(outcomes);
+        };
+
+        rig.writer.runOnce();
+
+        assertThat(deliveredIds()).hasSize(4).doesNotHaveDuplicates().doesNotContain(poison);
+        assertThat(rig.events(Event.LeaseLost.class))
+                .extracting(event -> event.message().id())
+                .containsExactly(poison);
+        assertThat(rig.inFlight.count()).isZero();
+        assertThat(rig.writer.tally().total()).isEqualTo(5);
+        assertThat(rig.writer.runOnce()).as("nothing is left over").isGreaterThan(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void errorTextThatCannotBeStoredIsReplaced() {
+        Held held = rig.hold();
+        rig.writer.add(held, new Outcome.Buried(held.claim(), DeadReason.REJECTED, "poison"));
+        rig.store.onSettle = outcomes -> {
+            if (outcomes.get(0) instanceof Outcome.Buried buried
+                    && buried.error().equals("poison")) {
+                throw FakeStore.refused();
+            }
+            return FakeStore.accept(outcomes);
+        };
+
+        rig.writer.runOnce();
+
+        assertThat(rig.store.written)
+                .containsExactly(
+                        new Outcome.Buried(held.claim(), DeadReason.REJECTED, "The error text could not be stored"));
+    }
+
+    @Test
+    void outageWhileARefusedBatchIsTakenApartCountsNothingTwice() {
+        List<Held> held = rig.hold(3);
+        held.forEach(this::deliver);
+        List<Function<List<Outcome>, List<Settlement>>> script = new ArrayList<>(List.of(
+                batch -> {
+                    throw FakeStore.refused();
+                },
+                FakeStore::accept,
+                second -> {
+                    throw FakeStore.unavailable();
+                }));
+        rig.store.onSettle = outcomes -> (script.isEmpty()
+                        ? (Function<List<Outcome>, List<Settlement>>) FakeStore::accept
+                        : script.remove(0))
+                .apply(outcomes);
+
+        assertThatThrownBy(rig.writer::runOnce).isInstanceOf(StoreUnavailableException.class);
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(3, 1, 1, 2);
+        assertThat(deliveredIds()).hasSize(3).doesNotHaveDuplicates();
+        assertThat(rig.events(Event.LeaseLost.class)).isEmpty();
+        assertThat(rig.writer.tally().total()).isEqualTo(3);
+    }
+
+    @Test
+    void firstOutcomeOfAClaimCounts() {
+        Held held = rig.hold();
+        rig.writer.add(held, new Outcome.Released(held.claim()));
+        deliver(held);
+
+        rig.writer.runOnce();
+
+        assertThat(rig.store.written).singleElement().isInstanceOf(Outcome.Released.class);
+    }
+
+    @Test
+    void eachOutcomeIsReportedOnceByItsName() {
+        List<Held> held = rig.hold(6);
+        deliver(held.get(0));
+        rig.writer.add(held.get(1), new Outcome.Retry(held.get(1).claim(), Duration.ofSeconds(3), "busy"));
+        rig.writer.add(held.get(2), new Outcome.Buried(held.get(2).claim(), DeadReason.REJECTED, "gone"));
+        rig.writer.add(held.get(3), new Outcome.Released(held.get(3).claim()));
+        deliver(held.get(4));
+        deliver(held.get(5));
+        rig.store.onSettle = outcomes -> {
+            List<Settlement> answers = new ArrayList<>(FakeStore.accept(outcomes));
+            answers.set(4, new Settlement.LeaseLost(outcomes.get(4).claim(), false));
+            answers.set(5, new Settlement.LeaseLost(outcomes.get(5).claim(), true));
+            return answers;
+        };
+
+        rig.writer.runOnce();
+
+        assertThat(rig.events)
+                .extracting(event -> event.getClass().getSimpleName())
+                .containsExactly(
+                        "Delivered", "Failed", "Buried", "Released", "LeaseLost", "SkippedFinished", "Settled");
+        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 1, 2));
+        assertThat(rig.writer.tally().attempts()).isEqualTo(5);
+    }
+
+    private void deliver(Held held) {
+        rig.writer.add(held, new Outcome.Delivered(held.claim()));
+    }
+
+    private List<MessageId> deliveredIds() {
+        return rig.events(Event.Delivered.class).stream()
+                .map(event -> event.message().id())
+                .toList();
+    }
+
+    private static MessageId id(Outcome outcome) {
+        return outcome.claim().message().id();
+    }
+}

@@ -1,0 +1,106 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.event.Event;
+import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+
+/** The parts of a dispatcher put together without threads, on a store in memory and clocks that stand still. */
+final class Rig implements Transport {
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    static final Duration POLL = Duration.ofSeconds(5);
+
+    final ManualTime time = new ManualTime();
+    final FakeStore store = new FakeStore();
+    final List<Event> events = new CopyOnWriteArrayList<>();
+    final List<Delivery> sent = new CopyOnWriteArrayList<>();
+    final List<Topic> topics = new ArrayList<>();
+    final InFlight inFlight;
+    final OutcomeWriter writer;
+    final DeliveryPipeline pipeline;
+    final ClaimLoop loop;
+
+    volatile Function<Delivery, CompletionStage<DeliveryResult>> answer =
+            delivery -> CompletableFuture.completedFuture(DeliveryResult.delivered());
+
+    Rig(String... names) {
+        this(DispatchOptions.builder().build(), names);
+    }
+
+    Rig(DispatchOptions options, String... names) {
+        Map<TopicName, Transport> transports = new HashMap<>();
+        for (String name : names) {
+            Topic topic = Topic.named(name)
+                    .deliver(this)
+                    .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
+                    .build();
+            topics.add(topic);
+            transports.put(topic.name(), this);
+        }
+        inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
+        writer = new OutcomeWriter(store, inFlight, time, events::add, outcome -> {});
+        pipeline = new DeliveryPipeline(
+                transports,
+                new Verdict(() -> 0.5),
+                writer,
+                time,
+                options.lease().minus(options.headroom()));
+        loop = new ClaimLoop(store, options, topics, inFlight, pipeline, time, events::add);
+    }
+
+    Topic topic() {
+        return topics.get(0);
+    }
+
+    /** From now on no delivery is answered. */
+    void hush() {
+        answer = delivery -> new CompletableFuture<>();
+    }
+
+    /** A claim of the first topic that this node holds from now on. */
+    Held hold() {
+        return hold(store.next(topic().name().toString(), 1));
+    }
+
+    Held hold(Claim claim) {
+        Held held = new Held(topic(), claim, Held.Stamp.now(time));
+        inFlight.add(held);
+        return held;
+    }
+
+    List<Held> hold(int count) {
+        List<Held> held = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            held.add(hold());
+        }
+        return held;
+    }
+
+    <E extends Event> List<E> events(Class<E> type) {
+        return events.stream().filter(type::isInstance).map(type::cast).toList();
+    }
+
+    @Override
+    public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+        sent.add(delivery);
+        return answer.apply(delivery);
+    }
+
+    @Override
+    public Duration timeout() {
+        return Duration.ofSeconds(10);
+    }
+}

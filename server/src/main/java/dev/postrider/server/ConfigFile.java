@@ -1,0 +1,88 @@
+package dev.postrider.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.postrider.error.InvalidConfigurationException;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a {@code .properties} file in UTF-8, and puts environment variables in where it refers to them. */
+final class ConfigFile {
+
+    private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
+    private static final String ENVIRONMENT = "env:";
+
+    private final Path file;
+    private final Function<String, @Nullable String> environment;
+
+    ConfigFile(Path file, Function<String, @Nullable String> environment) {
+        this.file = file;
+        this.environment = environment;
+    }
+
+    /** Every property by its name. */
+    Map<String, Value> read() {
+        OnceOnly properties = new OnceOnly();
+        try (Reader reader = Files.newBufferedReader(file, UTF_8)) {
+            properties.load(reader);
+        } catch (CharacterCodingException e) {
+            throw CommandFailure.usage("The configuration file " + file + " is not UTF-8 text");
+        } catch (IOException e) {
+            throw CommandFailure.usage("The configuration file " + file + " cannot be read ("
+                    + e.getClass().getSimpleName() + "): check the name and the permissions");
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(
+                    "The configuration file " + file + " has a backslash that begins no escape: write \\\\ for one");
+        }
+        Map<String, Value> values = new TreeMap<>();
+        for (String name : properties.stringPropertyNames()) {
+            values.put(
+                    name,
+                    new Value(
+                            name,
+                            resolve(name, properties.getProperty(name, "")).strip()));
+        }
+        return values;
+    }
+
+    private String resolve(String property, String text) {
+        Matcher matcher = REFERENCE.matcher(text);
+        return matcher.replaceAll(reference -> Matcher.quoteReplacement(lookUp(property, reference.group(1))));
+    }
+
+    private String lookUp(String property, String reference) {
+        if (!reference.startsWith(ENVIRONMENT)) {
+            throw new InvalidConfigurationException(
+                    property, "refers to ${" + reference + "}: write ${env:NAME} for an environment variable");
+        }
+        String name = reference.substring(ENVIRONMENT.length());
+        String value = environment.apply(name);
+        if (value == null) {
+            throw new InvalidConfigurationException(
+                    property, "refers to the environment variable " + name + ", which is not set");
+        }
+        return value;
+    }
+
+    /** Of a property that is given twice, {@link Properties} would silently take the second. */
+    private static final class OnceOnly extends Properties {
+
+        @Override
+        public synchronized @Nullable Object put(Object key, Object value) {
+            if (containsKey(key)) {
+                throw new InvalidConfigurationException(String.valueOf(key), "is given twice: keep one");
+            }
+            return super.put(key, value);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.postrider.server;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.server.demo.DemoUnavailableException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The only place where a failure becomes a line on the standard error and an exit code. */
+final class ErrorReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
+
+    @Override
+    public int handleExecutionException(Exception failure, CommandLine command, ParseResult parsed) {
+        PrintWriter err = command.getErr();
+        err.println("postrider: " + line(failure));
+        if (Main.isVerbose(command)) {
+            failure.printStackTrace(err);
+        }
+        err.flush();
+        return exitCode(failure);
+    }
+
+    @Override
+    public int handleParseException(ParameterException failure, String[] arguments) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        if (arguments.length == 0) {
+            command.usage(err);
+            return ExitCode.USAGE;
+        }
+        err.println("postrider: " + Redaction.line(failure.getMessage()));
+        UnmatchedArgumentException.printSuggestions(failure, err);
+        err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        err.flush();
+        return ExitCode.USAGE;
+    }
+
+    private static String line(Exception failure) {
+        if (failure instanceof CommandFailure
+                || failure instanceof PostriderException
+                || failure instanceof DemoUnavailableException) {
+            return Redaction.line(failure.getMessage());
+        }
+        return Redaction.line("unexpected: " + failure) + " (--verbose shows where)";
+    }
+
+    private static int exitCode(Exception failure) {
+        if (failure instanceof CommandFailure known) {
+            return known.exitCode();
+        }
+        if (failure instanceof InvalidConfigurationException || failure instanceof InvalidMessageException) {
+            return ExitCode.USAGE;
+        }
+        if (failure instanceof StoreUnavailableException) {
+            return ExitCode.UNREACHABLE;
+        }
+        return failure instanceof SchemaMismatchException ? ExitCode.SCHEMA : ExitCode.FAILED;
+    }
+}

@@ -1,0 +1,13 @@
+package dev.postrider.server;
+
+/** What a shell script learns from the process. Part of the interface: documented, and never given another meaning. */
+final class ExitCode {
+
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+    static final int UNREACHABLE = 3;
+    static final int SCHEMA = 4;
+
+    private ExitCode() {}
+}

@@ -1,0 +1,200 @@
+package dev.postrider.server;
+
+import dev.postrider.PostriderBuilder;
+import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.JdbcOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Everything a configuration file says. Complete and checked once {@link #load} has returned it. */
+final class RelayConfig {
+
+    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
+
+    private static final String TOPIC = "topic.";
+    private static final String HEADER = ".header.";
+    private static final String FOREVER = "forever";
+
+    static final Group<RelayConfig> PROCESS = new Group<RelayConfig>()
+            .with("db.url", (config, value) -> config.url = value.text())
+            .with("db.user", (config, value) -> config.user = value.text())
+            .with("db.password", (config, value) -> config.password = value.text())
+            .with("db.password-file", (config, value) -> config.passwordFile = value.text())
+            .with("db.connect-timeout", (config, value) -> config.connectTimeout = value.duration())
+            .with("migrate-on-start", (config, value) -> config.migrateOnStart = value.flag());
+
+    static final Group<RelayConfig> TABLES = new Group<RelayConfig>()
+            .with("schema", (config, value) -> config.tables = config.tables.withSchema(value.text()))
+            .with("table-prefix", (config, value) -> config.tables = config.tables.withTablePrefix(value.text()))
+            .with(
+                    "max-payload-bytes",
+                    (config, value) -> config.tables = config.tables.withMaxPayloadBytes(value.integer()))
+            .with("error-limit", (config, value) -> config.tables = config.tables.withErrorLimit(value.integer()))
+            .with(
+                    "archive",
+                    (config, value) ->
+                            config.tables = config.tables.withArchive(value.oneOf(JdbcOptions.Archive.class)));
+
+    static final Group<DispatchOptions.Builder> DISPATCH = new Group<DispatchOptions.Builder>()
+            .with("worker", (options, value) -> options.worker(value.text()))
+            .with("poll-interval", (options, value) -> options.pollInterval(value.duration()))
+            .with("batch-size", (options, value) -> options.batchSize(value.integer()))
+            .with("lease", (options, value) -> options.lease(value.duration()))
+            .with("max-in-flight", (options, value) -> options.maxInFlight(value.integer()))
+            .with("max-in-flight-bytes", (options, value) -> options.maxInFlightBytes(value.number()))
+            .with("drain-timeout", (options, value) -> options.drainTimeout(value.duration()))
+            .with("housekeeping-interval", (options, value) -> options.housekeepingInterval(value.duration()))
+            .with("archive-retention", (options, value) -> options.archiveRetention(value.duration()))
+            .with("dead-retention", RelayConfig::deadRetention)
+            .with("key-retention", (options, value) -> options.keyRetention(value.duration()))
+            .with("purge-batch", (options, value) -> options.purgeBatch(value.integer()));
+
+    private @Nullable String url;
+    private @Nullable String user;
+    private @Nullable String password;
+    private @Nullable String passwordFile;
+    private Duration connectTimeout = CONNECT_TIMEOUT;
+    private boolean migrateOnStart;
+    private JdbcOptions tables = JdbcOptions.defaults();
+    private final List<Consumer<DispatchOptions.Builder>> dispatch = new ArrayList<>();
+    private final Map<String, TopicSettings> topics = new TreeMap<>();
+
+    private RelayConfig() {}
+
+    static RelayConfig load(Path file, Function<String, @Nullable String> environment) {
+        RelayConfig config = new RelayConfig();
+        new ConfigFile(file, environment).read().forEach(config::set);
+        config.check();
+        return config;
+    }
+
+    private void set(String name, Value value) {
+        boolean known = PROCESS.apply(this, name, value)
+                || TABLES.apply(this, name, value)
+                || setDispatch(name, value)
+                || (name.startsWith(TOPIC) && setTopic(name.substring(TOPIC.length()), value));
+        if (!known) {
+            throw unknown(name);
+        }
+    }
+
+    /** Kept, to be applied again to the builder that counts; what cannot work shows at the first time. */
+    private boolean setDispatch(String name, Value value) {
+        boolean known = DISPATCH.apply(DispatchOptions.builder(), name, value);
+        if (known) {
+            dispatch.add(options -> DISPATCH.apply(options, name, value));
+        }
+        return known;
+    }
+
+    /** A topic's name may hold dots, so that the property is looked for from the right. */
+    private boolean setTopic(String name, Value value) {
+        for (String suffix : TopicSettings.GROUP.names()) {
+            if (name.endsWith("." + suffix) && name.length() > suffix.length() + 1) {
+                String topic = name.substring(0, name.length() - suffix.length() - 1);
+                return TopicSettings.GROUP.apply(topic(topic), suffix, value);
+            }
+        }
+        int header = name.lastIndexOf(HEADER);
+        if (header > 0) {
+            topic(name.substring(0, header)).header(name.substring(header + HEADER.length()), value);
+        }
+        return header > 0;
+    }
+
+    private TopicSettings topic(String name) {
+        return topics.computeIfAbsent(name, TopicSettings::new);
+    }
+
+    private static InvalidConfigurationException unknown(String name) {
+        String meant =
+                nearest(name).map(known -> ": did you mean " + known + "?").orElse(": see docs/configuration.md");
+        return new InvalidConfigurationException(name, "is not a property" + meant);
+    }
+
+    private static Optional<String> nearest(String name) {
+        int dot = name.lastIndexOf('.');
+        if (name.startsWith(TOPIC) && dot > TOPIC.length()) {
+            return Nearest.to(name.substring(dot + 1), TopicSettings.GROUP.names())
+                    .map(suffix -> name.substring(0, dot + 1) + suffix);
+        }
+        return Nearest.to(name, plainNames());
+    }
+
+    private static Set<String> plainNames() {
+        Set<String> names = new TreeSet<>();
+        Stream.of(PROCESS.names(), TABLES.names(), DISPATCH.names()).forEach(names::addAll);
+        return names;
+    }
+
+    private static void deadRetention(DispatchOptions.Builder options, Value value) {
+        if (!value.text().equals(FOREVER)) {
+            options.deadRetention(value.duration());
+        }
+    }
+
+    private void check() {
+        if (url == null || url.isEmpty()) {
+            throw new InvalidConfigurationException(
+                    "db.url", "is missing: the JDBC URL of the database, such as jdbc:postgresql://host:5432/name");
+        }
+        if (password != null && passwordFile != null) {
+            throw new InvalidConfigurationException("db.password", "and db.password-file are both given: keep one");
+        }
+        if (passwordFile != null) {
+            password = Passwords.read("db.password-file", passwordFile);
+        }
+        if (topics.isEmpty()) {
+            throw new InvalidConfigurationException(
+                    "topic.<name>.url", "is missing: without a topic and its destination there is nothing to deliver");
+        }
+        options();
+        topics.values().forEach(TopicSettings::checked);
+    }
+
+    Login login() {
+        return new Login(String.valueOf(url), user, password);
+    }
+
+    Duration connectTimeout() {
+        return connectTimeout;
+    }
+
+    boolean migrateOnStart() {
+        return migrateOnStart;
+    }
+
+    JdbcOptions tables() {
+        return tables;
+    }
+
+    DispatchOptions options() {
+        DispatchOptions.Builder builder = DispatchOptions.builder();
+        dispatch.forEach(change -> change.accept(builder));
+        return builder.build();
+    }
+
+    Collection<String> topics() {
+        return topics.keySet();
+    }
+
+    /** Puts all of it into a builder. */
+    PostriderBuilder into(PostriderBuilder builder) {
+        builder.tables(defaults -> tables).dispatch(options -> dispatch.forEach(change -> change.accept(options)));
+        topics.forEach((name, settings) -> builder.topic(name, settings::declare));
+        return builder;
+    }
+}

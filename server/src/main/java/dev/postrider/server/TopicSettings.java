@@ -1,0 +1,151 @@
+package dev.postrider.server;
+
+import dev.postrider.dispatch.Topic;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.message.TopicName;
+import dev.postrider.transport.http.Webhook;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** What a configuration file says about one topic: the destination, and how to deliver. */
+final class TopicSettings {
+
+    /** How a message is put into a request. */
+    enum Mode {
+        BINARY,
+        STRUCTURED
+    }
+
+    static final Group<TopicSettings> GROUP = new Group<TopicSettings>()
+            .with("url", (topic, value) -> topic.url = value)
+            .with("allow-private-addresses", (topic, value) -> topic.privateAllowed = value.flag())
+            .with("secret", (topic, value) -> topic.change(value, webhook -> signed(webhook, value)))
+            .with("mode", (topic, value) -> topic.change(value, mode(value)))
+            .with("timeout", (topic, value) -> topic.change(value, webhook -> webhook.timeout(value.duration())))
+            .with(
+                    "connect-timeout",
+                    (topic, value) -> topic.change(value, webhook -> webhook.connectTimeout(value.duration())))
+            .with("source", (topic, value) -> topic.change(value, webhook -> webhook.source(value.uri())))
+            .with("tenants", (topic, value) -> topic.with(builder -> builder.tenants(names(value))))
+            .with("max-attempts", (topic, value) -> topic.with(builder -> builder.maxAttempts(value.integer())))
+            .with("base-delay", (topic, value) -> topic.with(builder -> builder.baseDelay(value.duration())))
+            .with("max-delay", (topic, value) -> topic.with(builder -> builder.maxDelay(value.duration())))
+            .with("max-in-flight", (topic, value) -> topic.with(builder -> builder.maxInFlight(value.integer())))
+            .with(
+                    "tenant-prefixed-keys",
+                    (topic, value) -> topic.with(builder -> builder.tenantPrefixedKeys(value.flag())));
+
+    private record Change(Value value, UnaryOperator<Webhook> change) {}
+
+    private final String name;
+    private @Nullable Value url;
+    private boolean privateAllowed;
+    private final List<Change> webhookChanges = new ArrayList<>();
+    private final List<Consumer<Topic.Builder>> topicChanges = new ArrayList<>();
+
+    TopicSettings(String name) {
+        this.name = name;
+    }
+
+    String name() {
+        return name;
+    }
+
+    private String property(String suffix) {
+        return "topic." + name + "." + suffix;
+    }
+
+    /** A header for each request of this topic. */
+    void header(String header, Value value) {
+        change(value, webhook -> webhook.header(header, value.text()));
+    }
+
+    private static UnaryOperator<Webhook> mode(Value value) {
+        return value.oneOf(Mode.class) == Mode.STRUCTURED ? Webhook::structured : UnaryOperator.identity();
+    }
+
+    private void change(Value value, UnaryOperator<Webhook> change) {
+        webhookChanges.add(new Change(value, change));
+    }
+
+    /** Tried on a builder of its own at once, so that a value of the wrong type is refused under its own name. */
+    private void with(Consumer<Topic.Builder> change) {
+        change.accept(Topic.named("trial"));
+        topicChanges.add(change);
+    }
+
+    private static Webhook signed(Webhook webhook, Value value) {
+        Webhook signed = webhook;
+        for (String secret : value.text().split("\\s+")) {
+            signed = signed.signedWith(secret);
+        }
+        return signed;
+    }
+
+    private static Set<String> names(Value value) {
+        if (value.text().isEmpty()) {
+            throw value.invalid("is empty: leave it out to deliver the messages of all tenants");
+        }
+        return Set.of(value.text().split("\\s*,\\s*"));
+    }
+
+    /** Checks everything that can be checked without a database. */
+    TopicSettings checked() {
+        try {
+            TopicName.of(name);
+            Topic.Builder builder = Topic.named(name);
+            declare(builder);
+            builder.build();
+            return this;
+        } catch (InvalidMessageException e) {
+            throw new InvalidConfigurationException("topic." + name, "is not a name for a topic: " + e.getMessage());
+        } catch (InvalidConfigurationException e) {
+            throw e.property().startsWith("topic.")
+                    ? e
+                    : new InvalidConfigurationException(property(e.property()), Value.problem(e));
+        }
+    }
+
+    /** Declares the topic as the file says. */
+    void declare(Topic.Builder builder) {
+        topicChanges.forEach(change -> change.accept(builder));
+        builder.deliver(webhook());
+    }
+
+    private Webhook webhook() {
+        Value destination = url;
+        if (destination == null) {
+            throw new InvalidConfigurationException(property("url"), "is missing: where shall its messages go?");
+        }
+        Webhook webhook = open(destination);
+        for (Change change : webhookChanges) {
+            webhook = apply(change, webhook);
+        }
+        return webhook;
+    }
+
+    private Webhook open(Value destination) {
+        URI uri = destination.uri();
+        try {
+            return privateAllowed ? Webhook.toInternal(uri) : Webhook.to(uri);
+        } catch (InvalidConfigurationException e) {
+            // The library's advice is for Java; in a file the same is done by a property.
+            throw destination.invalid(Value.problem(e)
+                    .replace("use Webhook.toInternal to", "set " + property("allow-private-addresses") + "=true to"));
+        }
+    }
+
+    private static Webhook apply(Change change, Webhook webhook) {
+        try {
+            return change.change().apply(webhook);
+        } catch (InvalidConfigurationException e) {
+            throw change.value().invalid(Value.problem(e));
+        }
+    }
+}

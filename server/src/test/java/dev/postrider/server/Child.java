@@ -1,0 +1,84 @@
+package dev.postrider.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The command line as a process of its own, as users run it. What it prints goes to a file. */
+final class Child implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final Process process;
+    private final Path output;
+
+    private Child(Process process, Path output) {
+        this.process = process;
+        this.output = output;
+    }
+
+    static Child start(Path directory, String... arguments) throws IOException {
+        return start(directory, Path.of(System.getProperty("java.io.tmpdir")), arguments);
+    }
+
+    static Child start(Path directory, Path temporary, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Djava.io.tmpdir=" + temporary,
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(List.of(arguments));
+        Path output = directory.resolve("output.txt");
+        return new Child(
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(output.toFile())
+                        .start(),
+                output);
+    }
+
+    String output() {
+        try {
+            return Files.readString(output);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void awaitOutput(String text) {
+        Await.until(LIMIT, () -> output().contains(text) || !process.isAlive(), this::output);
+        if (!output().contains(text)) {
+            throw new AssertionError("Ended without printing '" + text + "': " + output());
+        }
+    }
+
+    /** SIGTERM. */
+    void terminate() {
+        process.destroy();
+    }
+
+    /** SIGINT, as Ctrl-C sends it. */
+    void interrupt() throws IOException {
+        new ProcessBuilder("kill", "-INT", Long.toString(process.pid()))
+                .inheritIO()
+                .start();
+    }
+
+    int awaitExit() throws InterruptedException {
+        if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError("Still running: " + output());
+        }
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,19 @@
+package dev.postrider.server;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import picocli.CommandLine;
+
+/** One run of the command line in this process. */
+record Cli(int exitCode, String out, String err) {
+
+    static Cli run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = Main.commandLine(new Shutdown())
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true));
+        int exitCode = commandLine.execute(arguments);
+        return new Cli(exitCode, out.toString(), err.toString());
+    }
+}

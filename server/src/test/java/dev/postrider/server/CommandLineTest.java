@@ -1,0 +1,132 @@
+package dev.postrider.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class CommandLineTest {
+
+    /** Port 1 is one where nothing listens. */
+    private static final String DEAD = "jdbc:postgresql://localhost:1/nothing";
+
+    @Test
+    void helpNamesEveryCommandAndExitCode() {
+        Cli help = Cli.run("--help");
+
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out()).contains("demo", "run", "migrate", "status", "  0 ", "  1 ", "  2 ", "  3 ", "  4 ");
+        assertThat(help.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"demo", "run", "migrate", "status"})
+    void eachCommandHasHelp(String command) {
+        Cli help = Cli.run(command, "--help");
+
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out()).startsWith("Usage: postrider " + command);
+    }
+
+    @Test
+    void versionIsPrinted() {
+        Cli version = Cli.run("--version");
+
+        assertThat(version.exitCode()).isZero();
+        assertThat(version.out()).startsWith("postrider ");
+    }
+
+    @Test
+    void nothingGivenShowsTheUsageAsAnError() {
+        Cli nothing = Cli.run();
+
+        assertThat(nothing.exitCode()).isEqualTo(2);
+        assertThat(nothing.err()).startsWith("Usage: postrider");
+        assertThat(nothing.out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            statis                                     | status
+            run                                        | --config
+            status                                     | --db
+            status --output xml                        | --output
+            status --db jdbc:postgresql:x --config y   | y
+            demo --seconds 0                           | --seconds
+            demo --seconds x                           | --seconds
+            demo --rate 0                              | --rate
+            demo --rate 1001                           | --rate
+            migrate --db postgresql://localhost/shop   | jdbc:postgresql://
+            migrate --db jdbc:oracle:thin:@h           | CLASSPATH
+            migrate --db jdbc:h2:mem:x                 | CLASSPATH
+            migrate --db jdbc:mysql://h/shop           | jdbc:mariadb:
+            migrate --db jdbc:mysql://h/shop           | CLASSPATH
+            migrate --db x --table-prefix Shop         | table-prefix
+            migrate --db x --schema a.b                | schema
+            status --db x --password-env NOT_SET_HERE  | NOT_SET_HERE
+            status --db x --password-file /not/there   | --password-file
+            status --db x --password-file a --password-env b | keep one
+            run --config /not/there                    | /not/there
+            """)
+    void badUsageExitsWithTwoAndSaysWhatToDo(String arguments, String named) {
+        Cli result = Cli.run(arguments.split(" "));
+
+        assertThat(result.exitCode()).isEqualTo(2);
+        assertThat(result.err()).startsWith("postrider: ").contains(named).doesNotContain("\tat ");
+        assertThat(result.out()).isEmpty();
+    }
+
+    @Test
+    void aConfigurationFileAndOptionsForTheDatabaseDoNotGoTogether(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(
+                directory.resolve("relay.properties"), "db.url=" + DEAD + "\ntopic.orders.url=https://shop.example\n");
+
+        Cli result = Cli.run("status", "--config", file.toString(), "--schema", "x");
+
+        assertThat(result.exitCode()).isEqualTo(2);
+        assertThat(result.err()).contains("--config");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"migrate", "status"})
+    void unreachableDatabaseExitsWithThreeInOneLine(String command) {
+        Cli result = Cli.run(command, "--db", DEAD, "--user", "relay");
+
+        assertThat(result.exitCode()).isEqualTo(3);
+        assertThat(result.err().strip().lines())
+                .singleElement()
+                .asString()
+                .startsWith("postrider: The database jdbc:postgresql://localhost:1/nothing as relay cannot be reached");
+    }
+
+    @Test
+    void verboseShowsWhereItHappened() {
+        Cli result = Cli.run("status", "--db", DEAD, "--verbose");
+
+        assertThat(result.exitCode()).isEqualTo(3);
+        assertThat(result.err()).contains("\tat ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:postgresql://localhost:1/x?user=a&password=hunter2",
+                "jdbc:postgresql://a:hunter2@localhost:1/x",
+                "jdbc:postgresql://a:hun@hunter2@localhost:1/x",
+                "jdbc:mariadb://localhost:1/x?password=hunter2&user=a",
+                "jdbc:mysql://a:hunter2@localhost:1/x",
+                "jdbc:sqlserver://localhost:1;password=hunter2;user=a",
+                "postgresql://a:hunter2@localhost/x"
+            })
+    void noSecretOfTheUrlIsPrinted(String url) {
+        Cli result = Cli.run("status", "--db", url);
+
+        assertThat(result.exitCode()).isBetween(2, 3);
+        assertThat(result.out() + result.err()).doesNotContain("hunter2").contains("***");
+    }
+}

@@ -1,0 +1,140 @@
+package dev.postrider.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.transport.http.Webhook;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Keeps {@code docs/configuration.md} true. */
+final class ConfigurationPageTest {
+
+    private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| (?:`([^`]+)`|([a-z]+)) \\| (.+) \\|");
+    private static final String TOPIC = "topic.<name>.";
+
+    private record Row(String group, String defaultValue, String meaning) {
+
+        boolean isJavaOnly() {
+            return meaning.startsWith("Java only:");
+        }
+    }
+
+    private final Map<String, Row> page = read();
+
+    private static Map<String, Row> read() {
+        Map<String, Row> rows = new LinkedHashMap<>();
+        String group = "";
+        try {
+            for (String line : Files.readAllLines(Path.of("../docs/configuration.md"))) {
+                group = line.startsWith("## ") ? line.substring(3) : group;
+                if (line.startsWith("| `")) {
+                    Matcher matcher = ROW.matcher(line);
+                    assertThat(matcher.matches()).as(line).isTrue();
+                    String value = matcher.group(2) == null ? matcher.group(3) : matcher.group(2);
+                    assertThat(rows.put(matcher.group(1), new Row(group, value, matcher.group(4))))
+                            .as("twice: " + line)
+                            .isNull();
+                }
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return rows;
+    }
+
+    private Map<String, String> defaults(String group) {
+        Map<String, String> defaults = new TreeMap<>();
+        page.forEach((name, row) -> {
+            if (row.group().equals(group)) {
+                defaults.put(name, row.defaultValue());
+            }
+        });
+        return defaults;
+    }
+
+    @Test
+    void dispatcherOptionsAndDefaultsAreTheOnesOfTheCode() {
+        Map<String, String> expected =
+                new TreeMap<>(DispatchOptions.builder().build().describe());
+        expected.put("worker", "generated");
+
+        assertThat(defaults("The dispatcher")).isEqualTo(expected);
+        assertThat(DispatchOptions.class.getRecordComponents()).hasSameSizeAs(expected.keySet());
+    }
+
+    @Test
+    void tableOptionsAndDefaultsAreTheOnesOfTheCode() throws ReflectiveOperationException {
+        Map<String, String> expected = new TreeMap<>();
+        for (var component : JdbcOptions.class.getRecordComponents()) {
+            Object value = component.getAccessor().invoke(JdbcOptions.defaults());
+            String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            String text = value instanceof Enum<?> constant ? Value.written(constant) : String.valueOf(value);
+            expected.put(name, value == null ? "none" : text);
+        }
+
+        assertThat(defaults("The tables")).isEqualTo(expected);
+    }
+
+    @Test
+    void topicOptionsAndDefaultsAreTheOnesOfTheCode() {
+        Map<String, String> expected = new TreeMap<>();
+        Topic.named("x").build().describe().forEach((name, value) -> expected.put(TOPIC + name, value));
+        expected.put(TOPIC + "tenants", "all");
+
+        assertThat(defaults("Topics")).isEqualTo(expected);
+    }
+
+    @Test
+    void defaultsOfTheProcessAndOfWebhooksAreTheOnesOfTheCode() {
+        assertThat(defaults("The process").get("db.connect-timeout"))
+                .isEqualTo(RelayConfig.CONNECT_TIMEOUT.toSeconds() + "s");
+        assertThat(defaults("Webhooks").get(TOPIC + "timeout"))
+                .isEqualTo(
+                        Webhook.to(URI.create("https://shop.example")).timeout().toSeconds() + "s");
+    }
+
+    @Test
+    void exactlyTheAcceptedPropertiesAreListed() {
+        Set<String> accepted = new TreeSet<>();
+        Stream.of(RelayConfig.PROCESS.names(), RelayConfig.TABLES.names(), RelayConfig.DISPATCH.names())
+                .forEach(accepted::addAll);
+        TopicSettings.GROUP.names().forEach(name -> accepted.add(TOPIC + name));
+        accepted.add(TOPIC + "header.<header>");
+        Set<String> listed = new TreeSet<>();
+        page.forEach((name, row) -> {
+            if (!row.isJavaOnly()) {
+                listed.add(name);
+            }
+        });
+
+        assertThat(listed).isEqualTo(accepted);
+    }
+
+    @Test
+    void theExampleOfTheCommandLinePageIsAccepted(@TempDir Path directory) throws IOException {
+        String guide = Files.readString(Path.of("../docs/command-line.md"));
+        int begin = guide.indexOf("```properties\n") + "```properties\n".length();
+        Path file = Files.writeString(
+                directory.resolve("relay.properties"), guide.substring(begin, guide.indexOf("```", begin)));
+
+        RelayConfig config = RelayConfig.load(file, name -> "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+
+        assertThat(config.topics()).containsExactlyInAnyOrder("orders", "billing/invoices");
+    }
+}

@@ -1,0 +1,253 @@
+package dev.postrider.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.JdbcOptions;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class RelayConfigTest {
+
+    private static final String MINIMAL = """
+            db.url = jdbc:postgresql://localhost/shop
+            topic.orders.url = https://shop.example/hooks
+            """;
+
+    private static final Map<String, String> ENVIRONMENT =
+            Map.of("PASSWORD", "s3cr$t\\", "HOST", "db.example", "EMPTY", "");
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    private RelayConfig load(String text) {
+        try {
+            Path file = Files.writeString(directory.resolve("relay.properties"), text);
+            return RelayConfig.load(file, ENVIRONMENT::get);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void twoLinesAreEnough() {
+        RelayConfig config = load(MINIMAL);
+
+        assertThat(config.login()).isEqualTo(new Login("jdbc:postgresql://localhost/shop", null, null));
+        assertThat(config.tables()).isEqualTo(JdbcOptions.defaults());
+        assertThat(config.options().describe())
+                .isEqualTo(DispatchOptions.builder().build().describe());
+        assertThat(config.connectTimeout()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(config.migrateOnStart()).isFalse();
+        assertThat(config.topics()).containsExactly("orders");
+    }
+
+    @Test
+    void everyPropertyIsRead() {
+        RelayConfig config = load("""
+                db.url = jdbc:mariadb://${env:HOST}:3306/shop
+                db.user = relay
+                db.password = x-${env:PASSWORD}
+                db.connect-timeout = 2m
+                migrate-on-start = true
+                schema = messaging
+                table-prefix = box_
+                max-payload-bytes = 1000
+                error-limit = 100
+                archive = without-payload
+                worker = relay-1
+                poll-interval = 500ms
+                batch-size = 7
+                lease = 1m
+                max-in-flight = 8
+                max-in-flight-bytes = 9000000000
+                drain-timeout = 0s
+                housekeeping-interval = 1h
+                archive-retention = 2d
+                dead-retention = 90d
+                key-retention = 7d
+                purge-batch = 10
+                topic.orders.url = https://shop.example/hooks
+                topic.orders.allow-private-addresses = false
+                topic.orders.secret = whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_AfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                topic.orders.mode = structured
+                topic.orders.timeout = 20s
+                topic.orders.connect-timeout = 1s
+                topic.orders.source = urn:shop
+                topic.orders.header.Authorization = Bearer ${env:PASSWORD}
+                topic.orders.tenants = acme, umbrella
+                topic.orders.max-attempts = 3
+                topic.orders.base-delay = 1s
+                topic.orders.max-delay = 1h
+                topic.orders.max-in-flight = 5
+                topic.orders.tenant-prefixed-keys = true
+                """);
+
+        assertThat(config.login()).isEqualTo(new Login("jdbc:mariadb://db.example:3306/shop", "relay", "x-s3cr$t\\"));
+        assertThat(config.connectTimeout()).isEqualTo(Duration.ofMinutes(2));
+        assertThat(config.migrateOnStart()).isTrue();
+        assertThat(config.tables())
+                .isEqualTo(JdbcOptions.defaults()
+                        .withSchema("messaging")
+                        .withTablePrefix("box_")
+                        .withMaxPayloadBytes(1000)
+                        .withErrorLimit(100)
+                        .withArchive(JdbcOptions.Archive.WITHOUT_PAYLOAD));
+        assertThat(config.options())
+                .isEqualTo(new DispatchOptions(
+                        "relay-1",
+                        Duration.ofMillis(500),
+                        7,
+                        Duration.ofMinutes(1),
+                        8,
+                        9_000_000_000L,
+                        Duration.ZERO,
+                        Duration.ofHours(1),
+                        Duration.ofDays(2),
+                        Optional.of(Duration.ofDays(90)),
+                        Duration.ofDays(7),
+                        10));
+    }
+
+    @Test
+    void topicNamesMayHoldDotsSlashesAndWordsOfOurs() {
+        RelayConfig config = load("""
+                db.url = jdbc:postgresql://localhost/shop
+                topic.eu.shop/order.events.url = https://a.example
+                topic.eu.shop/order.events.max-attempts = 3
+                topic.url.url = https://b.example
+                topic.mode.timeout.url = https://c.example
+                topic.a.header.b.url = https://d.example
+                """);
+
+        assertThat(config.topics())
+                .containsExactlyInAnyOrder("eu.shop/order.events", "url", "mode.timeout", "a.header.b");
+    }
+
+    @Test
+    void passwordComesFromAFileWithoutItsLineBreak() throws Exception {
+        Path password = Files.writeString(directory.resolve("password"), " s p \n");
+
+        RelayConfig config = load(MINIMAL + "db.password-file = " + password + "\n");
+
+        assertThat(config.login().password()).isEqualTo(" s p ");
+    }
+
+    @Test
+    void deadLettersCanBeKeptForever() {
+        assertThat(load(MINIMAL + "dead-retention = forever").options().deadRetention())
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            pol-interval = 5s                      | pol-interval                     | did you mean poll-interval?
+            db.usr = x                             | db.usr                           | did you mean db.user?
+            something-else-altogether = x          | something-else-altogether        | docs/configuration.md
+            topic.orders.max-atempts = 5           | topic.orders.max-atempts         | did you mean topic.orders.max-attempts?
+            topic.a/b.c.urll = x                   | topic.a/b.c.urll                 | did you mean topic.a/b.c.url?
+            topic.orders.handler-timeout = 5s      | topic.orders.handler-timeout     | is not a property
+            staged-limit = 5                       | staged-limit                     | is not a property
+            topic.url = https://a.example          | topic.url                        | is not a property
+            poll-interval = 5                      | poll-interval                    | 500ms, 5s, 2m, 1h or 1d
+            poll-interval = 5 s                    | poll-interval                    | duration
+            poll-interval = -5s                    | poll-interval                    | duration
+            poll-interval = 0s                     | poll-interval                    | must be at least 1 ms
+            poll-interval =                        | poll-interval                    | duration
+            poll-interval = 11s                    | poll-interval                    | a third of lease
+            lease = 25h                            | lease                            | 24 h
+            batch-size = many                      | batch-size                       | whole number
+            batch-size = 1.5                       | batch-size                       | whole number
+            batch-size = 3000000000                | batch-size                       | 2147483647
+            batch-size = 0                         | batch-size                       | 1 to 10000
+            max-in-flight-bytes = 64MB             | max-in-flight-bytes              | whole number
+            purge-batch = 10001                    | purge-batch                      | 1 to 10000
+            migrate-on-start = yes                 | migrate-on-start                 | true or false
+            archive = none                         | archive                          | full, without-payload, off
+            schema = a.b                           | schema                           | plain name
+            table-prefix = Shop_                   | table-prefix                     | lower-case
+            error-limit = 1                        | error-limit                      | 20 to 16000
+            db.connect-timeout = soon              | db.connect-timeout               | duration
+            db.password = ${env:MISSING}           | db.password                      | MISSING
+            db.password = ${PASSWORD}              | db.password                      | ${env:NAME}
+            db.password-file = /not/there          | db.password-file                 | /not/there
+            topic.orders.mode = json               | topic.orders.mode                | binary, structured
+            topic.orders.timeout = 0s              | topic.orders.timeout             | 1 ms
+            topic.orders.connect-timeout = 1y      | topic.orders.connect-timeout     | duration
+            topic.orders.secret = hunter2          | topic.orders.secret              | whsec_
+            topic.orders.secret = ${env:EMPTY}     | topic.orders.secret              | whsec_
+            topic.orders.header.ce-id = x          | topic.orders.header.ce-id        | set by Postrider
+            topic.orders.tenants = ${env:EMPTY}    | topic.orders.tenants             | empty
+            topic.orders.max-attempts = 0          | topic.orders.max-attempts        | 1 to 1000000
+            topic.orders.max-attempts = x          | topic.orders.max-attempts        | whole number
+            topic.orders.base-delay = 0s           | topic.orders.base-delay          | 1 ms
+            topic.orders.max-delay = 1s            | topic.orders.max-delay           | base-delay
+            topic.orders.max-in-flight = 0         | topic.orders.max-in-flight       | 1 to 10000
+            topic.orders.tenant-prefixed-keys = 1  | topic.orders.tenant-prefixed-keys | true or false
+            topic.other.max-attempts = 5           | topic.other.url                  | is missing
+            topic.other.url = nonsense             | topic.other.url                  | http
+            topic.other.url = ht tp://x            | topic.other.url                  | is not a URL
+            topic.other.url = http://localhost/    | topic.other.url                  | topic.other.allow-private-addresses=true
+            topic.other.url = http://10.0.0.1/     | topic.other.url                  | topic.other.allow-private-addresses=true
+            topic.-x.url = https://a.example       | topic.-x                         | is not a name for a topic
+            topic.a/b/c.url = https://a.example    | topic.a/b/c                      | is not a name for a topic
+            db.url = jdbc:postgresql://other/x     | db.url                           | given twice
+            """)
+    void aLineThatCannotWorkIsRefusedByName(String line, String property, String advice) {
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + line + "\n"))
+                .satisfies(e -> assertThat(e.property()).isEqualTo(property))
+                .withMessageStartingWith(property + " ")
+                .withMessageContaining(advice)
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("hunter2"));
+    }
+
+    @Test
+    void twoPasswordsAreRefused() throws Exception {
+        Path password = Files.writeString(directory.resolve("password"), "x");
+
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + "db.password=y\ndb.password-file=" + password))
+                .withMessageContaining("db.password-file");
+    }
+
+    @Test
+    void theDatabaseAndATopicAreRequired() {
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load("topic.orders.url = https://shop.example"))
+                .withMessageStartingWith("db.url is missing");
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load("db.url = jdbc:postgresql://localhost/shop"))
+                .withMessageStartingWith("topic.<name>.url is missing");
+    }
+
+    @Test
+    void aFileThatIsNoTextIsRefused() throws Exception {
+        Path file = Files.write(directory.resolve("x"), "db.user=Jörg".getBytes(StandardCharsets.ISO_8859_1));
+        Path escape = Files.writeString(directory.resolve("y"), "db.user=\\u12");
+
+        assertThatExceptionOfType(CommandFailure.class)
+                .isThrownBy(() -> RelayConfig.load(file, ENVIRONMENT::get))
+                .withMessageContaining("UTF-8");
+        assertThatExceptionOfType(CommandFailure.class)
+                .isThrownBy(() -> RelayConfig.load(escape, ENVIRONMENT::get))
+                .withMessageContaining("backslash");
+    }
+
+    @Test
+    void nothingShowsThePassword() {
+        assertThat(new Login("jdbc:postgresql://h/x?password=hunter2", "relay", "hunter2"))
+                .hasToString("jdbc:postgresql://h/x?password=*** as relay");
+    }
+}
