@@ -28,7 +28,8 @@ final class KilledDatabaseTest {
     private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(15));
 
     private static final int CRASHES = 2;
-    private static final int LOAD = 200;
+    private static final int LOAD = 120;
+    private static final long DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Duration RECOVERY = Duration.ofSeconds(5);
 
     @OnBothEngines
@@ -69,7 +70,8 @@ final class KilledDatabaseTest {
      * HikariCP for up to 5 s.
      */
     private static Node node(Site site, String name) {
-        return site.node(name, site.database().dataSource(), PACE, delivery -> {});
+        // A delivery takes a while, so that there is always something in flight.
+        return site.node(name, site.database().dataSource(), PACE, delivery -> LockSupport.parkNanos(DELIVERY_NANOS));
     }
 
     /** How long each node took until it delivered again something that it had claimed after the restart. */
