@@ -121,8 +121,8 @@ abstract class Dialect {
 
     // Claiming
 
-    /** Whether {@link #claimDue} and its kin are one statement each, which needs no transaction around it. */
-    abstract boolean claimsInOneStatement();
+    /** Whether every claim and outcome is one statement, which needs no transaction around it. */
+    abstract boolean worksInSingleStatements();
 
     /** Leases what is due, beginning at {@code from}, in the order it came due. */
     abstract List<ClaimedRow> claimDue(

@@ -168,7 +168,7 @@ abstract class LockingDialect extends Dialect {
     // Claiming
 
     @Override
-    boolean claimsInOneStatement() {
+    boolean worksInSingleStatements() {
         return false;
     }
 

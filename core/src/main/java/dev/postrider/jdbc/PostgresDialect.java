@@ -127,7 +127,7 @@ final class PostgresDialect extends Dialect {
     // Claiming
 
     @Override
-    boolean claimsInOneStatement() {
+    boolean worksInSingleStatements() {
         return true;
     }
 
