@@ -21,7 +21,7 @@ record ClaimedRow(
         long seq, @Nullable Message message, @Nullable String problem, int attempts, int crashes, Instant availableAt) {
 
     static final Comparator<ClaimedRow> BY_DUE_TIME =
-            Comparator.comparing(ClaimedRow::availableAt).thenComparing(ClaimedRow::seq);
+            Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
     static ClaimedRow read(ResultSet row, Dialect dialect) throws SQLException {
         long seq = row.getLong("seq");

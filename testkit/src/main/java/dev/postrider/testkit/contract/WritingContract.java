@@ -21,6 +21,7 @@ import java.sql.Savepoint;
 import java.time.Instant;
 import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -479,9 +480,7 @@ public abstract class WritingContract extends DatabaseContract {
         });
 
         List<Claim> claims = postrider.store().claim(request().limit(2000));
-        claims = claims.stream()
-                .sorted(java.util.Comparator.comparing(Claim::seq))
-                .toList();
+        claims = claims.stream().sorted(Comparator.comparingLong(Claim::seq)).toList();
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 1200; i++) {
             expected.add("{\"n\":" + i + "}");
