@@ -18,12 +18,13 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Collects the configuration of a {@link Postrider}. Not thread-safe. */
 public final class PostriderBuilder {
 
     private final DataSource dataSource;
-    private DataSource dispatchDataSource;
+    private @Nullable DataSource dispatchDataSource;
     private JdbcOptions tables = JdbcOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
     private final Map<String, Topic> topics = new LinkedHashMap<>();
@@ -31,7 +32,6 @@ public final class PostriderBuilder {
 
     PostriderBuilder(DataSource dataSource) {
         this.dataSource = dataSource;
-        this.dispatchDataSource = dataSource;
     }
 
     /** Declares a topic that this process only writes to. */
@@ -85,7 +85,7 @@ public final class PostriderBuilder {
         EventListener events = new EventListeners(listeners);
         Duration statementTimeout = options.lease().dividedBy(2);
         JdbcDatabase database = JdbcDatabase.open(dataSource, tables, statementTimeout, events);
-        JdbcDatabase dispatching = dispatchDataSource == dataSource
+        JdbcDatabase dispatching = dispatchDataSource == null
                 ? database
                 : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
         MessageStore store = dispatching.messages();

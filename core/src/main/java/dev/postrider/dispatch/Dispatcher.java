@@ -104,12 +104,7 @@ public final class Dispatcher implements AutoCloseable {
      * @throws dev.postrider.error.StoreException when the database fails; what was held is then released if it can be
      */
     public long deliverDue() {
-        Engine once = engine(true);
-        try {
-            return once.deliverDue();
-        } finally {
-            once.stop();
-        }
+        return engine(true).deliverDue();
     }
 
     private Engine engine(boolean inCallersThread) {

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The parts and the threads of a dispatcher at work: one loop claims and hands over, one writes outcomes, one keeps leases, one
- * keeps house. Used once: either {@link #start} or {@link #deliverDue}, then {@link #stop}. Thread-safe.
+ * keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -96,17 +96,25 @@ final class Engine {
         return OwnThread.isRunningFor(this);
     }
 
-    /** Claims in the calling thread until nothing is due any more; says how many attempts were made. */
+    /** Claims in the calling thread until nothing is due any more, and stops; says how many attempts were made. */
     long deliverDue() {
         writing.start();
         keeping.start();
+        try {
+            deliverRounds();
+        } finally {
+            stop();
+        }
+        return writer.tally().attempts();
+    }
+
+    private void deliverRounds() {
         long before;
         do {
             before = writer.tally().total();
             claims.claimEach();
             awaitOutcomes();
         } while (writer.tally().total() > before && !Thread.currentThread().isInterrupted());
-        return writer.tally().attempts();
     }
 
     private void awaitOutcomes() {

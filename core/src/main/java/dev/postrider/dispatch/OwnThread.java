@@ -13,6 +13,6 @@ final class OwnThread extends Thread {
 
     /** Whether the calling thread is one of this owner's. */
     static boolean isRunningFor(Object owner) {
-        return Thread.currentThread() instanceof OwnThread own && own.owner == owner;
+        return Thread.currentThread() instanceof OwnThread own && own.owner.equals(owner);
     }
 }

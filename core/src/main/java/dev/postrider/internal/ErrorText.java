@@ -60,8 +60,7 @@ public final class ErrorText {
             if (message != null) {
                 text.append(": ").append(message, 0, Math.min(message.length(), SCAN_LIMIT));
             }
-            Throwable cause = current.getCause();
-            current = cause == current ? null : cause;
+            current = current.getCause(); // a cause that is its own ends at the limit
         }
     }
 

@@ -72,8 +72,12 @@ final class Binder {
     }
 
     /** A PostgreSQL array. */
-    Binder array(String type, Object[] values) throws SQLException {
-        statement.setArray(++index, statement.getConnection().createArrayOf(type, values));
+    Binder array(String type, @Nullable Object @Nullable [] values) throws SQLException {
+        if (values == null) {
+            statement.setNull(++index, Types.ARRAY);
+        } else {
+            statement.setArray(++index, statement.getConnection().createArrayOf(type, values));
+        }
         return this;
     }
 

@@ -21,13 +21,7 @@ record ClaimedRow(
         long seq, @Nullable Message message, @Nullable String problem, int attempts, int crashes, Instant availableAt) {
 
     static final Comparator<ClaimedRow> BY_DUE_TIME =
-            Comparator.comparing(ClaimedRow::availableAt).thenComparing(ClaimedRow::seq);
-
-    /** The columns of a message in every SELECT and RETURNING; the dialects add {@code m.} where they need it. */
-    static final String MESSAGE_COLUMNS =
-            "seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,"
-                    + " correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at,"
-                    + " attempts, crashes";
+            Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
     static ClaimedRow read(ResultSet row, Dialect dialect) throws SQLException {
         long seq = row.getLong("seq");

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.message.MessageId;
 import dev.postrider.store.ClaimRequest;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -9,10 +10,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -80,13 +87,25 @@ abstract class Dialect {
 
     abstract String later();
 
-    abstract void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException;
+    // How ids and times travel: as JDBC says, where the database has types for them
 
-    abstract UUID readUuid(ResultSet row, String column) throws SQLException;
+    void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException {
+        statement.setObject(index, value);
+    }
 
-    abstract void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException;
+    UUID readUuid(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, UUID.class);
+    }
 
-    abstract @Nullable Instant readTime(ResultSet row, String column) throws SQLException;
+    void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException {
+        statement.setObject(index, value.atOffset(ZoneOffset.UTC));
+    }
+
+    @Nullable
+    Instant readTime(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
 
     // Writing, on the caller's connection
 
@@ -102,8 +121,8 @@ abstract class Dialect {
 
     // Claiming
 
-    /** Whether {@link #claimDue} and its kin are one statement each, which needs no transaction around it. */
-    abstract boolean claimsInOneStatement();
+    /** Whether every claim and outcome is one statement, which needs no transaction around it. */
+    abstract boolean worksInSingleStatements();
 
     /** Leases what is due, beginning at {@code from}, in the order it came due. */
     abstract List<ClaimedRow> claimDue(
@@ -172,11 +191,89 @@ abstract class Dialect {
 
     /** The statement with this installation's table names and this database's clock in it. */
     final String sql(String statement) {
-        return rendered.computeIfAbsent(
-                statement, text -> tables.sql(text.replace("{now}", now()).replace("{later}", later())));
+        return rendered.computeIfAbsent(statement, this::sqlOnce);
+    }
+
+    /** The same for a text that will hardly come again. */
+    final String sqlOnce(String statement) {
+        return tables.sql(statement.replace("{now}", now()).replace("{later}", later()));
     }
 
     final Binder bind(PreparedStatement statement) {
         return new Binder(this, statement);
+    }
+
+    @FunctionalInterface
+    interface Bind {
+        void to(Binder binder) throws SQLException;
+    }
+
+    @FunctionalInterface
+    interface Read<T> {
+        T from(ResultSet rows) throws SQLException;
+    }
+
+    /** Runs a statement that changes rows; says how many it met. */
+    final int update(Connection connection, String statement, Bind bind) throws SQLException {
+        try (PreparedStatement prepared = connection.prepareStatement(sql(statement))) {
+            bind.to(bind(prepared));
+            return prepared.executeUpdate();
+        }
+    }
+
+    /** Runs a statement that answers with rows. */
+    final <T> T query(Connection connection, String statement, Bind bind, Read<T> read) throws SQLException {
+        try (PreparedStatement prepared = connection.prepareStatement(sql(statement))) {
+            bind.to(bind(prepared));
+            try (ResultSet rows = prepared.executeQuery()) {
+                return read.from(rows);
+            }
+        }
+    }
+
+    // Ways to read an answer
+
+    static Set<Long> numbers(ResultSet rows) throws SQLException {
+        Set<Long> numbers = new TreeSet<>();
+        while (rows.next()) {
+            numbers.add(rows.getLong("seq"));
+        }
+        return numbers;
+    }
+
+    final Set<UUID> ids(ResultSet rows) throws SQLException {
+        Set<UUID> ids = new HashSet<>();
+        while (rows.next()) {
+            ids.add(readUuid(rows, "id"));
+        }
+        return ids;
+    }
+
+    final Map<Long, UUID> numbersWithIds(ResultSet rows) throws SQLException {
+        Map<Long, UUID> ids = new HashMap<>();
+        while (rows.next()) {
+            ids.put(rows.getLong("seq"), readUuid(rows, "id"));
+        }
+        return ids;
+    }
+
+    /** In the order they came due: no database promises to return them so. */
+    final List<ClaimedRow> claimedRows(ResultSet rows) throws SQLException {
+        List<ClaimedRow> claimed = new ArrayList<>();
+        while (rows.next()) {
+            claimed.add(ClaimedRow.read(rows, this));
+        }
+        claimed.sort(ClaimedRow.BY_DUE_TIME);
+        return claimed;
+    }
+
+    final Map<NewRow.Mark, FirstUse> firstUses(ResultSet rows) throws SQLException {
+        Map<NewRow.Mark, FirstUse> first = new HashMap<>();
+        while (rows.next()) {
+            NewRow.Mark mark =
+                    new NewRow.Mark(rows.getInt("topic_id"), rows.getBytes("key_hash"), rows.getBytes("payload_hash"));
+            first.put(mark, new FirstUse(new MessageId(readUuid(rows, "message_id")), mark));
+        }
+        return first;
     }
 }

@@ -2,14 +2,8 @@ package dev.postrider.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
-import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** H2, for development and tests: every function, but one claimer at a time gets the rows. */
 final class H2Dialect extends LockingDialect {
@@ -64,28 +58,6 @@ final class H2Dialect extends LockingDialect {
     }
 
     @Override
-    void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException {
-        statement.setObject(index, value);
-    }
-
-    @Override
-    UUID readUuid(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, UUID.class);
-    }
-
-    @Override
-    void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException {
-        statement.setObject(index, value.atOffset(ZoneOffset.UTC));
-    }
-
-    @Override
-    @Nullable
-    Instant readTime(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
-    }
-
-    @Override
     void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
         String merge = sql("""
                 MERGE INTO {dedup} d
@@ -97,7 +69,7 @@ final class H2Dialect extends LockingDialect {
                 """);
         try (PreparedStatement statement = connection.prepareStatement(merge)) {
             for (NewRow row : rows) {
-                NewRow.Mark mark = markOf(row);
+                NewRow.Mark mark = row.requireMark();
                 bind(statement)
                         .integer(mark.topicId)
                         .bytes(mark.keyHash)

@@ -88,10 +88,10 @@ abstract class InnoDbDialect extends LockingDialect {
     void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
         String insert = "INSERT IGNORE INTO {dedup} (topic_id, key_hash, message_id, payload_hash, seen_at) VALUES "
                 + String.join(", ", Collections.nCopies(rows.size(), "(?, ?, ?, ?, {now})"));
-        try (PreparedStatement statement = connection.prepareStatement(tables().sql(insert.replace("{now}", now())))) {
+        try (PreparedStatement statement = connection.prepareStatement(sqlOnce(insert))) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
-                NewRow.Mark mark = markOf(row);
+                NewRow.Mark mark = row.requireMark();
                 binder.integer(mark.topicId)
                         .bytes(mark.keyHash)
                         .uuid(row.message().id().value())

@@ -6,11 +6,9 @@ import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
-import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -45,6 +43,25 @@ final class JdbcAdmin implements Admin {
             WHERE id = ? AND state = 'DEAD'
             """;
 
+    private static final String DISCARD = "DELETE FROM {message} WHERE id = ? AND state = 'DEAD'";
+
+    private static final String DEAD_LETTERS = """
+            SELECT m.* FROM {message} m JOIN {topic} t ON t.id = m.topic_id
+            WHERE t.namespace = ? AND t.topic = ? AND m.state = 'DEAD' AND m.seq > ?
+            ORDER BY m.seq LIMIT ?
+            """;
+
+    private static final String LIVE = "SELECT * FROM {message} WHERE id = ?";
+
+    private static final String ARCHIVED = "SELECT * FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1";
+
+    private static final String PAUSE = "UPDATE {topic} SET paused = ? WHERE namespace = ? AND topic = ?";
+
+    private static final String TOPIC = "SELECT 1 FROM {topic} WHERE namespace = ? AND topic = ?";
+
+    private static final String AUDIT =
+            "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, ?, ?, ?)";
+
     private static final int LIST_LIMIT = 1000;
 
     private final Sessions sessions;
@@ -57,24 +74,24 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public List<TopicStatus> status() {
-        return sessions.statement("count messages", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(dialect.sql(STATUS));
-                    ResultSet row = statement.executeQuery()) {
-                List<TopicStatus> topics = new ArrayList<>();
-                while (row.next()) {
-                    topics.add(new TopicStatus(
-                            new TopicName(row.getString("namespace"), row.getString("topic")),
-                            row.getBoolean("paused"),
-                            row.getLong("waiting"),
-                            row.getLong("scheduled"),
-                            row.getLong("retrying"),
-                            row.getLong("processing"),
-                            row.getLong("dead"),
-                            age(dialect.readTime(row, "oldest"), dialect.readTime(row, "now"))));
-                }
-                return topics;
-            }
-        });
+        return sessions.statement(
+                "count messages", connection -> dialect.query(connection, STATUS, binder -> {}, this::statuses));
+    }
+
+    private List<TopicStatus> statuses(ResultSet row) throws SQLException {
+        List<TopicStatus> topics = new ArrayList<>();
+        while (row.next()) {
+            topics.add(new TopicStatus(
+                    new TopicName(row.getString("namespace"), row.getString("topic")),
+                    row.getBoolean("paused"),
+                    row.getLong("waiting"),
+                    row.getLong("scheduled"),
+                    row.getLong("retrying"),
+                    row.getLong("processing"),
+                    row.getLong("dead"),
+                    age(dialect.readTime(row, "oldest"), dialect.readTime(row, "now"))));
+        }
+        return topics;
     }
 
     private static Duration age(@Nullable Instant oldest, @Nullable Instant now) {
@@ -89,56 +106,36 @@ final class JdbcAdmin implements Admin {
         if (limit < 1 || limit > LIST_LIMIT) {
             throw new InvalidConfigurationException("limit", "must be 1 to " + LIST_LIMIT + ", but is " + limit);
         }
-        String query = dialect.sql("""
-                SELECT m.* FROM {message} m JOIN {topic} t ON t.id = m.topic_id
-                WHERE t.namespace = ? AND t.topic = ? AND m.state = 'DEAD' AND m.seq > ?
-                ORDER BY m.seq LIMIT ?
-                """);
-        return sessions.statement("list dead letters", connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(query)) {
-                dialect.bind(statement)
-                        .text(topic.namespace())
-                        .text(topic.topic())
-                        .number(afterSeq)
-                        .integer(limit);
-                try (ResultSet row = statement.executeQuery()) {
-                    List<StoredMessage> dead = new ArrayList<>();
-                    while (row.next()) {
-                        dead.add(live(row));
-                    }
-                    return dead;
-                }
-            }
-        });
+        return sessions.statement(
+                "list dead letters",
+                connection -> dialect.query(
+                        connection,
+                        DEAD_LETTERS,
+                        binder -> named(binder, topic).number(afterSeq).integer(limit),
+                        row -> {
+                            List<StoredMessage> dead = new ArrayList<>();
+                            while (row.next()) {
+                                dead.add(live(row));
+                            }
+                            return dead;
+                        }));
     }
 
     @Override
     public Optional<StoredMessage> find(MessageId id) {
         return sessions.statement("find a message", connection -> {
-            Optional<StoredMessage> live = find(connection, "SELECT * FROM {message} WHERE id = ?", id, this::live);
-            return live.isPresent()
-                    ? live
-                    : find(
-                            connection,
-                            "SELECT * FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1",
-                            id,
-                            this::archived);
+            Optional<StoredMessage> live = find(connection, LIVE, id, this::live);
+            return live.isPresent() ? live : find(connection, ARCHIVED, id, this::archived);
         });
     }
 
-    @FunctionalInterface
-    private interface Reader {
-        StoredMessage read(ResultSet row) throws SQLException;
-    }
-
-    private Optional<StoredMessage> find(Connection connection, String query, MessageId id, Reader reader)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(dialect.sql(query))) {
-            dialect.bind(statement).uuid(id.value());
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? Optional.of(reader.read(row)) : Optional.empty();
-            }
-        }
+    private Optional<StoredMessage> find(
+            Connection connection, String select, MessageId id, Dialect.Read<StoredMessage> read) throws SQLException {
+        return dialect.query(
+                connection,
+                select,
+                binder -> binder.uuid(id.value()),
+                row -> row.next() ? Optional.of(read.from(row)) : Optional.empty());
     }
 
     private StoredMessage live(ResultSet row) throws SQLException {
@@ -183,24 +180,20 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair discard(MessageId id, String operator) {
-        return repair("DISCARD", "DELETE FROM {message} WHERE id = ? AND state = 'DEAD'", id, operator);
+        return repair("DISCARD", DISCARD, id, operator);
     }
 
     /** The change is conditional, so two operators at once make one change and one entry in the audit. */
     private Repair repair(String action, String change, MessageId id, String operator) {
         return sessions.transaction(action, connection -> {
-            Optional<StoredMessage> found = find(connection, "SELECT * FROM {message} WHERE id = ?", id, this::live);
+            Optional<StoredMessage> found = find(connection, LIVE, id, this::live);
             if (found.isEmpty()) {
                 return Repair.NOT_FOUND;
             }
-            try (PreparedStatement statement = connection.prepareStatement(dialect.sql(change))) {
-                dialect.bind(statement).uuid(id.value());
-                if (statement.executeUpdate() != 1) {
-                    return Repair.NOT_DEAD;
-                }
+            if (dialect.update(connection, change, binder -> binder.uuid(id.value())) != 1) {
+                return Repair.NOT_DEAD;
             }
-            Message message = found.get().message();
-            audit(connection, operator, action, message.topic(), id);
+            audit(connection, operator, action, found.get().message().topic(), id);
             return Repair.DONE;
         });
     }
@@ -217,28 +210,15 @@ final class JdbcAdmin implements Admin {
 
     private void setPaused(TopicName topic, boolean paused, String operator) {
         String action = paused ? "PAUSE" : "RESUME";
-        String update = dialect.sql("UPDATE {topic} SET paused = ? WHERE namespace = ? AND topic = ?");
         sessions.transaction(action, connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(update)) {
-                dialect.bind(statement).flag(paused).text(topic.namespace()).text(topic.topic());
-                // Some drivers count changed rows instead of matched ones, so a second pause may count none.
-                if (statement.executeUpdate() == 0 && !exists(connection, topic)) {
-                    throw new UnknownTopicException(topic.toString());
-                }
+            int met = dialect.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
+            // Some drivers count changed rows instead of matched ones, so a second pause may count none.
+            if (met == 0 && !dialect.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
+                throw new UnknownTopicException(topic.toString());
             }
             audit(connection, operator, action, topic, null);
             return true;
         });
-    }
-
-    private boolean exists(Connection connection, TopicName topic) throws SQLException {
-        String query = dialect.sql("SELECT 1 FROM {topic} WHERE namespace = ? AND topic = ?");
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            dialect.bind(statement).text(topic.namespace()).text(topic.topic());
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next();
-            }
-        }
     }
 
     private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
@@ -246,20 +226,17 @@ final class JdbcAdmin implements Admin {
         if (operator.isBlank() || operator.length() > 255) {
             throw new InvalidConfigurationException("operator", "must be a name of 1 to 255 characters");
         }
-        String insert = dialect.sql(
-                "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, ?, ?, ?)");
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
-            Binder binder = dialect.bind(statement)
-                    .text(operator)
-                    .text(action)
-                    .text(topic.namespace())
-                    .text(topic.topic());
+        dialect.update(connection, AUDIT, binder -> {
+            named(binder.text(operator).text(action), topic);
             if (id == null) {
                 binder.none();
             } else {
                 binder.uuid(id.value());
             }
-            statement.executeUpdate();
-        }
+        });
+    }
+
+    private static Binder named(Binder binder, TopicName topic) throws SQLException {
+        return binder.text(topic.namespace()).text(topic.topic());
     }
 }

@@ -16,6 +16,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -173,8 +174,12 @@ final class JdbcMessageStore implements MessageStore {
         if (outcomes.isEmpty()) {
             return List.of();
         }
-        OutcomeBatch batch =
-                new OutcomeBatch(outcomes, this::buried, text -> ErrorText.clean(text, options.errorLimit()));
+        OutcomeBatch batch = new OutcomeBatch(
+                outcomes,
+                dialect,
+                options.archive(),
+                this::buried,
+                text -> ErrorText.clean(text, options.errorLimit()));
         try {
             write(batch);
             List<Settlement> settlements = settlements(outcomes, batch);
@@ -186,12 +191,25 @@ final class JdbcMessageStore implements MessageStore {
         }
     }
 
+    /**
+     * Where a step is one statement it commits by itself, so that a process that is frozen between two of them holds no row: its
+     * messages can be taken over when their lease is over.
+     */
     private void write(OutcomeBatch batch) {
-        if (batch.isOneStatement() && dialect.claimsInOneStatement()) {
-            sessions.statement("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
-        } else {
-            sessions.transaction("write outcomes", connection -> batch.write(dialect, connection, options.archive()));
+        if (dialect.worksInSingleStatements()) {
+            for (OutcomeBatch.Step step : batch.steps()) {
+                batch.written(step, sessions.statement("write outcomes", step::write));
+            }
+            return;
         }
+        Map<OutcomeBatch.Step, Set<Long>> written = sessions.transaction("write outcomes", connection -> {
+            Map<OutcomeBatch.Step, Set<Long>> answers = new HashMap<>();
+            for (OutcomeBatch.Step step : batch.steps()) {
+                answers.put(step, step.write(connection));
+            }
+            return answers;
+        });
+        written.forEach(batch::written);
     }
 
     private List<Settlement> settlements(List<? extends Outcome> outcomes, OutcomeBatch batch) {
@@ -286,7 +304,7 @@ final class JdbcMessageStore implements MessageStore {
                 .forEach((id, micros) -> {
                     TopicName name = byId.get(id);
                     if (name != null) {
-                        due.put(name, Duration.ofNanos(Math.max(micros, 0) * 1000));
+                        due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
                     }
                 });
         return due;
@@ -304,6 +322,6 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private <T> T run(String doing, Sessions.Body<T> body) {
-        return dialect.claimsInOneStatement() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
+        return dialect.worksInSingleStatements() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
     }
 }

@@ -145,10 +145,10 @@ final class JdbcOutbox {
         }
         for (int race = 0; race < PURGE_RACES; race++) {
             Map<NewRow.Mark, FirstUse> found = dialect.firstUses(
-                    connection, keyed.stream().map(LockingDialect::markOf).toList());
+                    connection, keyed.stream().map(NewRow::requireMark).toList());
             List<NewRow> freed = keyed.stream()
                     .filter(row -> !inserted.contains(row.message().id().value()))
-                    .filter(row -> !found.containsKey(LockingDialect.markOf(row)))
+                    .filter(row -> !found.containsKey(row.requireMark()))
                     .toList();
             if (freed.isEmpty()) {
                 return found;

@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,119 +26,6 @@ import java.util.stream.Collectors;
  * counts must agree. Always within one short transaction.
  */
 abstract class LockingDialect extends Dialect {
-
-    private static final String INSERT = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, available_at, created_at, updated_at)
-            VALUES {rows}
-            """;
-
-    private static final String INSERT_ROW =
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {greatest}, {now}, {now})";
-
-    /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
-    static final String LOCK_DUE = """
-            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
-            WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= {now}{tenants}
-              AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
-            ORDER BY available_at, seq
-            LIMIT ?
-            FOR UPDATE SKIP LOCKED
-            """;
-
-    private static final String LOCK_EXPIRED = """
-            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
-            WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < {now}
-              AND attempts < ?{tenants}
-              AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
-            ORDER BY available_at, seq
-            LIMIT ?
-            FOR UPDATE SKIP LOCKED
-            """;
-
-    private static final String LEASE_DUE = """
-            UPDATE {message}
-            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?, locked_until = {later},
-                updated_at = {now}
-            WHERE state = 'PENDING' AND seq IN ({values})
-            """;
-
-    private static final String LEASE_EXPIRED = """
-            UPDATE {message}
-            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?, locked_until = {later},
-                updated_at = {now}
-            WHERE state = 'PROCESSING' AND seq IN ({values})
-            """;
-
-    private static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
-
-    private static final String LOCK_HELD =
-            "SELECT seq FROM {message} WHERE seq IN ({values}) AND lease_token = ? AND state = 'PROCESSING' FOR UPDATE";
-
-    private static final String LOCK_CLAIM =
-            "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE";
-
-    private static final String COPY = """
-            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts, crashes, created_at, {now}
-            FROM {message} WHERE seq IN ({values})
-            """;
-
-    private static final String DELETE = "DELETE FROM {message} WHERE seq IN ({values})";
-
-    private static final String RESCHEDULE = """
-            UPDATE {message}
-            SET state = 'PENDING', available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
-                locked_until = NULL, updated_at = {now}
-            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
-            """;
-
-    private static final String BURY = """
-            UPDATE {message}
-            SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL, locked_by = NULL,
-                locked_until = NULL, updated_at = {now}
-            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
-            """;
-
-    private static final String RELEASE = """
-            UPDATE {message}
-            SET state = 'PENDING', attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END, available_at = {now},
-                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = {now}
-            WHERE state = 'PROCESSING' AND seq IN ({values})
-            """;
-
-    private static final String EXTEND =
-            "UPDATE {message} SET locked_until = {later} WHERE state = 'PROCESSING' AND seq IN ({values})";
-
-    private static final String LOCK_LOST = """
-            SELECT seq FROM {message}
-            WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < {now} AND attempts >= ?
-            ORDER BY available_at, seq
-            LIMIT ?
-            FOR UPDATE SKIP LOCKED
-            """;
-
-    private static final String SWEEP = """
-            UPDATE {message}
-            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
-                locked_by = NULL, locked_until = NULL, updated_at = {now}
-            WHERE state = 'PROCESSING' AND seq IN ({values})
-            """;
-
-    private static final String LOCK_OLD_DEAD =
-            "SELECT seq FROM {message} WHERE state = 'DEAD' AND updated_at < {ago} LIMIT ? FOR UPDATE SKIP LOCKED";
-
-    private static final String LOCK_OLD_KEYS = """
-            SELECT topic_id, key_hash FROM {dedup} d
-            WHERE seen_at < {ago} AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
-            ORDER BY seen_at LIMIT ?
-            FOR UPDATE SKIP LOCKED
-            """;
 
     LockingDialect(Tables tables) {
         super(tables);
@@ -158,6 +46,13 @@ abstract class LockingDialect extends Dialect {
     /** What is added to a SELECT so that it reads the newest committed rows, also in a transaction with an older snapshot. */
     abstract String lockingRead();
 
+    /** A parameter that may be a null time; some databases want to be told its type. */
+    String timeParameter() {
+        return "?";
+    }
+
+    // Writing
+
     @Override
     Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
         List<NewRow> keyed = rows.stream().filter(row -> row.mark() != null).toList();
@@ -169,9 +64,8 @@ abstract class LockingDialect extends Dialect {
         try {
             insertMarks(connection, inMarkOrder(keyed));
             Map<NewRow.Mark, FirstUse> first = firstUses(connection, marks(keyed));
-            List<NewRow> fresh =
-                    rows.stream().filter(row -> isFirst(row, first)).toList();
-            Set<UUID> inserted = fresh.isEmpty() ? Set.of() : insertMessages(connection, fresh);
+            Set<UUID> inserted = insertMessages(
+                    connection, rows.stream().filter(row -> isFirst(row, first)).toList());
             connection.releaseSavepoint(savepoint);
             return inserted;
         } catch (SQLException | RuntimeException e) {
@@ -180,30 +74,22 @@ abstract class LockingDialect extends Dialect {
         }
     }
 
+    private static List<NewRow> inMarkOrder(List<NewRow> keyed) {
+        List<NewRow> sorted = new ArrayList<>(keyed);
+        sorted.sort((a, b) -> a.requireMark().compareTo(b.requireMark()));
+        return sorted;
+    }
+
+    private static Collection<NewRow.Mark> marks(List<NewRow> keyed) {
+        return new TreeSet<>(keyed.stream().map(NewRow::requireMark).toList());
+    }
+
     private static boolean isFirst(NewRow row, Map<NewRow.Mark, FirstUse> first) {
         if (row.mark() == null) {
             return true;
         }
         FirstUse use = first.get(row.mark());
         return use != null && use.id().equals(row.message().id());
-    }
-
-    private static List<NewRow> inMarkOrder(List<NewRow> keyed) {
-        List<NewRow> sorted = new ArrayList<>(keyed);
-        sorted.sort((a, b) -> markOf(a).compareTo(markOf(b)));
-        return sorted;
-    }
-
-    static NewRow.Mark markOf(NewRow row) {
-        NewRow.Mark mark = row.mark();
-        if (mark == null) {
-            throw new IllegalStateException("only keyed rows come here");
-        }
-        return mark;
-    }
-
-    private static Collection<NewRow.Mark> marks(List<NewRow> keyed) {
-        return new TreeSet<>(keyed.stream().map(LockingDialect::markOf).toList());
     }
 
     private static void rollbackTo(Connection connection, Savepoint savepoint, Exception reason) {
@@ -216,39 +102,27 @@ abstract class LockingDialect extends Dialect {
 
     /** An id that is there already is left out and the rest tried again; the failed statement itself left nothing behind. */
     private Set<UUID> insertMessages(Connection connection, List<NewRow> rows) throws SQLException {
-        List<NewRow> remaining = distinct(rows);
+        Map<UUID, NewRow> remaining = new LinkedHashMap<>();
+        rows.forEach(row -> remaining.putIfAbsent(row.message().id().value(), row));
         for (int attempt = 0; !remaining.isEmpty(); attempt++) {
             try {
-                insertRows(connection, remaining);
-                return ids(remaining);
+                insertRows(connection, remaining.values());
+                return remaining.keySet();
             } catch (SQLException e) {
                 if (!SqlErrors.isDuplicateKey(e) || attempt > 2) {
                     throw e;
                 }
-                Set<UUID> taken = liveIds(connection, ids(remaining));
-                remaining = remaining.stream()
-                        .filter(row -> !taken.contains(row.message().id().value()))
-                        .toList();
+                remaining.keySet().removeAll(liveIds(connection, remaining.keySet()));
             }
         }
         return Set.of();
     }
 
-    private static List<NewRow> distinct(List<NewRow> rows) {
-        Set<UUID> seen = new HashSet<>();
-        return rows.stream().filter(row -> seen.add(row.message().id().value())).toList();
-    }
-
-    private static Set<UUID> ids(List<NewRow> rows) {
-        Set<UUID> ids = new HashSet<>();
-        rows.forEach(row -> ids.add(row.message().id().value()));
-        return ids;
-    }
-
-    private void insertRows(Connection connection, List<NewRow> rows) throws SQLException {
-        String values = String.join(", ", Collections.nCopies(rows.size(), INSERT_ROW));
-        String statementText = INSERT.replace("{rows}", values).replace("{greatest}", greatest());
-        try (PreparedStatement statement = connection.prepareStatement(sqlOnce(statementText))) {
+    private void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
+        String greatest = "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
+        String values = String.join(", ", Collections.nCopies(rows.size(), LockingSql.INSERT_ROW));
+        String insert = LockingSql.INSERT.replace("{rows}", values).replace("{greatest}", greatest);
+        try (PreparedStatement statement = connection.prepareStatement(sqlOnce(insert))) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
                 binder.message(row.message(), row.topicId()).time(row.message().deliverAt());
@@ -257,92 +131,87 @@ abstract class LockingDialect extends Dialect {
         }
     }
 
-    /** Of one parameter, which may be null, and now, the later. */
-    private String greatest() {
-        return "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
-    }
-
-    /** A parameter that may be a null time; some databases want to be told its type. */
-    String timeParameter() {
-        return "?";
-    }
-
     private Set<UUID> liveIds(Connection connection, Set<UUID> ids) throws SQLException {
-        String query = in("SELECT id FROM {message} WHERE id IN ({values})" + lockingRead(), ids.size());
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            Binder binder = bind(statement);
-            for (UUID id : padded(ids)) {
-                binder.uuid(id);
-            }
-            Set<UUID> live = new HashSet<>();
-            try (ResultSet answer = statement.executeQuery()) {
-                while (answer.next()) {
-                    live.add(readUuid(answer, "id"));
-                }
-            }
-            return live;
-        }
+        return query(
+                connection,
+                in(LockingSql.LIVE_IDS + lockingRead(), ids.size()),
+                binder -> {
+                    for (UUID id : padded(ids)) {
+                        binder.uuid(id);
+                    }
+                },
+                this::ids);
     }
 
     @Override
     Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) throws SQLException {
         Map<NewRow.Mark, FirstUse> found = new HashMap<>();
         for (Map.Entry<Integer, List<NewRow.Mark>> topic : byTopic(marks).entrySet()) {
-            String query = "SELECT * FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})" + lockingRead();
-            found.putAll(withMarks(connection, query, topic, statement -> FirstUses.read(statement, this)));
+            String select =
+                    in(LockingSql.FIRST_USES + lockingRead(), topic.getValue().size());
+            found.putAll(query(connection, select, binder -> bindMarks(binder, topic), this::firstUses));
         }
         return found;
     }
 
+    private static Map<Integer, List<NewRow.Mark>> byTopic(Collection<NewRow.Mark> marks) {
+        return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
+    }
+
+    private static void bindMarks(Binder binder, Map.Entry<Integer, List<NewRow.Mark>> topic) throws SQLException {
+        binder.integer(topic.getKey());
+        for (NewRow.Mark mark : padded(topic.getValue())) {
+            binder.bytes(mark.keyHash);
+        }
+    }
+
+    // Claiming
+
     @Override
-    boolean claimsInOneStatement() {
+    boolean worksInSingleStatements() {
         return false;
     }
 
     @Override
     List<ClaimedRow> claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
-        String query = withTenants(LOCK_DUE, request);
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            Binder binder = bind(statement).integer(topicId).time(from);
-            List<Long> locked = lock(statement, binder, topicId, request);
-            return lease(connection, LEASE_DUE, locked, request, token);
-        }
+        List<Long> locked = query(
+                connection,
+                withTenants(LockingSql.LOCK_DUE, request),
+                binder -> bindLock(binder.integer(topicId).time(from), topicId, request),
+                rows -> upToBudget(rows, request.maxBytes()));
+        return lease(connection, LockingSql.LEASE_DUE, locked, request, token);
     }
 
     @Override
     List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
             throws SQLException {
-        String query = withTenants(LOCK_EXPIRED, request);
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            Binder binder = bind(statement).integer(topicId).integer(request.maxAttempts());
-            List<Long> locked = lock(statement, binder, topicId, request);
-            return lease(connection, LEASE_EXPIRED, locked, request, token);
-        }
+        List<Long> locked = query(
+                connection,
+                withTenants(LockingSql.LOCK_EXPIRED, request),
+                binder -> bindLock(binder.integer(topicId).integer(request.maxAttempts()), topicId, request),
+                rows -> upToBudget(rows, request.maxBytes()));
+        return lease(connection, LockingSql.LEASE_EXPIRED, locked, request, token);
     }
 
-    private String withTenants(String query, ClaimRequest request) {
+    private static String withTenants(String select, ClaimRequest request) {
         int count = request.tenants().size();
-        return count == 0
-                ? sql(query.replace("{tenants}", ""))
-                : sql(query.replace("{tenants}", " AND tenant IN (" + placeholders(count) + ")"));
+        return select.replace("{tenants}", count == 0 ? "" : " AND tenant IN (" + placeholders(count) + ")");
     }
 
-    private List<Long> lock(PreparedStatement statement, Binder binder, int topicId, ClaimRequest request)
-            throws SQLException {
-        if (!request.tenants().isEmpty()) {
-            for (String tenant : padded(request.tenants())) {
-                binder.text(tenant);
-            }
+    private static void bindLock(Binder binder, int topicId, ClaimRequest request) throws SQLException {
+        for (String tenant : padded(request.tenants())) {
+            binder.text(tenant);
         }
         binder.integer(topicId).integer(request.limit());
+    }
+
+    private static List<Long> upToBudget(ResultSet rows, long maxBytes) throws SQLException {
         List<Long> seqs = new ArrayList<>();
         long bytes = 0;
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next() && bytes < request.maxBytes()) {
-                seqs.add(row.getLong(1));
-                bytes += row.getLong(2);
-            }
+        while (rows.next() && bytes < maxBytes) {
+            seqs.add(rows.getLong("seq"));
+            bytes += rows.getLong("bytes");
         }
         return seqs;
     }
@@ -353,53 +222,43 @@ abstract class LockingDialect extends Dialect {
         if (seqs.isEmpty()) {
             return List.of();
         }
-        try (PreparedStatement statement = connection.prepareStatement(in(update, seqs.size()))) {
-            Binder binder = bind(statement).uuid(token).text(request.worker()).micros(request.lease());
-            expect(seqs.size(), numbers(binder, seqs, statement), "lease messages");
-        }
-        List<ClaimedRow> rows = new ArrayList<>(seqs.size());
-        try (PreparedStatement statement = connection.prepareStatement(in(READ, seqs.size()))) {
-            bindNumbers(bind(statement), seqs);
-            try (ResultSet answer = statement.executeQuery()) {
-                while (answer.next()) {
-                    rows.add(ClaimedRow.read(answer, this));
-                }
-            }
-        }
-        rows.sort(ClaimedRow.BY_DUE_TIME);
-        return rows;
+        change(
+                connection,
+                update,
+                seqs,
+                "lease messages",
+                binder -> binder.uuid(token).text(request.worker()).micros(request.lease()));
+        return query(
+                connection, in(LockingSql.READ, seqs.size()), binder -> bindNumbers(binder, seqs), this::claimedRows);
     }
+
+    // Outcomes
 
     @Override
     Set<Long> acknowledge(Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive)
             throws SQLException {
         Set<Long> held = lockHeld(connection, token, seqs);
-        if (held.isEmpty()) {
-            return held;
-        }
         if (archive != JdbcOptions.Archive.OFF) {
-            try (PreparedStatement statement = connection.prepareStatement(in(COPY, held.size()))) {
-                Binder binder = bind(statement).flag(archive == JdbcOptions.Archive.FULL);
-                expect(held.size(), numbers(binder, held, statement), "archive messages");
-            }
+            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+            change(connection, LockingSql.COPY, held, "archive messages", binder -> binder.flag(withPayload));
         }
-        change(connection, DELETE, held, "delete delivered messages");
+        change(connection, LockingSql.DELETE, held, "delete delivered messages", binder -> {});
         return held;
     }
 
     @Override
     Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException {
         Set<Long> changed = new HashSet<>();
-        try (PreparedStatement statement = connection.prepareStatement(sql(RESCHEDULE))) {
-            for (Rescheduled row : rows) {
-                bind(statement)
-                        .micros(row.delay())
-                        .text(row.error())
-                        .number(row.seq())
-                        .uuid(token);
-                if (statement.executeUpdate() == 1) {
-                    changed.add(row.seq());
-                }
+        for (Rescheduled row : rows) {
+            int met = update(
+                    connection,
+                    LockingSql.RESCHEDULE,
+                    binder -> binder.micros(row.delay())
+                            .text(row.error())
+                            .number(row.seq())
+                            .uuid(token));
+            if (met == 1) {
+                changed.add(row.seq());
             }
         }
         return changed;
@@ -408,17 +267,17 @@ abstract class LockingDialect extends Dialect {
     @Override
     Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException {
         Set<Long> changed = new HashSet<>();
-        try (PreparedStatement statement = connection.prepareStatement(sql(BURY))) {
-            for (BuriedRow row : rows) {
-                bind(statement)
-                        .text(row.reason())
-                        .text(row.error())
-                        .text(row.fingerprint())
-                        .number(row.seq())
-                        .uuid(token);
-                if (statement.executeUpdate() == 1) {
-                    changed.add(row.seq());
-                }
+        for (BuriedRow row : rows) {
+            int met = update(
+                    connection,
+                    LockingSql.BURY,
+                    binder -> binder.text(row.reason())
+                            .text(row.error())
+                            .text(row.fingerprint())
+                            .number(row.seq())
+                            .uuid(token));
+            if (met == 1) {
+                changed.add(row.seq());
             }
         }
         return changed;
@@ -427,186 +286,151 @@ abstract class LockingDialect extends Dialect {
     @Override
     Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
         Set<Long> held = lockHeld(connection, token, seqs);
-        change(connection, RELEASE, held, "release messages");
+        change(connection, LockingSql.RELEASE, held, "release messages", binder -> {});
         return held;
     }
 
     @Override
     int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
-        Set<Long> held;
-        try (PreparedStatement statement = connection.prepareStatement(sql(LOCK_CLAIM))) {
-            bind(statement).integer(topicId).uuid(token);
-            held = numbersOf(statement);
-        }
-        change(connection, RELEASE, held, "release a claim");
+        Set<Long> held = query(
+                connection,
+                LockingSql.LOCK_CLAIM,
+                binder -> binder.integer(topicId).uuid(token),
+                Dialect::numbers);
+        change(connection, LockingSql.RELEASE, held, "release a claim", binder -> {});
         return held.size();
     }
 
     @Override
     Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease) throws SQLException {
         Set<Long> held = lockHeld(connection, token, seqs);
-        if (!held.isEmpty()) {
-            try (PreparedStatement statement = connection.prepareStatement(in(EXTEND, held.size()))) {
-                expect(held.size(), numbers(bind(statement).micros(lease), held, statement), "extend leases");
-            }
-        }
+        change(connection, LockingSql.EXTEND, held, "extend leases", binder -> binder.micros(lease));
         return held;
     }
 
     private Set<Long> lockHeld(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(in(LOCK_HELD, seqs.size()))) {
-            bindNumbers(bind(statement), seqs).uuid(token);
-            return numbersOf(statement);
-        }
+        return query(
+                connection,
+                in(LockingSql.LOCK_HELD, seqs.size()),
+                binder -> bindNumbers(binder, seqs).uuid(token),
+                Dialect::numbers);
     }
 
     @Override
     Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
-        String query = in("SELECT seq, id FROM {message} WHERE seq IN ({values})", seqs.size());
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            bindNumbers(bind(statement), seqs);
-            Map<Long, UUID> present = new HashMap<>();
-            try (ResultSet answer = statement.executeQuery()) {
-                while (answer.next()) {
-                    present.put(answer.getLong("seq"), readUuid(answer, "id"));
-                }
-            }
-            return present;
-        }
+        return query(
+                connection,
+                in(LockingSql.PRESENT, seqs.size()),
+                binder -> bindNumbers(binder, seqs),
+                this::numbersWithIds);
     }
+
+    // Housekeeping
 
     @Override
     int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit) throws SQLException {
-        Set<Long> lost;
-        try (PreparedStatement statement = connection.prepareStatement(sql(LOCK_LOST))) {
-            bind(statement).integer(topicId).integer(maxAttempts).integer(limit);
-            lost = numbersOf(statement);
-        }
-        if (!lost.isEmpty()) {
-            try (PreparedStatement statement = connection.prepareStatement(in(SWEEP, lost.size()))) {
-                Binder binder = bind(statement)
-                        .text(epitaph.reason())
-                        .text(epitaph.error())
-                        .text(epitaph.fingerprint());
-                expect(lost.size(), numbers(binder, lost, statement), "bury lost messages");
-            }
-        }
+        Set<Long> lost = query(
+                connection,
+                LockingSql.LOCK_LOST,
+                binder -> binder.integer(topicId).integer(maxAttempts).integer(limit),
+                Dialect::numbers);
+        change(
+                connection,
+                LockingSql.SWEEP,
+                lost,
+                "bury lost messages",
+                binder -> binder.text(epitaph.reason()).text(epitaph.error()).text(epitaph.fingerprint()));
         return lost.size();
     }
 
     @Override
     Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException {
-        String one = """
-                SELECT t.id, %s AS pending,
-                       (SELECT MIN(%s) FROM {message} m WHERE m.state = 'PROCESSING' AND m.topic_id = t.id) AS leased
-                FROM {topic} t WHERE t.id = ? AND NOT t.paused
-                """.formatted(
-                        "(SELECT " + microsUntil("m.available_at")
-                                + " FROM {message} m WHERE m.state = 'PENDING' AND m.topic_id = t.id AND m.available_at >= ?"
-                                + " ORDER BY m.available_at LIMIT 1)",
-                        microsUntil("m.locked_until"));
-        String query = String.join(" UNION ALL ", Collections.nCopies(from.size(), one));
-        try (PreparedStatement statement = connection.prepareStatement(sql(query))) {
-            Binder binder = bind(statement);
-            for (Map.Entry<Integer, Instant> topic : from.entrySet()) {
-                binder.time(topic.getValue()).integer(topic.getKey());
-            }
-            Map<Integer, Long> due = new HashMap<>();
-            try (ResultSet answer = statement.executeQuery()) {
-                while (answer.next()) {
-                    earlier(due, answer, "pending");
-                    earlier(due, answer, "leased");
-                }
-            }
-            return due;
-        }
+        String one = LockingSql.NEXT_DUE
+                .replace("{until pending}", microsUntil("m.available_at"))
+                .replace("{until leased}", microsUntil("m.locked_until"));
+        String all = String.join(" UNION ALL ", Collections.nCopies(from.size(), one));
+        return query(
+                connection,
+                all,
+                binder -> {
+                    for (Map.Entry<Integer, Instant> topic : from.entrySet()) {
+                        binder.time(topic.getValue()).integer(topic.getKey());
+                    }
+                },
+                rows -> {
+                    Map<Integer, Long> due = new HashMap<>();
+                    while (rows.next()) {
+                        earlier(due, rows, "pending");
+                        earlier(due, rows, "leased");
+                    }
+                    return due;
+                });
     }
 
-    private static void earlier(Map<Integer, Long> due, ResultSet answer, String column) throws SQLException {
-        long micros = answer.getLong(column);
-        if (!answer.wasNull()) {
-            due.merge(answer.getInt("id"), micros, Math::min);
+    private static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
+        long micros = rows.getLong(column);
+        if (!rows.wasNull()) {
+            due.merge(rows.getInt("id"), micros, Math::min);
         }
     }
 
     @Override
     int purgeArchive(Connection connection, Duration age, int limit) throws SQLException {
-        String delete = "DELETE FROM {archive} WHERE delivered_at < {ago} " + oldestFirst("delivered_at, seq");
-        try (PreparedStatement statement = connection.prepareStatement(sqlAgo(delete))) {
-            bind(statement).micros(age).integer(limit);
-            return statement.executeUpdate();
-        }
+        String delete = "DELETE FROM {archive} WHERE delivered_at < " + ago() + " " + oldestFirst("delivered_at, seq");
+        return update(connection, delete, binder -> binder.micros(age).integer(limit));
     }
 
     @Override
     int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
-        Set<Long> old;
-        try (PreparedStatement statement = connection.prepareStatement(sqlAgo(LOCK_OLD_DEAD))) {
-            bind(statement).micros(age).integer(limit);
-            old = numbersOf(statement);
-        }
-        change(
+        Set<Long> old = query(
                 connection,
-                "DELETE FROM {message} WHERE state = 'DEAD' AND seq IN ({values})",
-                old,
-                "purge dead letters");
+                LockingSql.LOCK_OLD_DEAD.replace("{ago}", ago()),
+                binder -> binder.micros(age).integer(limit),
+                Dialect::numbers);
+        change(connection, LockingSql.PURGE_DEAD, old, "purge dead letters", binder -> {});
         return old.size();
     }
 
     @Override
     int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
-        List<NewRow.Mark> old = new ArrayList<>();
-        try (PreparedStatement statement = connection.prepareStatement(sqlAgo(LOCK_OLD_KEYS))) {
-            bind(statement).micros(age).integer(limit);
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    old.add(new NewRow.Mark(row.getInt(1), row.getBytes(2), new byte[0]));
-                }
-            }
-        }
+        List<NewRow.Mark> old = query(
+                connection,
+                LockingSql.LOCK_OLD_KEYS.replace("{ago}", ago()),
+                binder -> binder.micros(age).integer(limit),
+                LockingDialect::marks);
         int removed = 0;
         for (Map.Entry<Integer, List<NewRow.Mark>> topic : byTopic(old).entrySet()) {
-            String delete = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
-            removed += withMarks(connection, delete, topic, PreparedStatement::executeUpdate);
+            String delete = in(LockingSql.PURGE_KEYS, topic.getValue().size());
+            removed += update(connection, delete, binder -> bindMarks(binder, topic));
         }
         return removed;
     }
 
-    private static Map<Integer, List<NewRow.Mark>> byTopic(Collection<NewRow.Mark> marks) {
-        return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
+    private static List<NewRow.Mark> marks(ResultSet rows) throws SQLException {
+        List<NewRow.Mark> marks = new ArrayList<>();
+        while (rows.next()) {
+            marks.add(new NewRow.Mark(rows.getInt("topic_id"), rows.getBytes("key_hash"), new byte[0]));
+        }
+        return marks;
     }
 
-    @FunctionalInterface
-    private interface Run<T> {
-        T on(PreparedStatement statement) throws SQLException;
-    }
+    // Lists of parameters
 
-    /** Runs a statement about one topic's keys: its number is the first parameter, the keys are the list. */
-    private <T> T withMarks(
-            Connection connection, String statementText, Map.Entry<Integer, List<NewRow.Mark>> topic, Run<T> run)
+    /**
+     * Changes rows that were locked a moment ago. Another count means that the table is not what we think, and nothing is
+     * changed.
+     *
+     * @param first binds what comes before the numbers
+     */
+    private void change(Connection connection, String update, Collection<Long> seqs, String doing, Bind first)
             throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement(in(statementText, topic.getValue().size()))) {
-            Binder binder = bind(statement).integer(topic.getKey());
-            for (NewRow.Mark mark : padded(topic.getValue())) {
-                binder.bytes(mark.keyHash);
-            }
-            return run.on(statement);
+        if (!seqs.isEmpty()) {
+            int met = update(connection, in(update, seqs.size()), binder -> {
+                first.to(binder);
+                bindNumbers(binder, seqs);
+            });
+            expect(seqs.size(), met, doing);
         }
-    }
-
-    private void change(Connection connection, String update, Collection<Long> seqs, String doing) throws SQLException {
-        if (seqs.isEmpty()) {
-            return;
-        }
-        try (PreparedStatement statement = connection.prepareStatement(in(update, seqs.size()))) {
-            expect(seqs.size(), numbers(bind(statement), seqs, statement), doing);
-        }
-    }
-
-    private static int numbers(Binder binder, Collection<Long> seqs, PreparedStatement statement) throws SQLException {
-        bindNumbers(binder, seqs);
-        return statement.executeUpdate();
     }
 
     private static Binder bindNumbers(Binder binder, Collection<Long> seqs) throws SQLException {
@@ -616,28 +440,15 @@ abstract class LockingDialect extends Dialect {
         return binder;
     }
 
-    private static Set<Long> numbersOf(PreparedStatement statement) throws SQLException {
-        Set<Long> seqs = new TreeSet<>();
-        try (ResultSet row = statement.executeQuery()) {
-            while (row.next()) {
-                seqs.add(row.getLong(1));
-            }
+    private static void expect(int wanted, int met, String doing) throws SQLException {
+        if (wanted != met) {
+            throw new SQLException("Tried to " + doing + ": expected " + wanted + " rows but met " + met);
         }
-        return seqs;
-    }
-
-    private String sqlAgo(String statement) {
-        return sql(statement.replace("{ago}", ago()));
-    }
-
-    /** For statements whose text depends on the size of a batch: not remembered. */
-    private String sqlOnce(String statement) {
-        return tables().sql(statement.replace("{now}", now()).replace("{later}", later()));
     }
 
     /** The statement for a list of this many values; lists are padded to few lengths, so that statements repeat. */
-    final String in(String statement, int count) {
-        return sql(statement.replace("{values}", placeholders(count)));
+    private static String in(String statement, int count) {
+        return statement.replace("{values}", placeholders(count));
     }
 
     private static String placeholders(int count) {
@@ -645,23 +456,15 @@ abstract class LockingDialect extends Dialect {
     }
 
     /** The values, and the last one again until the next power of two: an IN list does not mind. */
-    static <T> List<T> padded(Collection<T> values) {
+    private static <T> List<T> padded(Collection<T> values) {
         List<T> padded = new ArrayList<>(values);
-        T last = padded.get(padded.size() - 1);
         while (padded.size() < paddedSize(values.size())) {
-            padded.add(last);
+            padded.add(padded.get(padded.size() - 1));
         }
         return padded;
     }
 
     private static int paddedSize(int count) {
-        return Integer.highestOneBit(Math.max(count * 2 - 1, 1));
-    }
-
-    /** The rows were locked a moment ago: another count means that the table is not what we think, and nothing is changed. */
-    private static void expect(int wanted, int actual, String doing) throws SQLException {
-        if (wanted != actual) {
-            throw new SQLException("Tried to " + doing + ": expected " + wanted + " rows but met " + actual);
-        }
+        return count == 0 ? 0 : Integer.highestOneBit(count * 2 - 1);
     }
 }

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way into the table, with its topic's number and, if it has an idempotency key, the mark for it. */
@@ -23,6 +24,11 @@ record NewRow(Message message, int topicId, @Nullable Mark mark) {
         byte[] keyHash = sha256.digest();
         sha256.update(message.payload().bytes());
         return new NewRow(message, topicId, new Mark(topicId, keyHash, sha256.digest()));
+    }
+
+    /** For rows that are known to have a key. */
+    Mark requireMark() {
+        return Objects.requireNonNull(mark);
     }
 
     /** With its length before it, so that no tenant and key run into each other; -1 for no tenant. */

@@ -8,13 +8,14 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** Outcomes sorted into as few statements as they need: one for each token and kind. */
+/** Outcomes sorted into as few steps as they need: one for each token and kind. */
 final class OutcomeBatch {
 
     /** The outcomes of one claim. */
@@ -23,15 +24,6 @@ final class OutcomeBatch {
         final List<Long> released = new ArrayList<>();
         final List<Dialect.Rescheduled> rescheduled = new ArrayList<>();
         final List<Dialect.BuriedRow> buried = new ArrayList<>();
-        final Set<Long> written = new HashSet<>();
-
-        int statements() {
-            return size(delivered) + size(released) + size(rescheduled) + size(buried);
-        }
-
-        private static int size(List<?> list) {
-            return list.isEmpty() ? 0 : 1;
-        }
     }
 
     @FunctionalInterface
@@ -39,9 +31,56 @@ final class OutcomeBatch {
         Dialect.BuriedRow of(long seq, DeadReason reason, String error);
     }
 
-    private final Map<UUID, Group> groups = new HashMap<>();
+    /** Answers with the numbers of the rows that were still held. */
+    @FunctionalInterface
+    private interface Write {
+        Set<Long> on(Connection connection) throws SQLException;
+    }
 
-    OutcomeBatch(List<? extends Outcome> outcomes, Epitaph epitaph, UnaryOperator<String> cleaned) {
+    /** Outcomes of one kind under one token. */
+    static final class Step {
+
+        private final UUID token;
+        private final Write write;
+
+        private Step(UUID token, Write write) {
+            this.token = token;
+            this.write = write;
+        }
+
+        Set<Long> write(Connection connection) throws SQLException {
+            return write.on(connection);
+        }
+    }
+
+    private final List<Step> steps = new ArrayList<>();
+    private final Map<UUID, Set<Long>> written = new HashMap<>();
+
+    OutcomeBatch(
+            List<? extends Outcome> outcomes,
+            Dialect dialect,
+            JdbcOptions.Archive archive,
+            Epitaph epitaph,
+            UnaryOperator<String> cleaned) {
+        groups(outcomes, epitaph, cleaned).forEach((token, group) -> {
+            if (!group.delivered.isEmpty()) {
+                step(token, connection -> dialect.acknowledge(connection, token, group.delivered, archive));
+            }
+            if (!group.rescheduled.isEmpty()) {
+                step(token, connection -> dialect.reschedule(connection, token, group.rescheduled));
+            }
+            if (!group.buried.isEmpty()) {
+                step(token, connection -> dialect.bury(connection, token, group.buried));
+            }
+            if (!group.released.isEmpty()) {
+                step(token, connection -> dialect.release(connection, token, group.released));
+            }
+        });
+    }
+
+    private static Map<UUID, Group> groups(
+            List<? extends Outcome> outcomes, Epitaph epitaph, UnaryOperator<String> cleaned) {
+        Map<UUID, Group> groups = new LinkedHashMap<>();
         for (Outcome outcome : outcomes) {
             long seq = outcome.claim().seq();
             Group group = groups.computeIfAbsent(outcome.claim().lease().token(), token -> new Group());
@@ -55,36 +94,23 @@ final class OutcomeBatch {
                 group.buried.add(epitaph.of(seq, buried.reason(), buried.error()));
             }
         }
+        return groups;
     }
 
-    boolean isOneStatement() {
-        return groups.values().stream().mapToInt(Group::statements).sum() == 1;
+    private void step(UUID token, Write write) {
+        steps.add(new Step(token, write));
     }
 
-    /** May be called again when the transaction is retried. */
-    boolean write(Dialect dialect, Connection connection, JdbcOptions.Archive archive) throws SQLException {
-        for (Map.Entry<UUID, Group> entry : groups.entrySet()) {
-            UUID token = entry.getKey();
-            Group group = entry.getValue();
-            group.written.clear();
-            if (!group.delivered.isEmpty()) {
-                group.written.addAll(dialect.acknowledge(connection, token, group.delivered, archive));
-            }
-            if (!group.rescheduled.isEmpty()) {
-                group.written.addAll(dialect.reschedule(connection, token, group.rescheduled));
-            }
-            if (!group.buried.isEmpty()) {
-                group.written.addAll(dialect.bury(connection, token, group.buried));
-            }
-            if (!group.released.isEmpty()) {
-                group.written.addAll(dialect.release(connection, token, group.released));
-            }
-        }
-        return true;
+    List<Step> steps() {
+        return steps;
+    }
+
+    /** Notes what a step did, once that is certain. */
+    void written(Step step, Set<Long> seqs) {
+        written.computeIfAbsent(step.token, token -> new HashSet<>()).addAll(seqs);
     }
 
     boolean wasWritten(Claim claim) {
-        Group group = groups.get(claim.lease().token());
-        return group != null && group.written.contains(claim.seq());
+        return written.getOrDefault(claim.lease().token(), Set.of()).contains(claim.seq());
     }
 }

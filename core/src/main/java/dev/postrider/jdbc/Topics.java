@@ -5,8 +5,6 @@ import dev.postrider.error.UnknownTopicException;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.TopicDeclaration;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
@@ -18,6 +16,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * remembered: a topic keeps its number for ever. Thread-safe.
  */
 final class Topics {
+
+    private static final String INSERT =
+            "INSERT INTO {topic} (namespace, topic, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, {now})";
+
+    private static final String FIND = "SELECT id, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
 
     record Topic(int id, boolean tenantPrefixedKeys) {}
 
@@ -57,29 +60,25 @@ final class Topics {
     }
 
     private Topic insert(Connection connection, TopicDeclaration declaration) throws SQLException {
-        String insert = dialect.sql(
-                "INSERT INTO {topic} (namespace, topic, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, {now})");
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
-            dialect.bind(statement)
-                    .text(declaration.name().namespace())
-                    .text(declaration.name().topic())
-                    .flag(declaration.tenantPrefixedKeys());
-            statement.executeUpdate();
+        TopicName name = declaration.name();
+        try {
+            dialect.update(
+                    connection,
+                    INSERT,
+                    binder -> binder.text(name.namespace()).text(name.topic()).flag(declaration.tenantPrefixedKeys()));
         } catch (SQLException e) {
             if (!SqlErrors.isDuplicateKey(e)) {
                 throw e;
             }
         }
-        return require(connection, declaration.name());
+        return require(connection, name);
     }
 
     private Optional<Topic> find(Connection connection, TopicName name) throws SQLException {
-        String query = dialect.sql("SELECT id, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?");
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            dialect.bind(statement).text(name.namespace()).text(name.topic());
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? Optional.of(new Topic(row.getInt(1), row.getBoolean(2))) : Optional.empty();
-            }
-        }
+        return dialect.query(
+                connection,
+                FIND,
+                binder -> binder.text(name.namespace()).text(name.topic()),
+                row -> row.next() ? Optional.of(new Topic(row.getInt(1), row.getBoolean(2))) : Optional.empty());
     }
 }

@@ -24,7 +24,10 @@ public interface MessageStore {
      */
     List<Claim> claim(ClaimRequest request);
 
-    /** Writes outcomes, all in one transaction. The answers come in the order of the outcomes; a lost lease spoils no other. */
+    /**
+     * Writes outcomes, in as few statements as there are kinds of them. The answers come in the order of the outcomes; a lost
+     * lease spoils no other.
+     */
     List<Settlement> settle(List<? extends Outcome> outcomes);
 
     /** Prolongs leases: each ends the given time from now. The token stays. */

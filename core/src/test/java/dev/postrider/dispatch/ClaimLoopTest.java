@@ -108,6 +108,8 @@ final class ClaimLoopTest {
         rig.store.onNextDue = topics -> Map.of(ORDERS, Duration.ofSeconds(Long.MAX_VALUE));
 
         assertThat(rig.loop.runOnce()).isEqualTo(Rig.POLL);
+        assertThat(rig.store.claims).isEmpty();
+        assertThat(rig.events).isEmpty();
     }
 
     @Test

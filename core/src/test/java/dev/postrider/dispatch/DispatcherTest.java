@@ -67,7 +67,7 @@ final class DispatcherTest {
         dispatcher.start();
         dispatcher.wake();
 
-        assertThat(returned.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
         assertEnds(dispatcher);
     }
 
@@ -84,7 +84,7 @@ final class DispatcherTest {
         dispatcher.start();
         dispatcher.wake();
 
-        assertThat(returned.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
         assertEnds(dispatcher);
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
     }

@@ -33,7 +33,7 @@ class MessageTest {
                 .hasMessageStartingWith(field + " ");
     }
 
-    private record TextField(
+    record TextField(
             String name, int limit, boolean required, BiFunction<Message.Builder, String, Message.Builder> setter) {}
 
     private static Stream<Named<TextField>> fields() {

@@ -17,7 +17,7 @@ final class SqlConstants {
 
     private final Map<String, String> statements = new HashMap<>();
 
-    /** @param className in the room of the database, such as {@code PostgresDialect} */
+    /** @param className in the room of the database, such as {@code PostgresSql} */
     static SqlConstants of(String className) throws IOException {
         String path = "core/src/main/java/dev/postrider/jdbc/" + className + ".java";
         return new SqlConstants(Files.readString(Document.ROOT.resolve(path)));

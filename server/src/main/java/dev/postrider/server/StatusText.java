@@ -22,12 +22,13 @@ final class StatusText {
                 .mapToInt(topic -> topic.topic().toString().length())
                 .reduce(HEADINGS.get(0).length(), Math::max);
         String format = "%-" + width + "s  %-7s %8s %10s %9s %11s %6s %8s";
-        return line(format, HEADINGS.toArray())
+        return String.format(Locale.ROOT, format, HEADINGS.toArray())
                 + topics.stream().map(topic -> "\n" + row(format, topic)).collect(Collectors.joining());
     }
 
     private static String row(String format, TopicStatus topic) {
-        return line(
+        return String.format(
+                Locale.ROOT,
                 format,
                 topic.topic(),
                 topic.paused() ? "paused" : "active",
@@ -37,10 +38,6 @@ final class StatusText {
                 topic.processing(),
                 topic.dead(),
                 age(topic.oldest()));
-    }
-
-    private static String line(String format, Object... cells) {
-        return String.format(Locale.ROOT, format, cells);
     }
 
     /** The largest unit that says enough. */

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** The command line as a process of its own, as users run it. What it prints goes to a file. */
 final class Child implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofMinutes(3);
 
     private final Process process;
     private final Path output;

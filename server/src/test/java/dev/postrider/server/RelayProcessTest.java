@@ -47,7 +47,7 @@ final class RelayProcessTest {
             server.createContext("/", exchange -> {
                 try (exchange) {
                     received.add(exchange.getRequestHeaders().getFirst("ce-id"));
-                    assertThat(mayAnswer.await(60, TimeUnit.SECONDS)).isTrue();
+                    assertThat(mayAnswer.await(3, TimeUnit.MINUTES)).isTrue();
                     exchange.sendResponseHeaders(204, -1);
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
@@ -107,7 +107,7 @@ final class RelayProcessTest {
         writer.migrate();
         List<String> written = writeMessages();
         try (Child relay = Child.start(directory, "run", "--config", config(database.url()))) {
-            Await.until(Duration.ofSeconds(60), () -> backlog() == 0, relay::output);
+            Await.until(Duration.ofMinutes(3), () -> backlog() == 0, relay::output);
             relay.terminate();
 
             assertThat(relay.awaitExit()).as(relay.output()).isZero();
@@ -121,7 +121,7 @@ final class RelayProcessTest {
         writer.migrate();
         try (Child relay = Child.start(directory, "run", "--config", config(database.url()))) {
             List<String> written = writeMessages();
-            Await.until(Duration.ofSeconds(60), () -> received.size() == MESSAGES, relay::output);
+            Await.until(Duration.ofMinutes(3), () -> received.size() == MESSAGES, relay::output);
             relay.terminate();
             relay.awaitOutput("Told to end");
             assertThat(backlog()).isEqualTo(MESSAGES);

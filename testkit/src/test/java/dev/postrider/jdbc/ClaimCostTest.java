@@ -56,7 +56,7 @@ final class ClaimCostTest {
         Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain =
-                        connection.prepareStatement("EXPLAIN " + dialect.sql(PostgresDialect.CLAIM_DUE))) {
+                        connection.prepareStatement("EXPLAIN " + dialect.sql(PostgresSql.CLAIM_DUE))) {
             dialect.bind(explain)
                     .integer(topicId)
                     .time(Instant.EPOCH)
@@ -92,8 +92,7 @@ final class ClaimCostTest {
                 if (analyzed) {
                     execute(dataSource, "ANALYZE postrider_message");
                 }
-                for (String statement :
-                        List.of(PostgresDialect.DELETE, PostgresDialect.ARCHIVE, PostgresDialect.RESCHEDULE)) {
+                for (String statement : List.of(PostgresSql.DELETE, PostgresSql.ARCHIVE, PostgresSql.RESCHEDULE)) {
                     assertThat(planOfOutcome(dataSource, statement))
                             .as("%s rows, analyzed %s", crowd, analyzed)
                             .contains("postrider_message_pk")
@@ -109,11 +108,11 @@ final class ClaimCostTest {
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + dialect.sql(outcome))) {
             Binder binder = dialect.bind(explain).array("int8", numbers);
-            if (outcome.equals(PostgresDialect.RESCHEDULE)) {
+            if (outcome.equals(PostgresSql.RESCHEDULE)) {
                 binder.array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
             }
             binder.uuid(UUID.randomUUID());
-            if (outcome.equals(PostgresDialect.ARCHIVE)) {
+            if (outcome.equals(PostgresSql.ARCHIVE)) {
                 binder.flag(true);
             }
             return plan(explain);
@@ -155,7 +154,7 @@ final class ClaimCostTest {
         fill(dataSource, engine, 100_000);
         int topicId = topicId(dataSource);
         Dialect dialect = new MySqlDialect(new Tables(JdbcOptions.defaults(), "`"));
-        String lock = dialect.sql(LockingDialect.LOCK_DUE.replace("{tenants}", ""));
+        String lock = dialect.sql(LockingSql.LOCK_DUE.replace("{tenants}", ""));
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 PreparedStatement claim = connection.prepareStatement(lock)) {

@@ -119,7 +119,6 @@ class WebhookOutcomeTest {
                 "soon",
                 "1.5",
                 "0x10",
-                "١٢",
                 "1e3",
                 "Sun, 01 Mar 2026 11:59:59 GMT",
                 "Sun, 99 Mar 2026 12:00:00 GMT",

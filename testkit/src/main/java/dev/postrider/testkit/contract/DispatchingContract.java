@@ -226,7 +226,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     @Test
     void answerAfterALostLeaseChangesNothing() throws Exception {
         Queue<CompletableFuture<DeliveryResult>> open = answeringByHand();
-        Postrider node = node();
+        Postrider node = node(topic -> topic.maxInFlight(1)); // so that it has no room to take the message over itself
         Postrider other = postrider();
         enqueue(node, 1);
         node.start();

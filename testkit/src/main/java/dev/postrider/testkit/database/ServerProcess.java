@@ -1,6 +1,7 @@
 package dev.postrider.testkit.database;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -73,11 +74,9 @@ final class ServerProcess {
         return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /**
-     * Kills the server with all its children and returns when they are gone. A child that is born during the kill is not seen;
-     * it ends by itself when it notices that it is an orphan.
-     */
+    /** Kills the server with all its children and returns when they are gone. */
     void kill() {
+        stopHavingChildren();
         List<ProcessHandle> family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
                 .toList();
         family.forEach(ProcessHandle::destroyForcibly);
@@ -85,6 +84,27 @@ final class ServerProcess {
             watchdog.destroyForcibly();
         }
         awaitEnd(family);
+    }
+
+    /**
+     * A child that is born while the others are counted would not be seen. An orphan of PostgreSQL holds on to the memory of the
+     * dead for a while, and no new server starts beside it.
+     */
+    private void stopHavingChildren() {
+        if (Machine.isWindows() || !process.isAlive()) {
+            return;
+        }
+        try {
+            new ProcessBuilder("sh", "-c", "kill -STOP \"$0\"", Long.toString(process.pid()))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor(DEATH_LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot run sh", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     static void awaitEnd(List<ProcessHandle> processes) {

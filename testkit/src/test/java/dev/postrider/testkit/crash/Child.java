@@ -135,7 +135,7 @@ final class Child implements AutoCloseable {
 
     private void signal(String signal) {
         try {
-            int status = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
+            int status = new ProcessBuilder("sh", "-c", "kill -" + signal + " \"$0\"", Long.toString(process.pid()))
                     .inheritIO()
                     .start()
                     .waitFor();

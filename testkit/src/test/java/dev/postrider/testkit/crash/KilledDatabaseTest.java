@@ -28,7 +28,8 @@ final class KilledDatabaseTest {
     private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(15));
 
     private static final int CRASHES = 2;
-    private static final int LOAD = 300;
+    private static final int LOAD = 120;
+    private static final long DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Duration RECOVERY = Duration.ofSeconds(5);
 
     @OnBothEngines
@@ -37,25 +38,40 @@ final class KilledDatabaseTest {
                 Site site = Site.on(server)) {
             List<Node> nodes = List.of(node(site, "first"), node(site, "second"));
             nodes.forEach(Node::start);
-            try (Producers producers = new Producers(site.postrider(), 2)) {
+            try (Producers producers = new Producers(site, 3)) {
                 List<String> recoveries = new ArrayList<>();
+                int held = 0;
                 for (int crash = 0; crash < CRASHES; crash++) {
                     List<Integer> soFar = nodes.stream().map(Node::count).toList();
                     Await.until(() -> "no load on " + nodes, () -> bothWentOn(nodes, soFar, LOAD / 2));
+                    List<Long> pauses =
+                            nodes.stream().map(KilledDatabaseTest::longPauses).toList();
                     server.crash();
+                    held += nodes.stream()
+                            .mapToInt(KilledDatabaseTest::unacknowledged)
+                            .sum();
+                    Await.until(() -> "not noticed", () -> bothPausedForLong(nodes, pauses));
                     server.restart();
                     recoveries.add(recovery(nodes, System.nanoTime()));
                 }
                 producers.stop();
                 Await.until(() -> "waiting " + site.live(), () -> site.live().isEmpty());
-                check(site, nodes, producers, recoveries);
+                check(
+                        site,
+                        nodes,
+                        producers,
+                        held + " held by the nodes at the crashes, both deliver again after " + recoveries);
             }
         }
     }
 
-    /** Without a pool: what is measured is the dispatcher. A pool waits on its own after an outage, HikariCP for up to 5 s. */
+    /**
+     * Without a pool, and so are the producers: what is measured is the dispatcher. A pool waits on its own after an outage,
+     * HikariCP for up to 5 s.
+     */
     private static Node node(Site site, String name) {
-        return site.node(name, site.database().dataSource(), PACE, delivery -> {});
+        // A delivery takes a while, so that there is always something in flight.
+        return site.node(name, site.database().dataSource(), PACE, delivery -> LockSupport.parkNanos(DELIVERY_NANOS));
     }
 
     /** How long each node took until it delivered again something that it had claimed after the restart. */
@@ -73,6 +89,23 @@ final class KilledDatabaseTest {
                 .toString();
     }
 
+    /** Delivered, and the database does not know, or the node does not know whether it does. */
+    private static int unacknowledged(Node node) {
+        return node.count() - node.events(Event.Delivered.class).size();
+    }
+
+    /** How often it has waited for as long as it ever does before trying again. */
+    private static long longPauses(Node node) {
+        return node.events(Event.StoreFailed.class).stream()
+                .filter(failure ->
+                        failure.doing().equals("claim") && failure.delay().compareTo(Duration.ofSeconds(1)) >= 0)
+                .count();
+    }
+
+    private static boolean bothPausedForLong(List<Node> nodes, List<Long> before) {
+        return longPauses(nodes.get(0)) > before.get(0) && longPauses(nodes.get(1)) > before.get(1);
+    }
+
     private static boolean bothWentOn(List<Node> nodes, List<Integer> before, int by) {
         for (int i = 0; i < nodes.size(); i++) {
             if (nodes.get(i).count() < before.get(i) + by) {
@@ -82,7 +115,7 @@ final class KilledDatabaseTest {
         return true;
     }
 
-    private static void check(Site site, List<Node> nodes, Producers producers, List<String> recoveries) {
+    private static void check(Site site, List<Node> nodes, Producers producers, String recovery) {
         Map<String, Integer> deliveries = new HashMap<>();
         nodes.forEach(node -> node.seen().forEach(seen -> deliveries.merge(seen.order(), 1, Integer::sum)));
         Map<String, Integer> attempts = new HashMap<>();
@@ -93,8 +126,7 @@ final class KilledDatabaseTest {
         site.print(
                 "database killed and restarted under load",
                 CRASHES + " crashes, " + orders.size() + " orders, " + producers.unknown.size()
-                        + " without an answer to their commit, both nodes deliver again after " + recoveries
-                        + ", duplicates " + duplicates);
+                        + " not placed or not answered, " + recovery + ", duplicates " + duplicates);
 
         assertThat(orders).containsAll(producers.committed);
         assertThat(deliveries.keySet()).isEqualTo(orders);
@@ -120,7 +152,9 @@ final class KilledDatabaseTest {
         private final List<Thread> threads;
         private volatile boolean stopping;
 
-        Producers(Postrider postrider, int count) {
+        Producers(Site site, int count) {
+            Postrider postrider =
+                    Orders.configured(site.database().dataSource(), topic -> {}).build();
             threads = Stream.iterate(0, number -> number + 1)
                     .limit(count)
                     .map(number -> new Thread(() -> produce(postrider, "p" + number + "-")))

@@ -33,10 +33,6 @@ final class Node implements AutoCloseable {
                 .build();
     }
 
-    Postrider postrider() {
-        return postrider;
-    }
-
     void start() {
         postrider.start();
     }

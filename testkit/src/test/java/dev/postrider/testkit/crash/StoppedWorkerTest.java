@@ -33,7 +33,7 @@ final class StoppedWorkerTest {
             stopped.order("start");
             stopped.await("delivered", all.size());
 
-            stopped.freeze();
+            Await.until(() -> "always in a transaction", () -> freezesOutsideATransaction(stopped, site));
             long frozen = System.nanoTime();
             other.start();
             Await.until(() -> "redelivered " + other.count(), () -> other.count() == all.size());
@@ -79,5 +79,15 @@ final class StoppedWorkerTest {
                             + stopped.count("skipped") + " skipped and " + stopped.count("lost")
                             + " lost, none written, duplicates " + all.size() + " of " + all.size() + " in flight");
         }
+    }
+
+    /** Frozen within a transaction, it would keep its rows locked and nobody could take them over: another story. */
+    private static boolean freezesOutsideATransaction(Child worker, Site site) {
+        worker.freeze();
+        if (site.openTransactions() == 0) {
+            return true;
+        }
+        worker.thaw();
+        return false;
     }
 }

@@ -111,6 +111,18 @@ final class InnoDbTest {
     }
 
     @Test
+    void databaseWithAnotherCharacterSetMakesNoDifference() throws SQLException {
+        execute("ALTER DATABASE " + database.name() + " CHARACTER SET latin1 COLLATE latin1_swedish_ci");
+        Message message = Message.to("t").type("ключ").tenant("Ä").text("😀").build();
+        try (Postrider postrider = migrated(database.dataSource())) {
+            postrider.inTransaction(work -> work.stage(message));
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w")))
+                    .singleElement()
+                    .satisfies(claim -> assertThat(claim.message()).isEqualTo(message));
+        }
+    }
+
+    @Test
     void readOnlyServerIsRefusedAtStart() throws SQLException {
         // A server of its own: the setting is for all of it.
         try (var server = Databases.startOrAbort(engine)) {

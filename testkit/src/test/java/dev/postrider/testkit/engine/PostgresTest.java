@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.error.StoreException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.message.Message;
@@ -110,6 +111,32 @@ final class PostgresTest {
                     .satisfies(claim -> assertThat(
                                     postrider.store().acknowledge(claim).isLost())
                             .isFalse());
+        }
+    }
+
+    @Test
+    void databaseThatIsReadOnlyByDefaultIsRefusedAsSuch() throws SQLException {
+        try (Postrider postrider = migrated()) {
+            execute("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
+            try (Connection connection = dataSource.getConnection()) {
+                connection.setAutoCommit(false);
+                refuses(Problem.READ_ONLY, postrider, connection);
+            }
+        }
+    }
+
+    @Test
+    void userWithoutPrivilegesGetsTheDatabasesOwnWords() throws SQLException {
+        try (Postrider postrider = migrated()) {
+            assertThat(postrider.admin().status()).hasSize(1);
+            execute("CREATE ROLE stranger_" + database.name() + " LOGIN");
+            DataSource stranger =
+                    new Database(database.name(), database.jdbcUrl(), "stranger_" + database.name(), "").dataSource();
+            try (Postrider other = Postrider.on(stranger).topic("t").build()) {
+                assertThatThrownBy(() -> other.admin().status())
+                        .isInstanceOf(StoreException.class)
+                        .hasMessageContaining("42501");
+            }
         }
     }
 

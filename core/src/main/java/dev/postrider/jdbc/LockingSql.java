@@ -1,0 +1,143 @@
+package dev.postrider.jdbc;
+
+/**
+ * The statements of the databases that do not return what they changed. In braces: table names, {@code {now}} and the like for
+ * the database's clock, and {@code {values}} for a list of parameters.
+ */
+final class LockingSql {
+
+    private LockingSql() {}
+
+    static final String INSERT = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, available_at, created_at, updated_at)
+            VALUES {rows}
+            """;
+
+    static final String INSERT_ROW =
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {greatest}, {now}, {now})";
+
+    /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
+    static final String LOCK_DUE = """
+            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+            WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= {now}{tenants}
+              AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
+            ORDER BY available_at, seq
+            LIMIT ?
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String LOCK_EXPIRED = """
+            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+            WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < {now}
+              AND attempts < ?{tenants}
+              AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
+            ORDER BY available_at, seq
+            LIMIT ?
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String LEASE_DUE = """
+            UPDATE {message}
+            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?, locked_until = {later},
+                updated_at = {now}
+            WHERE state = 'PENDING' AND seq IN ({values})
+            """;
+
+    static final String LEASE_EXPIRED = """
+            UPDATE {message}
+            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?, locked_until = {later},
+                updated_at = {now}
+            WHERE state = 'PROCESSING' AND seq IN ({values})
+            """;
+
+    static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
+
+    static final String LOCK_HELD =
+            "SELECT seq FROM {message} WHERE seq IN ({values}) AND lease_token = ? AND state = 'PROCESSING' FOR UPDATE";
+
+    static final String LOCK_CLAIM =
+            "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE";
+
+    static final String COPY = """
+            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                   occurred_at, deliver_at, attempts, crashes, created_at, {now}
+            FROM {message} WHERE seq IN ({values})
+            """;
+
+    static final String DELETE = "DELETE FROM {message} WHERE seq IN ({values})";
+
+    static final String RESCHEDULE = """
+            UPDATE {message}
+            SET state = 'PENDING', available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
+                locked_until = NULL, updated_at = {now}
+            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
+            """;
+
+    static final String BURY = """
+            UPDATE {message}
+            SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL, locked_by = NULL,
+                locked_until = NULL, updated_at = {now}
+            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
+            """;
+
+    static final String RELEASE = """
+            UPDATE {message}
+            SET state = 'PENDING', attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END, available_at = {now},
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = {now}
+            WHERE state = 'PROCESSING' AND seq IN ({values})
+            """;
+
+    static final String EXTEND =
+            "UPDATE {message} SET locked_until = {later} WHERE state = 'PROCESSING' AND seq IN ({values})";
+
+    static final String LOCK_LOST = """
+            SELECT seq FROM {message}
+            WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < {now} AND attempts >= ?
+            ORDER BY available_at, seq
+            LIMIT ?
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String SWEEP = """
+            UPDATE {message}
+            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+                locked_by = NULL, locked_until = NULL, updated_at = {now}
+            WHERE state = 'PROCESSING' AND seq IN ({values})
+            """;
+
+    static final String LOCK_OLD_DEAD =
+            "SELECT seq FROM {message} WHERE state = 'DEAD' AND updated_at < {ago} LIMIT ? FOR UPDATE SKIP LOCKED";
+
+    static final String LOCK_OLD_KEYS = """
+            SELECT topic_id, key_hash FROM {dedup} d
+            WHERE seen_at < {ago} AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
+            ORDER BY seen_at LIMIT ?
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String PRESENT = "SELECT seq, id FROM {message} WHERE seq IN ({values})";
+
+    static final String PURGE_DEAD = "DELETE FROM {message} WHERE state = 'DEAD' AND seq IN ({values})";
+
+    static final String PURGE_KEYS = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+
+    static final String FIRST_USES = "SELECT * FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+
+    static final String LIVE_IDS = "SELECT id FROM {message} WHERE id IN ({values})";
+
+    /** One topic's part of the question what comes next; a union of these asks for all. */
+    static final String NEXT_DUE = """
+            SELECT t.id,
+                   (SELECT {until pending} FROM {message} m
+                    WHERE m.state = 'PENDING' AND m.topic_id = t.id AND m.available_at >= ?
+                    ORDER BY m.available_at LIMIT 1) AS pending,
+                   (SELECT MIN({until leased}) FROM {message} m WHERE m.state = 'PROCESSING' AND m.topic_id = t.id) AS leased
+            FROM {topic} t WHERE t.id = ? AND NOT t.paused
+            """;
+}

@@ -1,0 +1,219 @@
+package dev.postrider.jdbc;
+
+/** The statements of PostgreSQL, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
+final class PostgresSql {
+
+    private PostgresSql() {}
+
+    /** Rows of an INSERT; WITH ORDINALITY and ORDER BY keep the numbers in the order of the batch. */
+    static final String INPUT = """
+            unnest(?::uuid[], ?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[], ?::text[],
+                   ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
+                   ?::bytea[], ?::bytea[]) WITH ORDINALITY
+              AS input (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
+                        correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at,
+                        key_hash, payload_hash, ord)
+            """;
+
+    static final String INSERT_MESSAGE = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, available_at)
+            SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                   deliver_at, greatest(deliver_at, clock_timestamp())
+            """;
+
+    static final String INSERT =
+            INSERT_MESSAGE + "FROM " + INPUT + "ORDER BY ord ON CONFLICT (id) DO NOTHING RETURNING id";
+
+    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
+    static final String INSERT_KEYED =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + """
+            ), mark AS (
+                INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash)
+                SELECT topic_id, key_hash, id, payload_hash FROM input WHERE key_hash IS NOT NULL
+                ORDER BY topic_id, key_hash, ord -- every transaction takes its marks in the same order
+                ON CONFLICT DO NOTHING
+                RETURNING message_id
+            )
+            """ + INSERT_MESSAGE + """
+            FROM input LEFT JOIN mark ON mark.message_id = input.id
+            WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
+            ORDER BY ord
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id
+            """;
+
+    static final String FIRST_USES = """
+            SELECT d.topic_id, d.key_hash, d.message_id, d.payload_hash
+            FROM unnest(?::int[], ?::bytea[]) AS wanted (topic_id, key_hash)
+            JOIN {dedup} d ON d.topic_id = wanted.topic_id AND d.key_hash = wanted.key_hash
+            """;
+
+    /**
+     * The rows are locked in a materialised CTE, so that the limit is applied once; the window then stops at the byte budget.
+     * They are updated by their place in the table, where a locked row stays: joined by number, a planner that believes the
+     * queue to be empty reads the whole of its index (docs/decisions/0011). statement_timestamp() is stable, so it bounds the index scan;
+     * clock_timestamp() makes the lease whole.
+     */
+    static final String CLAIM_DUE = """
+            WITH due AS MATERIALIZED (
+                SELECT ctid AS place, seq, available_at, octet_length(payload) AS bytes
+                FROM {message}
+                WHERE topic_id = ? AND state = 'PENDING' AND available_at >= ? AND available_at <= statement_timestamp()
+                  AND (?::text[] IS NULL OR tenant = ANY (?::text[]))
+                  AND NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
+                ORDER BY available_at, seq
+                LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), fitting AS MATERIALIZED (
+                SELECT place FROM (SELECT place, sum(bytes) OVER (ORDER BY available_at, seq) - bytes AS before FROM due) AS running
+                WHERE before < ?
+            )
+            UPDATE {message} AS m
+            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
+                locked_until = clock_timestamp() + ? * interval '1 microsecond', updated_at = clock_timestamp()
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
+            RETURNING m.*
+            """;
+
+    static final String CLAIM_EXPIRED = """
+            WITH expired AS MATERIALIZED (
+                SELECT ctid AS place, seq, octet_length(payload) AS bytes
+                FROM {message}
+                WHERE topic_id = ? AND state = 'PROCESSING' AND locked_until < statement_timestamp()
+                  AND attempts < ? AND (?::text[] IS NULL OR tenant = ANY (?::text[]))
+                  AND NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
+                ORDER BY seq
+                LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), fitting AS MATERIALIZED (
+                SELECT place FROM (SELECT place, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM expired) AS running
+                WHERE before < ?
+            )
+            UPDATE {message} AS m
+            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+                locked_until = clock_timestamp() + ? * interval '1 microsecond', updated_at = clock_timestamp()
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
+            RETURNING m.*
+            """;
+
+    // Outcomes name the token and not the state: a row has a token exactly while it is PROCESSING, by the table's own
+    // constraint,
+    // and naming the state would let the planner go through all that is leased instead of looking up the numbers.
+
+    static final String DELETE =
+            "DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING seq";
+
+    static final String ARCHIVE = """
+            WITH done AS (
+                DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING *
+            )
+            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                   occurred_at, deliver_at, attempts, crashes, created_at, clock_timestamp()
+            FROM done
+            RETURNING seq
+            """;
+
+    static final String RESCHEDULE = """
+            UPDATE {message} AS m
+            SET state = 'PENDING', available_at = clock_timestamp() + failed.delay * interval '1 microsecond',
+                last_error = failed.error, lease_token = NULL, locked_by = NULL, locked_until = NULL,
+                updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS failed (seq, delay, error)
+            WHERE m.seq = failed.seq AND m.lease_token = ?
+            RETURNING m.seq
+            """;
+
+    static final String BURY = """
+            UPDATE {message} AS m
+            SET state = 'DEAD', reason = dead.reason, last_error = dead.error, fingerprint = dead.fingerprint,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[]) AS dead (seq, reason, error, fingerprint)
+            WHERE m.seq = dead.seq AND m.lease_token = ?
+            RETURNING m.seq
+            """;
+
+    static final String RELEASE = """
+            UPDATE {message}
+            SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
+            RETURNING seq
+            """;
+
+    static final String RELEASE_CLAIM = """
+            UPDATE {message}
+            SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            WHERE topic_id = ? AND lease_token = ? AND state = 'PROCESSING'
+            """;
+
+    static final String EXTEND = """
+            UPDATE {message} SET locked_until = clock_timestamp() + ? * interval '1 microsecond'
+            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
+            RETURNING seq
+            """;
+
+    static final String SWEEP = """
+            WITH lost AS MATERIALIZED (
+                SELECT ctid AS place FROM {message}
+                WHERE topic_id = ? AND state = 'PROCESSING' AND locked_until < statement_timestamp()
+                  AND attempts >= ?
+                ORDER BY seq
+                LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {message} AS m
+            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM lost))
+            """;
+
+    /** One statement for all topics: the head of each queue, and the first lease to run out. */
+    static final String NEXT_DUE = """
+            SELECT t.id, (extract(epoch FROM least(
+                     (SELECT available_at FROM {message} WHERE topic_id = t.id AND state = 'PENDING' AND available_at >= look.start
+                      ORDER BY available_at LIMIT 1),
+                     (SELECT min(locked_until) FROM {message} WHERE topic_id = t.id AND state = 'PROCESSING')
+                   ) - clock_timestamp()) * 1000000)::bigint AS micros
+            FROM unnest(?::int[], ?::timestamptz[]) AS look (topic_id, start)
+            JOIN {topic} t ON t.id = look.topic_id
+            WHERE NOT t.paused
+            """;
+
+    static final String PURGE_ARCHIVE = """
+            DELETE FROM {archive} AS a USING (
+                SELECT delivered_at, seq FROM {archive} WHERE delivered_at < clock_timestamp() - ? * interval '1 microsecond'
+                ORDER BY delivered_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
+            ) AS old
+            WHERE a.delivered_at = old.delivered_at AND a.seq = old.seq
+            """;
+
+    /** The outer condition repeats state and age: a row that was replayed while this waited for it stays. */
+    static final String PURGE_DEAD = """
+            WITH old AS MATERIALIZED (
+                SELECT seq FROM {message} WHERE state = 'DEAD' AND updated_at < statement_timestamp() - ? * interval '1 microsecond'
+                LIMIT ? FOR UPDATE SKIP LOCKED
+            )
+            DELETE FROM {message} AS m USING old
+            WHERE m.seq = old.seq AND m.state = 'DEAD' AND m.updated_at < statement_timestamp() - ? * interval '1 microsecond'
+            """;
+
+    static final String PURGE_KEYS = """
+            WITH old AS MATERIALIZED (
+                SELECT topic_id, key_hash FROM {dedup} AS d
+                WHERE seen_at < statement_timestamp() - ? * interval '1 microsecond'
+                  AND NOT EXISTS (SELECT FROM {message} WHERE id = d.message_id)
+                ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
+            )
+            DELETE FROM {dedup} AS d USING old WHERE d.topic_id = old.topic_id AND d.key_hash = old.key_hash
+            """;
+
+    static final String PRESENT = "SELECT seq, id FROM {message} WHERE seq = ANY (?::bigint[])";
+}
