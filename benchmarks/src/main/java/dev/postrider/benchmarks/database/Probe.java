@@ -24,7 +24,6 @@ public final class Probe implements DataSource {
 
     private final DataSource target;
     private final LongAdder statements = new LongAdder();
-    private final LongAdder commits = new LongAdder();
 
     public Probe(DataSource target) {
         this.target = target;
@@ -33,10 +32,6 @@ public final class Probe implements DataSource {
     /** Executed statements, each of a batch counted by itself; commits are not among them. */
     public long statements() {
         return statements.sum();
-    }
-
-    public long commits() {
-        return commits.sum();
     }
 
     /** When the calling thread's last commit through any probe was answered, by {@link System#nanoTime}. */
@@ -68,7 +63,6 @@ public final class Probe implements DataSource {
         }
         if (watched instanceof Connection && method.getName().equals("commit")) {
             LAST_COMMIT.set(System.nanoTime());
-            commits.increment();
         }
         return answer == null ? null : note(watched, method, answer);
     }

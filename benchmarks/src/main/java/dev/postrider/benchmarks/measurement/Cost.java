@@ -23,18 +23,13 @@ final class Cost implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of(
-                "statements_per_message",
-                "wal_bytes_per_message",
-                "wal_bytes_per_message_without_archive",
-                "commits_per_message");
+        return List.of("statements_per_message", "wal_bytes_per_message", "wal_bytes_per_message_without_archive");
     }
 
-    private record Spent(double statements, double commits, double walBytes) {
+    private record Spent(double statements, double walBytes) {
         @Override
         public String toString() {
-            return String.format(
-                    Locale.ROOT, "%.3f statements, %.3f commits, %.0f bytes of WAL", statements, commits, walBytes);
+            return String.format(Locale.ROOT, "%.3f statements, %.0f bytes of WAL", statements, walBytes);
         }
     }
 
@@ -56,16 +51,10 @@ final class Cost implements Measurement {
             Comparison statements =
                     new Comparison(question, "statements/message", rounds.samples(Spent::statements), notes);
             Comparison wal = new Comparison(question, "bytes of WAL/message", rounds.samples(Spent::walBytes), notes);
-            Comparison commits = new Comparison(
-                    question,
-                    "explicit commits/message",
-                    rounds.samples(Spent::commits),
-                    List.of("A statement in auto-commit mode is not counted here"));
             return List.of(
                     statements.ratioToBestPeer(names().get(0), Aim.atMost(1), "postrider"),
                     wal.ratioToBestPeer(names().get(1), Aim.atMost(1), "postrider"),
-                    wal.ratioToBestPeer(names().get(2), Aim.atMost(1), "postrider without archive"),
-                    commits.ratioToBestPeer(names().get(3), Aim.atMost(1), "postrider"));
+                    wal.ratioToBestPeer(names().get(2), Aim.atMost(1), "postrider without archive"));
         }
     }
 
@@ -85,7 +74,6 @@ final class Cost implements Measurement {
         contender.clear();
         arena.settle();
         long statements = probe.statements();
-        long commits = probe.commits();
         long wal = arena.walBytes();
         Load.count(contender, messages);
         Receiver receiver = new Receiver(messages);
@@ -98,8 +86,6 @@ final class Cost implements Measurement {
         }
         receiver.verify(messages);
         return new Spent(
-                (double) (probe.statements() - statements) / messages,
-                (double) (probe.commits() - commits) / messages,
-                (double) (arena.walBytes() - wal) / messages);
+                (double) (probe.statements() - statements) / messages, (double) (arena.walBytes() - wal) / messages);
     }
 }

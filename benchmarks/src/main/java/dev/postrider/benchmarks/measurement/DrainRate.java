@@ -43,6 +43,7 @@ final class DrainRate implements Measurement {
             for (Peer peer : Peer.values()) {
                 Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
                 int part = peer.part(backlog);
+                Drain.rate(arena, contender, Math.max(part / WARM_UP_PART, 1));
                 rounds.system(contender.name(), () -> Drain.rate(arena, contender, part));
                 notes.add(contender.name() + " got " + part + " messages, so that its turn takes no longer");
             }

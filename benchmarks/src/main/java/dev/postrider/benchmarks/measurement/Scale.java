@@ -42,7 +42,7 @@ public record Scale(
     /** Under five minutes: for the direction, not for the last tenth. */
     public static Scale quick() {
         return new Scale(
-                "quick", 3, 30_000, 10_000, 60_000, 50_000, Duration.ofMillis(1200), Duration.ofSeconds(6), 30_000);
+                "quick", 3, 30_000, 10_000, 60_000, 50_000, Duration.ofSeconds(1), Duration.ofSeconds(6), 30_000);
     }
 
     /** A few seconds: only to see that everything works. */
