@@ -1,0 +1,65 @@
+package dev.postrider.benchmarks.contender;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+
+/** Two threads, each with a connection and a loop of its own, until stopped. */
+final class HandLoops {
+
+    private static final int THREADS = 2;
+    private static final long IDLE_NANOS = 2_000_000;
+
+    /** One turn of a loop, within a transaction that it commits. */
+    @FunctionalInterface
+    interface Turn {
+        /** @return whether there was something to do */
+        boolean take(Connection connection) throws SQLException;
+    }
+
+    private final DataSource dataSource;
+    private final List<Thread> threads = new ArrayList<>();
+    private volatile boolean stopping;
+
+    HandLoops(DataSource dataSource, Supplier<Turn> turns) {
+        this.dataSource = dataSource;
+        for (int i = 0; i < THREADS; i++) {
+            Turn turn = turns.get();
+            Thread thread = new Thread(() -> loop(turn), "by-hand-" + i);
+            threads.add(thread);
+            thread.start();
+        }
+    }
+
+    private void loop(Turn turn) {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            // A turn more than asked for: what was delivered last is still to be deleted.
+            boolean busy = true;
+            while (busy || !stopping) {
+                busy = turn.take(connection);
+                if (!busy) {
+                    LockSupport.parkNanos(IDLE_NANOS);
+                }
+            }
+            connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            throw new IllegalStateException("A loop written by hand failed", e);
+        }
+    }
+
+    void stop() {
+        stopping = true;
+        try {
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

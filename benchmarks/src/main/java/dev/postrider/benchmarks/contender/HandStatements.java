@@ -1,0 +1,43 @@
+package dev.postrider.benchmarks.contender;
+
+import dev.postrider.benchmarks.database.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The statements of the loops that are written by hand. */
+interface HandStatements {
+
+    int BATCH = 500;
+
+    /** A message as a loop sees it. */
+    record Row(long seq, int order) {}
+
+    /** Locks a batch of what is due, passing over what others have locked. */
+    List<Row> lock(Connection connection) throws SQLException;
+
+    /** The same, with a lease that outlasts the transaction. */
+    List<Row> lease(Connection connection) throws SQLException;
+
+    void delete(Connection connection, List<Row> rows) throws SQLException;
+
+    static HandStatements of(Sql sql, int topicId) {
+        return switch (sql) {
+            case POSTGRESQL -> new PostgresByHand(topicId);
+            case INNODB -> new InnoDbByHand(topicId);
+        };
+    }
+
+    static List<Row> read(PreparedStatement statement) throws SQLException {
+        List<Row> rows = new ArrayList<>(BATCH);
+        try (ResultSet answer = statement.executeQuery()) {
+            while (answer.next()) {
+                rows.add(new Row(answer.getLong(1), Order.numberIn(answer.getBytes(2))));
+            }
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,153 @@
+package dev.postrider.benchmarks.contender;
+
+import dev.postrider.Postrider;
+import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.database.Sql;
+import dev.postrider.message.MessageId;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Plain JDBC on Postrider's own tables and indexes, with no statement and no check that the job does not need: the limit. */
+public final class HandWritten implements Contender {
+
+    private static final List<String> TABLES = List.of("hand_message", "hand_archive", "hand_dedup");
+
+    /** How a loop keeps others away from the messages it delivers. */
+    private enum Claiming {
+        /** A lease, so that no transaction is open meanwhile: what Postrider promises too. */
+        LEASES,
+        /** Row locks in an open transaction: the least there is, and a connection is pinned for as long as delivery takes. */
+        LOCKS
+    }
+
+    private final String name;
+    private final Arena arena;
+    private final DataSource dataSource;
+    private final Claiming claiming;
+    private final boolean keyed;
+    private final Postrider tables;
+    private int topicId;
+    private @Nullable HandLoops loops;
+
+    private HandWritten(String name, Arena arena, DataSource dataSource, Claiming claiming, boolean keyed) {
+        this.name = name;
+        this.arena = arena;
+        this.dataSource = dataSource;
+        this.claiming = claiming;
+        this.keyed = keyed;
+        this.tables = Postrider.on(dataSource)
+                .tables(options -> options.withTablePrefix("hand_"))
+                .topic("orders")
+                .build();
+    }
+
+    public static Contender leasing(Arena arena, DataSource dataSource) {
+        return new HandWritten("hand-written", arena, dataSource, Claiming.LEASES, false);
+    }
+
+    public static Contender locking(Arena arena, DataSource dataSource) {
+        return new HandWritten("hand-written, row locks held", arena, dataSource, Claiming.LOCKS, false);
+    }
+
+    public static Contender keyed(Arena arena, DataSource dataSource) {
+        return new HandWritten("hand-written keyed", arena, dataSource, Claiming.LEASES, true);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void prepare() {
+        tables.migrate();
+        topicId = (int) arena.number("SELECT id FROM hand_topic WHERE topic = 'orders'");
+    }
+
+    @Override
+    public void clear() {
+        arena.empty(TABLES);
+    }
+
+    @Override
+    public void transact(Order order) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            order.insert(connection);
+            insert(connection, order);
+            connection.commit();
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private void insert(Connection connection, Order order) throws SQLException {
+        Sql sql = arena.sql();
+        UUID id = MessageId.next().value();
+        byte[] payload = order.json().getBytes(StandardCharsets.UTF_8);
+        String key = keyed ? "order-" + order.number() : null;
+        if (key != null) {
+            try (PreparedStatement statement = connection.prepareStatement(sql.insertMark())) {
+                statement.setInt(1, topicId);
+                statement.setBytes(2, sha256(key.getBytes(StandardCharsets.UTF_8)));
+                statement.setObject(3, sql.uuid(id));
+                statement.setBytes(4, sha256(payload));
+                statement.executeUpdate();
+            }
+        }
+        try (PreparedStatement statement = connection.prepareStatement(sql.insertMessage())) {
+            statement.setObject(1, sql.uuid(id));
+            statement.setInt(2, topicId);
+            statement.setString(3, key);
+            statement.setBytes(4, payload);
+            statement.executeUpdate();
+        }
+    }
+
+    private static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    @Override
+    public void fill(int messages) throws SQLException {
+        PostriderContender.fill(tables, dataSource, "orders", messages);
+    }
+
+    @Override
+    public void start(Receiver receiver) {
+        HandStatements statements = HandStatements.of(arena.sql(), topicId);
+        loops = claiming == Claiming.LEASES
+                ? new HandLoops(dataSource, () -> new LeaseLoop(statements, receiver))
+                : new HandLoops(dataSource, () -> new LockLoop(statements, receiver));
+    }
+
+    @Override
+    public void stop() {
+        if (loops != null) {
+            loops.stop();
+            loops = null;
+        }
+    }
+
+    @Override
+    public long unfinished() {
+        return arena.count("hand_message");
+    }
+
+    @Override
+    public void close() {
+        stop();
+        tables.close();
+    }
+}

@@ -1,0 +1,27 @@
+package dev.postrider.benchmarks.measurement;
+
+import dev.postrider.testkit.database.Engine;
+import java.util.List;
+
+/** All of them, in the order in which they are made and shown. */
+public final class Measurements {
+
+    private Measurements() {}
+
+    public static List<Measurement> all() {
+        return List.of(
+                new DrainRate(),
+                new EnqueueRate(),
+                new LatencyOfPeers(),
+                new LatencyInCommits(),
+                new LiveLoad(),
+                new Depth(),
+                new HeldSnapshot(),
+                new DeadTopic(),
+                new SmallHeap(),
+                new Cost(),
+                new Idle(),
+                new InnoDb("mariadb", Engine.MARIADB_11_4),
+                new InnoDb("mysql", Engine.MYSQL_8_0));
+    }
+}

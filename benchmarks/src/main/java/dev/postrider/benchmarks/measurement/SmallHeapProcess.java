@@ -1,0 +1,86 @@
+package dev.postrider.benchmarks.measurement;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.Postrider;
+import dev.postrider.benchmarks.contender.Order;
+import dev.postrider.message.Message;
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.lang.management.ManagementFactory;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+
+/** The process with the small heap. It keeps nothing but a count, so that the heap is Postrider's. */
+final class SmallHeapProcess {
+
+    static final String DONE = "delivered all of ";
+
+    private static final String TOPIC = "large-orders";
+    private static final int BYTES = 2048;
+    private static final int BATCH = 1000;
+
+    private SmallHeapProcess() {}
+
+    static void fill(DataSource dataSource, int messages) throws SQLException {
+        try (Postrider postrider = Postrider.on(dataSource).topic(TOPIC).build();
+                Connection connection = dataSource.getConnection()) {
+            postrider.register();
+            connection.setAutoCommit(false);
+            for (int start = 0; start < messages; start += BATCH) {
+                List<Message> batch = new ArrayList<>();
+                for (int number = start; number < Math.min(start + BATCH, messages); number++) {
+                    batch.add(Message.to(TOPIC)
+                            .type("order.placed")
+                            .json(new Order(number).json(BYTES))
+                            .build());
+                }
+                postrider.outbox(connection).enqueueAll(batch);
+                connection.commit();
+            }
+            connection.setAutoCommit(true);
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(arguments[0]);
+        config.setUsername(arguments[1]);
+        config.setPassword(arguments[2]);
+        int messages = Integer.parseInt(arguments[3]);
+        CountDownLatch left = new CountDownLatch(messages);
+        try (HikariDataSource dataSource = new HikariDataSource(config);
+                Postrider postrider = Postrider.on(dataSource)
+                        .topic(TOPIC, topic -> topic.deliver(new Counting(left)))
+                        .build()) {
+            postrider.start();
+            boolean done = left.await(10, TimeUnit.MINUTES);
+            long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1024 / 1024;
+            System.out.println((done ? DONE : "missed " + left.getCount() + " of ") + messages + ", " + used
+                    + " MiB of " + Runtime.getRuntime().maxMemory() / 1024 / 1024 + " MiB in use at the end");
+        }
+    }
+
+    private record Counting(CountDownLatch left) implements Transport {
+
+        @Override
+        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+            left.countDown();
+            return CompletableFuture.completedFuture(DeliveryResult.delivered());
+        }
+
+        @Override
+        public Duration timeout() {
+            return Duration.ofSeconds(10);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.postrider.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.measurement.Bench;
+import dev.postrider.benchmarks.measurement.Measurement;
+import dev.postrider.benchmarks.measurement.Measurements;
+import dev.postrider.benchmarks.measurement.Scale;
+import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.JsonReport;
+import dev.postrider.benchmarks.report.MarkdownReport;
+import dev.postrider.benchmarks.report.Report;
+import dev.postrider.benchmarks.report.TextTable;
+import dev.postrider.testkit.database.Engine;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Every measurement on PostgreSQL, so small that its figures mean nothing. */
+class SmokeTest {
+
+    @Test
+    void everyMeasurementMakesItsFigures() {
+        List<Measurement> measurements = Measurements.all().stream()
+                .filter(each -> each.names().stream().noneMatch(name -> name.startsWith("m"))) // MariaDB and MySQL
+                .toList();
+        try (Arena arena = Arena.start(Engine.POSTGRESQL_18)) {
+            PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
+            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements);
+
+            assertThat(report.failed()).isEmpty();
+            assertThat(report.unavailable()).isEmpty();
+            List<String> expected =
+                    measurements.stream().flatMap(each -> each.names().stream()).toList();
+            assertThat(report.figures()).extracting(Figure::name).isEqualTo(expected);
+            assertThat(report.figures()).allSatisfy(figure -> {
+                assertThat(figure.notes()).noneMatch(note -> note.contains("failed"));
+                assertThat(TextTable.of(report)).contains(figure.name());
+                assertThat(JsonReport.of(report)).contains('"' + figure.name() + '"');
+                assertThat(MarkdownReport.of(report)).contains("`" + figure.name() + "`");
+            });
+        }
+    }
+}
