@@ -63,11 +63,30 @@ final class Child implements AutoCloseable {
         process.destroy();
     }
 
-    /** SIGINT, as Ctrl-C sends it. */
+    /** SIGINT, as Ctrl-C sends it; SIGTERM where the tests run in the background and their children inherit that it is ignored. */
     void interrupt() throws IOException {
+        if (ignoresInterrupts()) {
+            System.err.println(
+                    "NOT RUN: SIGINT is ignored here, as in every job in the background: SIGTERM in its place");
+            terminate();
+            return;
+        }
         new ProcessBuilder("kill", "-INT", Long.toString(process.pid()))
                 .inheritIO()
                 .start();
+    }
+
+    /** A JVM that was started with SIGINT ignored leaves it so. */
+    private static boolean ignoresInterrupts() throws IOException {
+        Path status = Path.of("/proc/self/status");
+        if (!Files.exists(status)) {
+            return false;
+        }
+        String mask = Files.readAllLines(status).stream()
+                .filter(line -> line.startsWith("SigIgn:"))
+                .findFirst()
+                .orElse("SigIgn:0");
+        return (Long.parseUnsignedLong(mask.substring("SigIgn:".length()).strip(), 16) & 2) != 0;
     }
 
     int awaitExit() throws InterruptedException {
