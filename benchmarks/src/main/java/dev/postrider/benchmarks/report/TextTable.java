@@ -9,26 +9,27 @@ public final class TextTable {
 
     public static String of(Report report) {
         StringBuilder text = new StringBuilder();
-        report.environment().forEach((name, value) -> line(text, "%-24s %s", name, value));
-        text.append('\n');
-        line(text, "%-46s %-28s %-8s %-4s %s", "figure", "value", "aim", "met", "against");
+        report.environment()
+                .forEach((name, value) -> text.append(String.format(Locale.ROOT, "%-24s %s%n", name, value)));
+        text.append(System.lineSeparator());
+        text.append(row("figure", "value", "aim", "met", "against"));
         for (Figure figure : report.figures()) {
-            line(
-                    text,
-                    "%-46s %-28s %-8s %-4s %s",
+            text.append(row(
                     figure.name(),
                     Numbers.spread(figure.ratio()),
-                    figure.aim(),
+                    figure.aim().toString(),
                     figure.isMet() ? "yes" : "NO",
-                    figure.against());
+                    figure.against()));
         }
-        report.unavailable().forEach((names, reason) -> line(text, "NOT MEASURED %s: %s", names, reason));
-        report.failed().forEach((names, reason) -> line(text, "FAILED %s: %s", names, reason));
+        report.unavailable()
+                .forEach((names, reason) ->
+                        text.append(String.format(Locale.ROOT, "NOT MEASURED %s: %s%n", names, reason)));
+        report.failed()
+                .forEach((names, reason) -> text.append(String.format(Locale.ROOT, "FAILED %s: %s%n", names, reason)));
         return text.toString();
     }
 
-    private static void line(StringBuilder text, String format, Object... arguments) {
-        text.append(String.format(Locale.ROOT, format, arguments).stripTrailing())
-                .append('\n');
+    private static String row(String figure, String value, String aim, String met, String against) {
+        return String.format(Locale.ROOT, "%-46s %-28s %-8s %-4s %s%n", figure, value, aim, met, against);
     }
 }
