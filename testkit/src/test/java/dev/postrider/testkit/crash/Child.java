@@ -4,14 +4,22 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
-/** A program of these tests in a process of its own, and all that it has said. It ends with the test, whatever happens. */
+/**
+ * A program of these tests in a process of its own, and all that it has said. It ends with the test, whatever happens.
+ *
+ * <p>It speaks into a file, not into a pipe: when a process ends, {@link Process} empties and closes its pipes while they are
+ * being read, and the last lines of a killed one can be lost.
+ */
 final class Child implements AutoCloseable {
 
     /** @param nanos when the test heard it */
@@ -26,17 +34,22 @@ final class Child implements AutoCloseable {
         }
     }
 
+    private static final long LOOK_EVERY = TimeUnit.MICROSECONDS.toNanos(500);
+
     private final String name;
     private final Process process;
+    private final Path journal;
+    private final Path errors;
     private final Queue<Line> lines = new ConcurrentLinkedQueue<>();
-    private final Queue<String> errors = new ConcurrentLinkedQueue<>();
-    private final List<Thread> readers = new ArrayList<>();
+    private final Thread listener = new Thread(this::listen);
 
-    private Child(String name, Process process) {
+    private Child(String name, Process process, Path journal, Path errors) {
         this.name = name;
         this.process = process;
-        read(process.inputReader(StandardCharsets.UTF_8), this::hear);
-        read(process.errorReader(StandardCharsets.UTF_8), errors::add);
+        this.journal = journal;
+        this.errors = errors;
+        listener.setDaemon(true);
+        listener.start();
     }
 
     /** Starts a program whose class has a main method; small, and quick to start rather than quick to run. */
@@ -53,25 +66,40 @@ final class Child implements AutoCloseable {
                 program.getName()));
         command.addAll(arguments);
         try {
-            return new Child(name, new ProcessBuilder(command).start());
+            Path journal = Files.createTempFile(name, ".out");
+            Path errors = Files.createTempFile(name, ".err");
+            Process process = new ProcessBuilder(command)
+                    .redirectOutput(journal.toFile())
+                    .redirectError(errors.toFile())
+                    .start();
+            return new Child(name, process, journal, errors);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private void read(BufferedReader reader, java.util.function.Consumer<String> consumer) {
-        Thread thread = new Thread(
-                () -> {
-                    try (reader) {
-                        reader.lines().forEach(consumer);
-                    } catch (IOException | UncheckedIOException e) {
-                        errors.add("The pipe broke: " + e);
-                    }
-                },
-                "child-" + name);
-        thread.setDaemon(true);
-        thread.start();
-        readers.add(thread);
+    /** Follows the journal to the end that it has when the process is dead. */
+    private void listen() {
+        try (BufferedReader reader = Files.newBufferedReader(journal)) {
+            StringBuilder line = new StringBuilder();
+            boolean dead = false;
+            while (true) {
+                int character = reader.read();
+                if (character == '\n') {
+                    hear(line.toString());
+                    line.setLength(0);
+                } else if (character >= 0) {
+                    line.append((char) character);
+                } else if (dead) {
+                    return;
+                } else {
+                    dead = !process.isAlive(); // asked before the next read, which then finds all there is
+                    LockSupport.parkNanos(LOOK_EVERY);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void hear(String line) {
@@ -151,20 +179,32 @@ final class Child implements AutoCloseable {
     }
 
     private void awaitEnd() {
-        Await.until(
-                () -> this + " does not end",
-                () -> !process.isAlive() && readers.stream().noneMatch(Thread::isAlive));
+        Await.until(() -> this + " does not end", () -> !process.isAlive() && !listener.isAlive());
     }
 
     @Override
     public void close() {
         process.destroyForcibly();
         awaitEnd();
+        try {
+            Files.delete(journal);
+            Files.delete(errors);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
     public String toString() {
-        return name + " (process " + process.pid() + (process.isAlive() ? "" : ", dead")
-                + (errors.isEmpty() ? "" : ", " + errors) + ")";
+        return name + " (process " + process.pid() + (process.isAlive() ? "" : ", dead") + complaints() + ")";
+    }
+
+    private String complaints() {
+        try {
+            String text = Files.readString(errors);
+            return text.isBlank() ? "" : ", " + text.strip();
+        } catch (IOException e) {
+            return ", its complaints cannot be read: " + e;
+        }
     }
 }

@@ -17,8 +17,7 @@ final class Parent {
     private Parent() {}
 
     /**
-     * Reports in one write that is shorter than a pipe's buffer: when this returns, the test gets the line, whatever happens to
-     * this process.
+     * Reports in one write: when this returns, the line is in the file that the test follows, whatever happens to this process.
      */
     static synchronized void tell(String word, Object... values) {
         StringBuilder line = new StringBuilder(word);
