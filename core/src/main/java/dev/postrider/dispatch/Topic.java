@@ -8,6 +8,7 @@ import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -26,6 +27,9 @@ public final class Topic {
     private final int maxInFlight;
     private final Set<String> tenants;
     private final boolean tenantPrefixedKeys;
+    private final int lanes;
+    private final FailurePolicy onFailure;
+    private final boolean holdAfterDeadLetter;
     private final Duration baseDelay;
     private final Duration maxDelay;
 
@@ -42,6 +46,9 @@ public final class Topic {
         maxInFlight = builder.maxInFlight;
         tenants = Set.copyOf(builder.tenants);
         tenantPrefixedKeys = builder.tenantPrefixedKeys;
+        lanes = builder.lanes;
+        onFailure = builder.onFailure;
+        holdAfterDeadLetter = builder.holdAfterDeadLetter;
     }
 
     public static Builder named(String name) {
@@ -58,7 +65,7 @@ public final class Topic {
     }
 
     public TopicDeclaration declaration() {
-        return new TopicDeclaration(name, tenantPrefixedKeys);
+        return new TopicDeclaration(name, lanes, tenantPrefixedKeys);
     }
 
     @Nullable
@@ -95,6 +102,22 @@ public final class Topic {
         return tenants;
     }
 
+    boolean isOrdered() {
+        return lanes > 0;
+    }
+
+    int lanes() {
+        return lanes;
+    }
+
+    FailurePolicy onFailure() {
+        return onFailure;
+    }
+
+    boolean holdsAfterDeadLetter() {
+        return holdAfterDeadLetter;
+    }
+
     /** Each property with its value, as the documentation lists them. */
     public Map<String, String> describe() {
         Map<String, String> properties = new LinkedHashMap<>();
@@ -104,12 +127,16 @@ public final class Topic {
         properties.put("max-in-flight", Integer.toString(maxInFlight));
         properties.put("handler-timeout", DispatchOptions.text(handlerTimeout));
         properties.put("tenant-prefixed-keys", Boolean.toString(tenantPrefixedKeys));
+        properties.put("lanes", Integer.toString(lanes));
+        properties.put("on-failure", onFailure.name().toLowerCase(Locale.ROOT));
+        properties.put("hold-after-dead-letter", Boolean.toString(holdAfterDeadLetter));
         return properties;
     }
 
     /** The defaults, each written once. Not thread-safe. */
     public static final class Builder {
 
+        private static final int DEFAULT_LANES = 32;
         private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(1);
         private static final Duration LONGEST_TIMEOUT = Duration.ofHours(24);
 
@@ -125,6 +152,9 @@ public final class Topic {
         private int maxInFlight = 100;
         private Set<String> tenants = Set.of();
         private boolean tenantPrefixedKeys;
+        private int lanes;
+        private FailurePolicy onFailure = FailurePolicy.BLOCK;
+        private boolean holdAfterDeadLetter = true;
 
         private Builder(TopicName name) {
             this.name = name;
@@ -207,7 +237,41 @@ public final class Topic {
             return this;
         }
 
+        /** Messages with the same key are delivered one after another, in the order they were written; every message needs a key. */
+        public Builder ordered() {
+            return lanes(DEFAULT_LANES);
+        }
+
+        /**
+         * The same, with the keys spread over so many lanes: the most nodes that can share the topic's work. Fixed once the topic is
+         * registered. 0 for an unordered topic.
+         */
+        public Builder lanes(int lanes) {
+            this.lanes = lanes;
+            return this;
+        }
+
+        /** On an ordered topic: what becomes of a key whose first message cannot be delivered. */
+        public Builder onFailure(FailurePolicy onFailure) {
+            this.onFailure = onFailure;
+            return this;
+        }
+
+        /**
+         * On an ordered topic: whether a key is held for an operator when its first message has used up its attempts or was rejected,
+         * which is what happens unless told otherwise, or goes on behind the dead letter.
+         */
+        public Builder holdAfterDeadLetter(boolean hold) {
+            this.holdAfterDeadLetter = hold;
+            return this;
+        }
+
         public Topic build() {
+            check(lanes >= 0 && lanes <= 1024, "lanes", "must be 0 (unordered) to 1024, but is " + lanes);
+            check(
+                    lanes == 0 || tenants.isEmpty(),
+                    "tenants",
+                    "cannot be chosen by a node on an ordered topic: its lanes carry all of them");
             check(
                     maxAttempts >= 1 && maxAttempts <= 1_000_000,
                     "max-attempts",

@@ -33,6 +33,11 @@ final class Binder {
         return this;
     }
 
+    Binder small(@Nullable Integer value) throws SQLException {
+        statement.setObject(++index, value, Types.SMALLINT);
+        return this;
+    }
+
     Binder flag(boolean value) throws SQLException {
         statement.setBoolean(++index, value);
         return this;

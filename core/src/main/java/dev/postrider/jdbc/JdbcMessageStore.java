@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
@@ -59,7 +60,7 @@ final class JdbcMessageStore implements MessageStore {
 
     @Override
     public List<Claim> claim(ClaimRequest request) {
-        int topicId = topicId(request.topic());
+        int topicId = unordered(request.topic());
         giveBackUnanswered();
         if (!timeToLookForExpired(topicId)) {
             List<Claim> due = claimDue(topicId, request);
@@ -311,9 +312,23 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private int topicId(TopicName name) {
+        return topic(name).id();
+    }
+
+    /** Rows of an ordered topic belong to whoever holds their lane. */
+    private int unordered(TopicName name) {
+        Topics.Topic topic = topic(name);
+        if (topic.lanes() > 0) {
+            throw new InvalidConfigurationException(
+                    "topic",
+                    "'" + name + "' is ordered: its messages are not claimed one by one, a dispatcher delivers them");
+        }
+        return topic.id();
+    }
+
+    private Topics.Topic topic(TopicName name) {
         return topics.known(name)
-                .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)))
-                .id();
+                .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }
 
     private Dialect.BuriedRow buried(long seq, DeadReason reason, String error) {

@@ -102,7 +102,7 @@ final class JdbcOutbox {
             throw new InvalidMessageException(
                     "idempotency key", "must begin with '" + tenant + "/' on topic '" + message.topic() + "'");
         }
-        return NewRow.of(message, topic.id());
+        return NewRow.of(message, topic);
     }
 
     void checkUsable(Connection connection) throws SQLException {

@@ -121,11 +121,20 @@ abstract class LockingDialect extends Dialect {
     private void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
         String greatest = "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
         String values = String.join(", ", Collections.nCopies(rows.size(), LockingSql.INSERT_ROW));
-        String insert = LockingSql.INSERT.replace("{rows}", values).replace("{greatest}", greatest);
+        String state =
+                "CASE WHEN ? AND COALESCE(" + timeParameter() + ", {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END";
+        String insert = LockingSql.INSERT
+                .replace("{rows}", values)
+                .replace("{state}", state)
+                .replace("{greatest}", greatest);
         try (PreparedStatement statement = connection.prepareStatement(sqlOnce(insert))) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
-                binder.message(row.message(), row.topicId()).time(row.message().deliverAt());
+                binder.message(row.message(), row.topicId())
+                        .small(row.lane())
+                        .flag(row.lane() != null)
+                        .time(row.message().deliverAt())
+                        .time(row.message().deliverAt());
             }
             expect(rows.size(), statement.executeUpdate(), "insert messages");
         }

@@ -11,12 +11,12 @@ final class LockingSql {
     static final String INSERT = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, available_at, created_at, updated_at)
+                                   deliver_at, lane, state, available_at, created_at, updated_at)
             VALUES {rows}
             """;
 
     static final String INSERT_ROW =
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {greatest}, {now}, {now})";
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {state}, {greatest}, {now}, {now})";
 
     /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
     static final String LOCK_DUE = """

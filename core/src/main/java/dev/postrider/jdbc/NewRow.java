@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -11,19 +12,36 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way into the table, with its topic's number and, if it has an idempotency key, the mark for it. */
-record NewRow(Message message, int topicId, @Nullable Mark mark) {
+record NewRow(
+        Message message,
+        int topicId,
+        @Nullable Integer lane,
+        @Nullable Mark mark) {
 
-    static NewRow of(Message message, int topicId) {
+    static NewRow of(Message message, Topics.Topic topic) {
         String key = message.idempotencyKey();
         if (key == null) {
-            return new NewRow(message, topicId, null);
+            return new NewRow(message, topic.id(), lane(message, topic), null);
         }
         MessageDigest sha256 = sha256();
         field(sha256, message.tenant());
         field(sha256, key);
         byte[] keyHash = sha256.digest();
         sha256.update(message.payload().bytes());
-        return new NewRow(message, topicId, new Mark(topicId, keyHash, sha256.digest()));
+        return new NewRow(message, topic.id(), lane(message, topic), new Mark(topic.id(), keyHash, sha256.digest()));
+    }
+
+    private static @Nullable Integer lane(Message message, Topics.Topic topic) {
+        if (topic.lanes() == 0) {
+            return null;
+        }
+        String key = message.key();
+        if (key == null) {
+            throw new InvalidMessageException(
+                    "key",
+                    "is missing: topic '" + message.topic() + "' is ordered, and every message says by which key");
+        }
+        return Lane.of(message.tenant(), key, topic.lanes());
     }
 
     /** For rows that are known to have a key. */

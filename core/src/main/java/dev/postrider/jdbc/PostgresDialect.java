@@ -86,6 +86,7 @@ final class PostgresDialect extends Dialect {
                 .array("text", column(rows, Message::subject))
                 .array("timestamptz", column(rows, Message::occurredAt, PostgresDialect::timestamp))
                 .array("timestamptz", column(rows, Message::deliverAt, PostgresDialect::timestamp))
+                .array("int2", rows.stream().map(NewRow::lane).toArray())
                 .array("bytea", bytes(rows, row -> row.mark() == null ? null : row.mark().keyHash))
                 .array("bytea", bytes(rows, row -> row.mark() == null ? null : row.mark().payloadHash));
     }

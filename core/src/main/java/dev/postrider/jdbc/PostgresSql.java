@@ -9,19 +9,21 @@ final class PostgresSql {
     static final String INPUT = """
             unnest(?::uuid[], ?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[], ?::text[],
                    ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
-                   ?::bytea[], ?::bytea[]) WITH ORDINALITY
+                   ?::smallint[], ?::bytea[], ?::bytea[]) WITH ORDINALITY
               AS input (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
                         correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at,
-                        key_hash, payload_hash, ord)
+                        lane, key_hash, payload_hash, ord)
             """;
 
     static final String INSERT_MESSAGE = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, available_at)
+                                   deliver_at, lane, state, available_at)
             SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                   deliver_at, greatest(deliver_at, clock_timestamp())
+                   deliver_at, lane,
+                   CASE WHEN lane IS NOT NULL AND deliver_at > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(deliver_at, clock_timestamp())
             """;
 
     static final String INSERT =
@@ -61,7 +63,8 @@ final class PostgresSql {
             WITH due AS MATERIALIZED (
                 SELECT ctid AS place, seq, available_at, octet_length(payload) AS bytes
                 FROM {message}
-                WHERE topic_id = ? AND state = 'PENDING' AND available_at >= ? AND available_at <= statement_timestamp()
+                WHERE topic_id = ? AND state = 'PENDING' AND lane IS NULL
+                  AND available_at >= ? AND available_at <= statement_timestamp()
                   AND (?::text[] IS NULL OR tenant = ANY (?::text[]))
                   AND NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
                 ORDER BY available_at, seq
@@ -178,7 +181,8 @@ final class PostgresSql {
     /** One statement for all topics: the head of each queue, and the first lease to run out. */
     static final String NEXT_DUE = """
             SELECT t.id, (extract(epoch FROM least(
-                     (SELECT available_at FROM {message} WHERE topic_id = t.id AND state = 'PENDING' AND available_at >= look.start
+                     (SELECT available_at FROM {message}
+                      WHERE topic_id = t.id AND state = 'PENDING' AND lane IS NULL AND available_at >= look.start
                       ORDER BY available_at LIMIT 1),
                      (SELECT min(locked_until) FROM {message} WHERE topic_id = t.id AND state = 'PROCESSING')
                    ) - clock_timestamp()) * 1000000)::bigint AS micros

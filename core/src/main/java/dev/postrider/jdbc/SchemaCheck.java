@@ -21,7 +21,7 @@ final class SchemaCheck {
 
     /** What a column holds, as far as every database agrees on it. */
     private enum Kind {
-        NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL"),
+        NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
         TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
         BYTES(
                 "BYTEA",
@@ -56,7 +56,7 @@ final class SchemaCheck {
     private static final Map<String, Map<Kind, String>> COLUMNS = Map.of(
             "message",
                     Map.of(
-                            Kind.NUMBER, "seq topic_id attempts crashes",
+                            Kind.NUMBER, "seq topic_id lane attempts crashes",
                             Kind.ID, "id lease_token",
                             Kind.BYTES, "payload",
                             Kind.TIME, "occurred_at deliver_at available_at locked_until created_at updated_at",
@@ -81,10 +81,21 @@ final class SchemaCheck {
                             Kind.TIME, "seen_at"),
             "topic",
                     Map.of(
-                            Kind.NUMBER, "id",
+                            Kind.NUMBER, "id lanes",
                             Kind.TEXT, "namespace topic",
                             Kind.FLAG, "tenant_prefixed_keys paused",
                             Kind.TIME, "created_at"),
+            "lane",
+                    Map.of(
+                            Kind.NUMBER, "topic_id lane floor buffer alone revision",
+                            Kind.TEXT, "owner",
+                            Kind.ID, "token",
+                            Kind.TIME, "until"),
+            "node",
+                    Map.of(
+                            Kind.ID, "instance",
+                            Kind.TEXT, "worker version topics",
+                            Kind.TIME, "started_at until"),
             "audit",
                     Map.of(
                             Kind.NUMBER, "id",

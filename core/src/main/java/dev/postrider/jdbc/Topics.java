@@ -18,11 +18,17 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Topics {
 
     private static final String INSERT =
-            "INSERT INTO {topic} (namespace, topic, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, {now})";
+            "INSERT INTO {topic} (namespace, topic, lanes, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, ?, {now})";
 
-    private static final String FIND = "SELECT id, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
+    private static final String FIND =
+            "SELECT id, lanes, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
 
-    record Topic(int id, boolean tenantPrefixedKeys) {}
+    private static final String COUNT_LANES = "SELECT COUNT(*) FROM {lane} WHERE topic_id = ?";
+
+    private static final String INSERT_LANE = "INSERT INTO {lane} (topic_id, lane, until) VALUES (?, ?, {now})";
+
+    /** @param lanes 0 for an unordered topic */
+    record Topic(int id, int lanes, boolean tenantPrefixedKeys) {}
 
     private final Dialect dialect;
     private final Map<TopicName, Topic> known = new ConcurrentHashMap<>();
@@ -50,27 +56,60 @@ final class Topics {
         for (TopicDeclaration declaration : declarations) {
             Optional<Topic> found = find(connection, declaration.name());
             Topic topic = found.isPresent() ? found.get() : insert(connection, declaration);
-            if (topic.tenantPrefixedKeys() != declaration.tenantPrefixedKeys()) {
-                throw new InvalidConfigurationException(
-                        "topic." + declaration.name() + ".tenant-prefixed-keys",
-                        "is " + declaration.tenantPrefixedKeys() + " here but " + topic.tenantPrefixedKeys()
-                                + " in the database: every process must declare the topic alike");
+            same(declaration, "tenant-prefixed-keys", declaration.tenantPrefixedKeys(), topic.tenantPrefixedKeys());
+            same(declaration, "lanes", declaration.lanes(), topic.lanes());
+            insertLanes(connection, topic);
+        }
+    }
+
+    private static void same(TopicDeclaration declaration, String property, Object here, Object there) {
+        if (!here.equals(there)) {
+            throw new InvalidConfigurationException(
+                    "topic." + declaration.name() + "." + property,
+                    "is " + here + " here but " + there
+                            + " in the database: every process must declare the topic alike");
+        }
+    }
+
+    /** Those that are missing: a process may have died between the topic and its lanes. */
+    private void insertLanes(Connection connection, Topic topic) throws SQLException {
+        int present = dialect.query(connection, COUNT_LANES, binder -> binder.integer(topic.id()), row -> {
+            row.next();
+            return row.getInt(1);
+        });
+        for (int lane = 0; present < topic.lanes() && lane < topic.lanes(); lane++) {
+            int number = lane;
+            unlessThere(() -> dialect.update(
+                    connection,
+                    INSERT_LANE,
+                    binder -> binder.integer(topic.id()).integer(number)));
+        }
+    }
+
+    @FunctionalInterface
+    private interface Insertion {
+        void run() throws SQLException;
+    }
+
+    private static void unlessThere(Insertion insertion) throws SQLException {
+        try {
+            insertion.run();
+        } catch (SQLException e) {
+            if (!SqlErrors.isDuplicateKey(e)) {
+                throw e;
             }
         }
     }
 
     private Topic insert(Connection connection, TopicDeclaration declaration) throws SQLException {
         TopicName name = declaration.name();
-        try {
-            dialect.update(
-                    connection,
-                    INSERT,
-                    binder -> binder.text(name.namespace()).text(name.topic()).flag(declaration.tenantPrefixedKeys()));
-        } catch (SQLException e) {
-            if (!SqlErrors.isDuplicateKey(e)) {
-                throw e;
-            }
-        }
+        unlessThere(() -> dialect.update(
+                connection,
+                INSERT,
+                binder -> binder.text(name.namespace())
+                        .text(name.topic())
+                        .integer(declaration.lanes())
+                        .flag(declaration.tenantPrefixedKeys())));
         return require(connection, name);
     }
 
@@ -79,6 +118,8 @@ final class Topics {
                 connection,
                 FIND,
                 binder -> binder.text(name.namespace()).text(name.topic()),
-                row -> row.next() ? Optional.of(new Topic(row.getInt(1), row.getBoolean(2))) : Optional.empty());
+                row -> row.next()
+                        ? Optional.of(new Topic(row.getInt(1), row.getInt(2), row.getBoolean(3)))
+                        : Optional.empty());
     }
 }
