@@ -10,6 +10,7 @@ import dev.postrider.event.LogListener;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.store.MessageStore;
+import dev.postrider.store.Stores;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -90,7 +91,8 @@ public final class PostriderBuilder {
                 : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
-        Dispatcher dispatcher = new Dispatcher(store, dispatching.retention(), declared, options, events);
+        Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention());
+        Dispatcher dispatcher = new Dispatcher(stores, declared, options, events);
         return new Postrider(database, store, declared, dispatcher);
     }
 }

@@ -4,8 +4,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.MessageStore;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.store.Stores;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.HashSet;
@@ -19,8 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dispatcher implements AutoCloseable {
 
-    private final MessageStore store;
-    private final RetentionStore retention;
+    private final Stores stores;
     private final List<Topic> topics;
     private final DispatchOptions options;
     private final EventListener events;
@@ -32,14 +30,8 @@ public final class Dispatcher implements AutoCloseable {
      * @param events what it throws goes no further
      * @throws InvalidConfigurationException when a transport may still be at work when its lease has run out
      */
-    public Dispatcher(
-            MessageStore store,
-            RetentionStore retention,
-            List<Topic> topics,
-            DispatchOptions options,
-            EventListener events) {
-        this.store = store;
-        this.retention = retention;
+    public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events) {
+        this.stores = stores;
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
         this.options = options;
         this.events = new EventListeners(List.of(events));
@@ -108,7 +100,7 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(store, retention, topics, options, events, inCallersThread);
+        return new Engine(stores, topics, options, events, inCallersThread);
     }
 
     /**

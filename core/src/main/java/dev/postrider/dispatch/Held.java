@@ -1,44 +1,39 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.store.Claim;
+import dev.postrider.store.LaneClaim;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A claim this node holds, from before the claiming statement was sent until its outcome is written. The lease is counted from
- * the time before the statement, and by whichever of the two clocks says first that it is over: a machine that slept has one
- * that did not notice.
- */
+/** A message in this node's hands, from before the statement that claimed or read it was sent until its outcome is written. */
 final class Held {
 
     private final Topic topic;
     private final Claim claim;
+    private final @Nullable LaneClaim inLane;
+    private final Tenure tenure;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
-    private volatile Stamp renewed;
-    private volatile boolean lost;
     private volatile boolean begun;
     private volatile long answerBy;
 
-    /** When the lease was last asked for. */
-    record Stamp(long nanos, long wallMillis) {
-
-        static Stamp now(Time time) {
-            return new Stamp(time.nanos(), time.wallMillis());
-        }
-
-        Duration age(Time time) {
-            long monotonic = time.nanos() - nanos;
-            long wall = (time.wallMillis() - wallMillis) * 1_000_000;
-            return Duration.ofNanos(Math.max(monotonic, wall));
-        }
-    }
-
-    Held(Topic topic, Claim claim, Stamp asked) {
+    private Held(Topic topic, Claim claim, @Nullable LaneClaim inLane, Tenure tenure, long startedNanos) {
         this.topic = topic;
         this.claim = claim;
-        this.startedNanos = asked.nanos();
-        this.renewed = asked;
+        this.inLane = inLane;
+        this.tenure = tenure;
+        this.startedNanos = startedNanos;
+    }
+
+    /** Claimed by itself. */
+    Held(Topic topic, Claim claim, Tenure.Stamp asked) {
+        this(topic, claim, null, new Tenure(asked), asked.nanos());
+    }
+
+    /** Read from a lane, and held as long as that is. */
+    static Held inLane(Topic topic, LaneClaim read, Tenure lane, Tenure.Stamp asked) {
+        return new Held(topic, read.claim(), read, lane, asked.nanos());
     }
 
     Topic topic() {
@@ -49,7 +44,17 @@ final class Held {
         return claim;
     }
 
-    /** True for the first caller only: a claim has one outcome. */
+    /** Null for a message that was claimed by itself. */
+    @Nullable
+    LaneClaim inLane() {
+        return inLane;
+    }
+
+    Tenure tenure() {
+        return tenure;
+    }
+
+    /** True for the first caller only: a message has one outcome. */
     boolean decide() {
         return decided.compareAndSet(false, true);
     }
@@ -74,22 +79,5 @@ final class Held {
 
     Duration sinceStart(Time time) {
         return Duration.ofNanos(time.nanos() - startedNanos);
-    }
-
-    Duration sinceRenewal(Time time) {
-        return renewed.age(time);
-    }
-
-    void renewed(Stamp asked) {
-        renewed = asked;
-    }
-
-    /** Another worker has it: there is nothing left to prolong. */
-    void lose() {
-        lost = true;
-    }
-
-    boolean isLost() {
-        return lost;
     }
 }

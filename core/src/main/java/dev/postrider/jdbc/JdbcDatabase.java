@@ -4,6 +4,7 @@ import dev.postrider.admin.Admin;
 import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.TopicDeclaration;
@@ -26,6 +27,7 @@ public final class JdbcDatabase {
     private final Sessions sessions;
     private final Topics topics;
     private final JdbcOutbox outboxes;
+    private final EventListener events;
 
     private JdbcDatabase(
             DataSource dataSource,
@@ -33,13 +35,15 @@ public final class JdbcDatabase {
             JdbcOptions options,
             Sessions sessions,
             JdbcOutbox outboxes,
-            Topics topics) {
+            Topics topics,
+            EventListener events) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.options = options;
         this.sessions = sessions;
         this.topics = topics;
         this.outboxes = outboxes;
+        this.events = events;
     }
 
     /**
@@ -59,7 +63,8 @@ public final class JdbcDatabase {
                     options,
                     new Sessions(dataSource, setIsolation, statementTimeout),
                     new JdbcOutbox(dialect, topics, options, ownUrl, events),
-                    topics);
+                    topics,
+                    events);
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
@@ -134,6 +139,10 @@ public final class JdbcDatabase {
 
     public MessageStore messages() {
         return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime);
+    }
+
+    public LaneStore lanes() {
+        return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
     }
 
     public RetentionStore retention() {

@@ -31,9 +31,6 @@ abstract class LockingDialect extends Dialect {
         super(tables);
     }
 
-    /** One parameter of microseconds before now. */
-    abstract String ago();
-
     /** Microseconds from now to the given expression, negative when it is past. */
     abstract String microsUntil(String time);
 
@@ -49,6 +46,11 @@ abstract class LockingDialect extends Dialect {
     /** A parameter that may be a null time; some databases want to be told its type. */
     String timeParameter() {
         return "?";
+    }
+
+    @Override
+    LaneStatements lanes() {
+        return new PostgresLanes(this);
     }
 
     // Writing
@@ -393,7 +395,7 @@ abstract class LockingDialect extends Dialect {
     int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
         Set<Long> old = query(
                 connection,
-                LockingSql.LOCK_OLD_DEAD.replace("{ago}", ago()),
+                LockingSql.LOCK_OLD_DEAD,
                 binder -> binder.micros(age).integer(limit),
                 Dialect::numbers);
         change(connection, LockingSql.PURGE_DEAD, old, "purge dead letters", binder -> {});
@@ -404,7 +406,7 @@ abstract class LockingDialect extends Dialect {
     int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
         List<NewRow.Mark> old = query(
                 connection,
-                LockingSql.LOCK_OLD_KEYS.replace("{ago}", ago()),
+                LockingSql.LOCK_OLD_KEYS,
                 binder -> binder.micros(age).integer(limit),
                 LockingDialect::marks);
         int removed = 0;

@@ -1,0 +1,29 @@
+package dev.postrider.testkit.contract;
+
+import dev.postrider.testkit.database.Engine;
+import javax.sql.DataSource;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass(name = "{0}")
+@EnumSource(
+        value = Engine.class,
+        names = {"POSTGRESQL_15", "POSTGRESQL_18"})
+final class OrderingTest extends OrderingContract {
+
+    private final Engine engine;
+
+    OrderingTest(Engine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    protected DataSource dataSource() {
+        return ContractDatabases.of(engine);
+    }
+
+    @Override
+    protected boolean isConcurrent() {
+        return engine != Engine.H2;
+    }
+}
