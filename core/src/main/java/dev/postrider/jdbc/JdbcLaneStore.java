@@ -322,7 +322,7 @@ final class JdbcLaneStore implements LaneStore {
                 return List.of();
             }
             List<Long> leaveOut = byLane.values().stream()
-                    .flatMap(cursor -> cursor.waitingInHand().stream())
+                    .flatMap(cursor -> cursor.inHand().stream())
                     .toList();
             List<LaneStatements.LaneRow> rows = run(
                     "read what is due in lanes",
@@ -351,9 +351,8 @@ final class JdbcLaneStore implements LaneStore {
                 continue;
             }
             LaneClaim.Place place = place(found.state());
-            UUID id = message.id().value();
             boolean taken = place == LaneClaim.Place.IN_ORDER
-                    ? cursor.tookInOrder(found.row().seq(), id)
+                    ? cursor.tookInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
                             && !found.state().equals("PARKED")
                             && cursor.tookWaiting(found.row().seq(), place == LaneClaim.Place.IN_HELD_KEY);

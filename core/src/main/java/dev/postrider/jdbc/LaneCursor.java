@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 
 /**
@@ -26,7 +27,7 @@ final class LaneCursor {
     final int topicId;
     final int lane;
     final UUID token;
-    private final NavigableMap<Long, UUID> inOrder = new TreeMap<>();
+    private final NavigableSet<Long> inOrder = new TreeSet<>();
     private final Map<Long, Boolean> waiting = new TreeMap<>();
     private int revision;
     private long floor;
@@ -53,11 +54,17 @@ final class LaneCursor {
 
     /** What a look must leave out. */
     synchronized List<Long> readAlready(Look look) {
-        return new ArrayList<>(inOrder.tailMap(look.start(), false).keySet());
+        return new ArrayList<>(inOrder.tailSet(look.start(), false));
     }
 
-    synchronized List<Long> waitingInHand() {
-        return new ArrayList<>(waiting.keySet());
+    /**
+     * Everything without an outcome. What came in order is among it although it is read elsewhere: a message that failed waits in
+     * the database a moment before this node knows that it is written.
+     */
+    synchronized List<Long> inHand() {
+        List<Long> inHand = new ArrayList<>(inOrder);
+        inHand.addAll(waiting.keySet());
+        return inHand;
     }
 
     synchronized boolean isBelowStart(long seq) {
@@ -65,13 +72,13 @@ final class LaneCursor {
     }
 
     /** False when it is in hand already. */
-    synchronized boolean tookInOrder(long seq, UUID id) {
-        return inOrder.putIfAbsent(seq, id) == null;
+    synchronized boolean tookInOrder(long seq) {
+        return !waiting.containsKey(seq) && inOrder.add(seq);
     }
 
     /** @param inHeldKey or else beside the order */
     synchronized boolean tookWaiting(long seq, boolean inHeldKey) {
-        return waiting.putIfAbsent(seq, inHeldKey) == null;
+        return !inOrder.contains(seq) && waiting.putIfAbsent(seq, inHeldKey) == null;
     }
 
     /**
@@ -95,7 +102,7 @@ final class LaneCursor {
 
     /** It was not delivered, and is to be read again. */
     synchronized void putBack(long seq) {
-        if (inOrder.remove(seq) != null) {
+        if (inOrder.remove(seq)) {
             start = Math.min(start, seq - 1);
         }
         waiting.remove(seq);
@@ -103,8 +110,12 @@ final class LaneCursor {
 
     /** What the lane row may say: nothing up to here is still to be delivered in order. */
     synchronized long floor() {
-        long lowest = inOrder.isEmpty() ? Long.MAX_VALUE : inOrder.firstKey() - 1;
+        long lowest = inOrder.isEmpty() ? Long.MAX_VALUE : inOrder.first() - 1;
         return Math.max(floor, Math.min(start, lowest));
+    }
+
+    synchronized long storedFloor() {
+        return floor;
     }
 
     synchronized void stored(long storedFloor) {

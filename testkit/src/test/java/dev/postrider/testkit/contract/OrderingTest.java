@@ -6,9 +6,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @ParameterizedClass(name = "{0}")
-@EnumSource(
-        value = Engine.class,
-        names = {"POSTGRESQL_15", "POSTGRESQL_18"})
+@EnumSource(Engine.class)
 final class OrderingTest extends OrderingContract {
 
     private final Engine engine;
