@@ -110,6 +110,14 @@ abstract class Dialect {
     // Writing, on the caller's connection
 
     /**
+     * Whether its driver asks the server each time it is asked whether a connection is read-only. Then only a failed write
+     * asks: server or driver refuse to write anyway, and a round trip for every message is too much.
+     */
+    boolean asksServerIfReadOnly() {
+        return false;
+    }
+
+    /**
      * Inserts the rows and their marks in the order given, leaving out those whose key or id is there already. Returns the ids
      * of the rows inserted.
      */

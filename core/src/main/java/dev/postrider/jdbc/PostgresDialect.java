@@ -46,6 +46,9 @@ final class PostgresDialect extends Dialect {
 
     @Override
     Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
+        if (rows.size() == 1) {
+            return insertOne(connection, rows.get(0));
+        }
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
         return query(
                 connection,
@@ -54,6 +57,17 @@ final class PostgresDialect extends Dialect {
                 this::ids);
     }
 
+    private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
+        int inserted = row.mark() == null
+                ? update(connection, PostgresSql.INSERT_ONE, binder -> binder.row(row))
+                : update(
+                        connection,
+                        PostgresSql.INSERT_ONE_KEYED,
+                        binder -> binder.mark(row).row(row));
+        return inserted == 1 ? Set.of(row.id()) : Set.of();
+    }
+
+    /** In the order of {@link Binder#row}, a column at a time. */
     private static void bindInput(Binder binder, List<NewRow> rows) throws SQLException {
         binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())
