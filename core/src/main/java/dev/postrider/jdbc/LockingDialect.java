@@ -178,7 +178,7 @@ abstract class LockingDialect extends Dialect {
         return sorted;
     }
 
-    private static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
+    static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
         try {
             connection.rollback(savepoint);
         } catch (SQLException e) {
@@ -204,7 +204,8 @@ abstract class LockingDialect extends Dialect {
         return Set.of();
     }
 
-    private void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
+    /** Inserts all of them, in their order, or fails and inserts none. */
+    void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
         String insert = withRows(LockingSql.INSERT, LockingSql.INSERT_ROW, rows.size());
         try (PreparedStatement statement = connection.prepareStatement(insert)) {
             Binder binder = bind(statement);

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import java.util.Collections;
+
 /** The statements of PostgreSQL, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
 final class PostgresSql {
 
@@ -12,13 +14,20 @@ final class PostgresSql {
                                    deliver_at, lane, state, available_at)
             """;
 
-    /** One row by plain values: arrays of one cost a third more (docs/decisions/0012). */
-    static final String INSERT_ONE = INTO_MESSAGE + """
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-                    CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
-                    greatest(?::timestamptz, clock_timestamp()))
-            ON CONFLICT (id) DO NOTHING
+    static final String ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+             greatest(?::timestamptz, clock_timestamp()))
             """;
+
+    /** A few rows go by plain values, which arrays overtake at about ten rows (docs/decisions/0012). */
+    static final String INSERT_ONE = INTO_MESSAGE + "VALUES " + ROW + "ON CONFLICT (id) DO NOTHING";
+
+    /** Values are inserted in the order they are written. */
+    static String insertFew(int rows) {
+        return INTO_MESSAGE + "VALUES " + String.join(", ", Collections.nCopies(rows, ROW))
+                + "ON CONFLICT (id) DO NOTHING RETURNING id";
+    }
 
     /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
     static final String INSERT_ONE_KEYED = """

@@ -484,6 +484,66 @@ public abstract class WritingContract extends DatabaseContract {
     }
 
     @Test
+    void largeBatchWithSomeIdsThatAreThereAlreadyWritesTheRestInItsOrder() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> batch = new ArrayList<>();
+        for (int i = 0; i < 700; i++) {
+            Message.Builder next = message().json("{\"n\":" + i + "}");
+            // Rows that look alike and rows that do not: a driver may cut a batch where they change.
+            batch.add(
+                    i % 3 == 0
+                            ? next.build()
+                            : next.tenant("t").deliverAt(Instant.EPOCH).build());
+        }
+        enqueue(postrider, batch.get(20));
+        enqueue(postrider, batch.get(650));
+
+        try (Connection connection = transaction()) {
+            List<Enqueued> answers = postrider.outbox(connection).enqueueAll(batch);
+            assertThat(answers)
+                    .extracting(Enqueued::id)
+                    .isEqualTo(batch.stream().map(Message::id).toList());
+            assertThat(answers).filteredOn(Enqueued::isDuplicate).hasSize(2);
+            connection.commit();
+        }
+
+        List<Claim> claims = postrider.store().claim(request().limit(2000));
+        List<Message> written = new ArrayList<>(List.of(batch.get(20), batch.get(650)));
+        batch.removeAll(written);
+        written.addAll(batch);
+        assertThat(claims.stream().sorted(Comparator.comparingLong(Claim::seq)))
+                .extracting(Claim::message)
+                .isEqualTo(written);
+    }
+
+    @Test
+    void fewMessagesAreWrittenInTheirOrderAndOnce() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> written = new ArrayList<>();
+        for (int size = 1; size <= 10; size++) {
+            List<Message> batch = new ArrayList<>();
+            for (int i = 0; i < size; i++) {
+                batch.add(message()
+                        .json("{\"size\":" + size + ",\"n\":" + i + "}")
+                        .build());
+            }
+            written.addAll(batch);
+            if (size > 1) {
+                batch.add(size / 2, batch.get(0));
+            }
+            try (Connection connection = transaction()) {
+                assertThat(postrider.outbox(connection).enqueueAll(batch))
+                        .filteredOn(Enqueued::isDuplicate)
+                        .hasSize(size > 1 ? 1 : 0);
+                connection.commit();
+            }
+        }
+        assertThat(claim(postrider).stream().sorted(Comparator.comparingLong(Claim::seq)))
+                .extracting(Claim::message)
+                .isEqualTo(written);
+    }
+
+    @Test
     void keysThatOnlyLookAlikeAreDifferent() throws SQLException {
         Postrider postrider = postrider(builder -> builder.topic(topic).topic(topic + "-2"));
         List<Message> messages = List.of(
