@@ -55,6 +55,15 @@ final class LaneClaimer implements Claimer {
         if (lanes.isEmpty()) {
             return false;
         }
+        sequencer.beginRead();
+        try {
+            return claim(topic, sequencer, lanes, due);
+        } finally {
+            sequencer.endRead();
+        }
+    }
+
+    private boolean claim(Topic topic, Sequencer sequencer, Map<Lane, Integer> lanes, boolean due) {
         Tenure.Stamp asked = Tenure.Stamp.now(time);
         List<LaneClaim> timed =
                 due ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes()) : List.of();
@@ -65,12 +74,15 @@ final class LaneClaimer implements Claimer {
         }
         List<LaneClaim> next = store.read(topic.name(), lanes, budget);
         handOver(sequencer, next, asked);
-        return next.size()
-                        >= lanes.values().stream()
-                                .mapToInt(Integer::intValue)
-                                .min()
-                                .orElse(1)
-                || timed.size() >= TIMED_PER_LANE;
+        return timed.size() >= TIMED_PER_LANE || mayBeMore(next, lanes, budget);
+    }
+
+    private static boolean mayBeMore(List<LaneClaim> read, Map<Lane, Integer> lanes, long budget) {
+        int room = lanes.values().stream().mapToInt(Integer::intValue).min().orElse(1);
+        long bytes = read.stream()
+                .mapToLong(claim -> claim.claim().message().payload().size())
+                .sum();
+        return read.size() >= room || bytes >= budget;
     }
 
     private void handOver(Sequencer sequencer, List<LaneClaim> claims, Tenure.Stamp asked) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** A database with Postrider's tables and one of orders, and everything that a test starts on it. Closes all of it. */
 final class Site implements AutoCloseable {
@@ -197,6 +198,12 @@ final class Site implements AutoCloseable {
     /** The only number that the query answers. */
     long count(String sql) {
         return Long.parseLong(keys(sql).get(0));
+    }
+
+    /** The only text that the query answers; null if there is none. */
+    @Nullable
+    String text(String sql) {
+        return keys(sql).stream().findFirst().orElse(null);
     }
 
     private List<String> keys(String sql) {
