@@ -24,6 +24,7 @@ final class InFlight {
     private final AtomicInteger claimed = new AtomicInteger();
     private final AtomicInteger inLanes = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
+    private volatile boolean closed;
 
     InFlight(int maxCount, long maxBytes) {
         this.maxCount = maxCount;
@@ -31,7 +32,24 @@ final class InFlight {
     }
 
     int freeSlots(Topic topic) {
-        return Math.min(topic.maxInFlight() - of(topic).get(), maxCount - taken.get());
+        return closed ? 0 : Math.min(topic.maxInFlight() - of(topic).get(), maxCount - taken.get());
+    }
+
+    int slotsTaken() {
+        return taken.get();
+    }
+
+    /** No slot is free from now on, however few are taken. */
+    void closeSlots() {
+        closed = true;
+    }
+
+    void openSlots() {
+        closed = false;
+    }
+
+    boolean isHeld(Held claim) {
+        return held.contains(claim);
     }
 
     long freeBytes() {
