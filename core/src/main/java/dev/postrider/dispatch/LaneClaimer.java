@@ -52,25 +52,22 @@ final class LaneClaimer implements Claimer {
     public boolean claim(Topic topic, int room, boolean due) {
         Sequencer sequencer = of(topic.name());
         Map<Lane, Integer> lanes = sequencer.room();
-        if (lanes.isEmpty()) {
-            return false;
-        }
         Tenure.Stamp asked = Tenure.Stamp.now(time);
-        List<LaneClaim> timed =
-                due ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes()) : List.of();
+        List<LaneClaim> timed = due && !lanes.isEmpty()
+                ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes())
+                : List.of();
         handOver(sequencer, timed, asked);
         long budget = inFlight.freeBytes();
-        if (budget <= 0) {
-            return true;
-        }
-        List<LaneClaim> next = store.read(topic.name(), lanes, budget);
+        List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
+        sequencer.looked(lanes, next, bytes(next) >= budget);
         handOver(sequencer, next, asked);
-        return next.size()
-                        >= lanes.values().stream()
-                                .mapToInt(Integer::intValue)
-                                .min()
-                                .orElse(1)
-                || timed.size() >= TIMED_PER_LANE;
+        return sequencer.wantsMore() || timed.size() >= TIMED_PER_LANE;
+    }
+
+    private static long bytes(List<LaneClaim> claims) {
+        return claims.stream()
+                .mapToLong(claim -> claim.claim().message().payload().size())
+                .sum();
     }
 
     private void handOver(Sequencer sequencer, List<LaneClaim> claims, Tenure.Stamp asked) {
