@@ -267,7 +267,12 @@ final class Engine {
     /** Slots become free by writing, so the claim loop is told. */
     private Duration write(OutcomeWriter outcomes) {
         Duration pause = outcomes.runOnce();
-        sequencers.values().forEach(Sequencer::slotsFreed);
+        for (Sequencer sequencer : sequencers.values()) {
+            sequencer.slotsFreed();
+            if (sequencer.wantsMore()) {
+                claims.lookNow(sequencer.topic().name());
+            }
+        }
         solitude.progressed();
         claiming.wake();
         return pause;

@@ -52,9 +52,6 @@ final class LaneClaimer implements Claimer {
     public boolean claim(Topic topic, int room, boolean due) {
         Sequencer sequencer = of(topic.name());
         Map<Lane, Integer> lanes = sequencer.room();
-        if (lanes.isEmpty()) {
-            return false;
-        }
         sequencer.beginRead();
         try {
             return claim(topic, sequencer, lanes, due);
@@ -65,24 +62,21 @@ final class LaneClaimer implements Claimer {
 
     private boolean claim(Topic topic, Sequencer sequencer, Map<Lane, Integer> lanes, boolean due) {
         Tenure.Stamp asked = Tenure.Stamp.now(time);
-        List<LaneClaim> timed =
-                due ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes()) : List.of();
+        List<LaneClaim> timed = due && !lanes.isEmpty()
+                ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes())
+                : List.of();
         handOver(sequencer, timed, asked);
         long budget = inFlight.freeBytes();
-        if (budget <= 0) {
-            return true;
-        }
-        List<LaneClaim> next = store.read(topic.name(), lanes, budget);
+        List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
+        sequencer.looked(lanes, next, bytes(next) >= budget);
         handOver(sequencer, next, asked);
-        return timed.size() >= TIMED_PER_LANE || mayBeMore(next, lanes, budget);
+        return sequencer.wantsMore() || timed.size() >= TIMED_PER_LANE;
     }
 
-    private static boolean mayBeMore(List<LaneClaim> read, Map<Lane, Integer> lanes, long budget) {
-        int room = lanes.values().stream().mapToInt(Integer::intValue).min().orElse(1);
-        long bytes = read.stream()
+    private static long bytes(List<LaneClaim> claims) {
+        return claims.stream()
                 .mapToLong(claim -> claim.claim().message().payload().size())
                 .sum();
-        return read.size() >= room || bytes >= budget;
     }
 
     private void handOver(Sequencer sequencer, List<LaneClaim> claims, Tenure.Stamp asked) {

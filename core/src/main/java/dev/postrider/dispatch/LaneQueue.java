@@ -17,6 +17,9 @@ final class LaneQueue {
 
     int inHand;
 
+    /** Whether there may be more of it in the database than the last look took or had room for. */
+    boolean unread = true;
+
     LaneQueue(Lane lane, Tenure tenure) {
         this.lane = lane;
         this.tenure = tenure;

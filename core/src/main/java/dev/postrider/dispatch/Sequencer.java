@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -157,6 +158,30 @@ final class Sequencer {
             }
         }
         return room;
+    }
+
+    /**
+     * Notes what a look has left.
+     *
+     * @param room what {@link #room} said: the other lanes were passed over
+     * @param claims what came of it
+     * @param isCut whether there was no room for so many bytes, so that nothing is known of any lane
+     */
+    synchronized void looked(Map<Lane, Integer> room, Collection<LaneClaim> claims, boolean isCut) {
+        Map<Integer, Integer> found = new HashMap<>();
+        claims.forEach(claim -> found.merge(claim.lane(), 1, Integer::sum));
+        for (LaneQueue queue : lanes.values()) {
+            Integer asked = room.get(queue.lane);
+            queue.unread = isCut || asked == null || found.getOrDefault(queue.lane.number(), 0) >= asked;
+        }
+    }
+
+    /** Whether there may be more in a lane that has room for it. */
+    synchronized boolean wantsMore() {
+        return room().keySet().stream().anyMatch(lane -> {
+            LaneQueue queue = lanes.get(lane.number());
+            return queue != null && queue.unread;
+        });
     }
 
     synchronized int capacity() {

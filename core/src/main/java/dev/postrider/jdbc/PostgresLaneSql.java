@@ -182,7 +182,13 @@ final class PostgresLaneSql {
             GROUP BY look.topic_id
             """;
 
-    /** Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing. */
+    /**
+     * Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing.
+     *
+     * <p>It is asked by {@code IN … IS TRUE}, and so are the pairs of number and id: that is no join but a lookup in a hashed list,
+     * once for each row that the index has found, whatever the planner thinks of the lists' lengths. As joins it took them for one
+     * row and compared each of 500 with each of 500.
+     */
     static final String FENCE = """
             WITH fence AS MATERIALIZED (
                 SELECT l.topic_id, l.lane
@@ -197,9 +203,8 @@ final class PostgresLaneSql {
     static final String DELETED = """
             finished AS (
                 DELETE FROM {message} AS m
-                USING fence, unnest(?::bigint[], ?::uuid[]) AS gone (seq, id)
-                WHERE m.seq = ANY (?::bigint[]) AND m.seq = gone.seq AND m.id = gone.id
-                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
+                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
                 RETURNING m.*
             )
             """;
@@ -217,7 +222,7 @@ final class PostgresLaneSql {
             """;
 
     static final String WITHOUT_WAITING =
-            "SELECT seq, false AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished";
+            "SELECT seq, false AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished";
 
     static final String DELETE = FENCE + DELETED + WITHOUT_WAITING;
 
@@ -243,7 +248,7 @@ final class PostgresLaneSql {
                 UPDATE {message} AS m SET state = 'RETRY', available_at = clock_timestamp(), updated_at = clock_timestamp()
                 FROM heads WHERE heads.state = 'BLOCKED' AND m.seq = heads.seq AND m.state = 'BLOCKED'
             )
-            SELECT f.seq, heads.seq IS NOT NULL AS key_held, pg_current_xact_id()::text::bigint AS transaction
+            SELECT f.seq, heads.seq IS NOT NULL AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction
             FROM finished AS f
             LEFT JOIN heads ON heads.topic_id = f.topic_id AND heads.lane = f.lane AND heads.ordering_key = f.ordering_key
                            AND heads.tenant IS NOT DISTINCT FROM f.tenant
@@ -259,16 +264,16 @@ final class PostgresLaneSql {
                 SET state = t.state, attempts = t.attempts, last_error = t.error, reason = t.reason, fingerprint = t.fingerprint,
                     available_at = coalesce(clock_timestamp() + t.delay * interval '1 microsecond', '9999-12-31 00:00:00+00'),
                     updated_at = clock_timestamp()
-                FROM fence, unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
+                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
                          AS t (seq, id, state, attempts, delay, error, reason, fingerprint)
                 WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state NOT IN ('PARKED', 'DEAD')
-                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
                 RETURNING m.*
             )
             """;
 
     static final String MOVE = FENCE + MOVED + """
-            SELECT seq, state IN ('RETRY', 'PARKED') AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished
+            SELECT seq, state IN ('RETRY', 'PARKED') AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
             """;
 
     static final String MOVE_OUT = FENCE + MOVED + PROMOTE;
@@ -283,11 +288,10 @@ final class PostgresLaneSql {
                                   AND w.seq < m.seq)
                             THEN 'BLOCKED' ELSE 'RETRY' END,
                     available_at = clock_timestamp(), updated_at = clock_timestamp()
-                FROM fence, unnest(?::bigint[], ?::uuid[]) AS t (seq, id)
-                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state = 'PENDING'
-                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
+                  AND m.state = 'PENDING' AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
                 RETURNING m.seq, m.state
             )
-            SELECT seq, state = 'BLOCKED' AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished
+            SELECT seq, state = 'BLOCKED' AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
             """;
 }

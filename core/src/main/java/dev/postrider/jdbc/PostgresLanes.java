@@ -289,7 +289,9 @@ final class PostgresLanes extends LaneStatements {
 
     private static Binder rows(Binder binder, Map<Long, UUID> rows) throws SQLException {
         Object[] seqs = rows.keySet().toArray();
-        return binder.array("int8", seqs).array("uuid", rows.values().toArray()).array("int8", seqs);
+        return binder.array("int8", seqs)
+                .array("int8", seqs)
+                .array("uuid", rows.values().toArray());
     }
 
     private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {

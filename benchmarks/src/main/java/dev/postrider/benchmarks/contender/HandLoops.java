@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** Two threads, each with a connection and a loop of its own, until stopped. */
@@ -21,14 +20,20 @@ final class HandLoops {
         boolean take(Connection connection) throws SQLException;
     }
 
+    /** Makes the turns of one of the loops. */
+    @FunctionalInterface
+    interface Turns {
+        Turn of(int loop, int loops);
+    }
+
     private final DataSource dataSource;
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopping;
 
-    HandLoops(DataSource dataSource, Supplier<Turn> turns) {
+    HandLoops(DataSource dataSource, Turns turns) {
         this.dataSource = dataSource;
         for (int i = 0; i < THREADS; i++) {
-            Turn turn = turns.get();
+            Turn turn = turns.of(i, THREADS);
             Thread thread = new Thread(() -> loop(turn), "by-hand-" + i);
             threads.add(thread);
             thread.start();

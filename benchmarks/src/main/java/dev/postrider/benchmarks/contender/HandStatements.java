@@ -22,6 +22,11 @@ interface HandStatements {
     /** The same, with a lease that outlasts the transaction. */
     List<Row> lease(Connection connection) throws SQLException;
 
+    /** What is next in a lane after this number, which nobody else reads. */
+    List<Row> next(Connection connection, int lane, long after) throws SQLException;
+
+    void archive(Connection connection, List<Row> rows) throws SQLException;
+
     void delete(Connection connection, List<Row> rows) throws SQLException;
 
     static HandStatements of(Sql sql, int topicId) {

@@ -3,6 +3,7 @@ package dev.postrider.benchmarks.contender;
 import dev.postrider.Postrider;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Sql;
+import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -12,11 +13,15 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Plain JDBC on Postrider's own tables and indexes, with no statement and no check that the job does not need: the limit. */
 public final class HandWritten implements Contender {
+
+    /** As many as a topic has unless it is told otherwise. */
+    private static final int LANES = 32;
 
     private static final List<String> TABLES = List.of("hand_message", "hand_archive", "hand_dedup");
 
@@ -25,7 +30,15 @@ public final class HandWritten implements Contender {
         /** A lease, so that no transaction is open meanwhile: what Postrider promises too. */
         LEASES,
         /** Row locks in an open transaction: the least there is, and a connection is pinned for as long as delivery takes. */
-        LOCKS
+        LOCKS,
+        /** Nothing in the database: each loop has lanes of its own, and reads each by number. */
+        LANES,
+        /** The same, and what was delivered is archived. */
+        LANES_WITH_ARCHIVE;
+
+        boolean isOrdered() {
+            return this == LANES || this == LANES_WITH_ARCHIVE;
+        }
     }
 
     private final String name;
@@ -45,7 +58,7 @@ public final class HandWritten implements Contender {
         this.keyed = keyed;
         this.tables = Postrider.on(dataSource)
                 .tables(options -> options.withTablePrefix("hand_"))
-                .topic("orders")
+                .topic(topic(), topic -> topic.lanes(claiming.isOrdered() ? LANES : 0))
                 .build();
     }
 
@@ -55,6 +68,17 @@ public final class HandWritten implements Contender {
 
     public static Contender locking(Arena arena, DataSource dataSource) {
         return new HandWritten("hand-written, row locks held", arena, dataSource, Claiming.LOCKS, false);
+    }
+
+    /** The least that an ordered drain needs: read by lane and number, and delete. */
+    public static Contender inLanes(Arena arena, DataSource dataSource) {
+        return new HandWritten("hand-written ordered", arena, dataSource, Claiming.LANES, false);
+    }
+
+    /** The same, and copy into the archive. */
+    public static Contender inLanesArchiving(Arena arena, DataSource dataSource) {
+        return new HandWritten(
+                "hand-written ordered with archive", arena, dataSource, Claiming.LANES_WITH_ARCHIVE, false);
     }
 
     public static Contender keyed(Arena arena, DataSource dataSource) {
@@ -69,7 +93,11 @@ public final class HandWritten implements Contender {
     @Override
     public void prepare() {
         tables.migrate();
-        topicId = (int) arena.number("SELECT id FROM hand_topic WHERE topic = 'orders'");
+        topicId = (int) arena.number("SELECT id FROM hand_topic WHERE topic = '" + topic() + "'");
+    }
+
+    private String topic() {
+        return claiming.isOrdered() ? "orders-in-order" : "orders";
     }
 
     @Override
@@ -121,15 +149,33 @@ public final class HandWritten implements Contender {
 
     @Override
     public void fill(int messages) throws SQLException {
-        PostriderContender.fill(tables, dataSource, "orders", messages);
+        PostriderContender.fill(
+                tables,
+                dataSource,
+                messages,
+                order -> Message.to(topic())
+                        .type("order.placed")
+                        .key(claiming.isOrdered() ? PostriderContender.key(order) : null)
+                        .json(order.json())
+                        .build());
     }
 
     @Override
     public void start(Receiver receiver) {
         HandStatements statements = HandStatements.of(arena.sql(), topicId);
-        loops = claiming == Claiming.LEASES
-                ? new HandLoops(dataSource, () -> new LeaseLoop(statements, receiver))
-                : new HandLoops(dataSource, () -> new LockLoop(statements, receiver));
+        loops = new HandLoops(dataSource, (number, of) -> switch (claiming) {
+            case LEASES -> new LeaseLoop(statements, receiver);
+            case LOCKS -> new LockLoop(statements, receiver);
+            case LANES, LANES_WITH_ARCHIVE ->
+                new LaneLoop(statements, receiver, lanes(number, of), claiming == Claiming.LANES_WITH_ARCHIVE);
+        });
+    }
+
+    private static List<Integer> lanes(int loop, int of) {
+        return IntStream.range(0, LANES)
+                .filter(lane -> lane % of == loop)
+                .boxed()
+                .toList();
     }
 
     @Override

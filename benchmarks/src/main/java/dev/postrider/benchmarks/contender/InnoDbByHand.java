@@ -24,6 +24,21 @@ record InnoDbByHand(int topicId) implements HandStatements {
             WHERE seq IN ({rows})
             """;
 
+    private static final String NEXT = """
+            SELECT seq, payload FROM hand_message
+            WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
+            """;
+
+    private static final String COPY = """
+            INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,
+                                      content_type, payload, headers, correlation_id, causation_id, traceparent, tracestate,
+                                      source, subject, occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
+                   correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, attempts + 1,
+                   crashes, created_at, UTC_TIMESTAMP(6)
+            FROM hand_message WHERE seq IN ({rows})
+            """;
+
     private static final String DELETE = "DELETE FROM hand_message WHERE seq IN ({rows})";
 
     @Override
@@ -52,8 +67,29 @@ record InnoDbByHand(int topicId) implements HandStatements {
     }
 
     @Override
+    public List<Row> next(Connection connection, int lane, long after) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(NEXT)) {
+            statement.setInt(1, topicId);
+            statement.setInt(2, lane);
+            statement.setLong(3, after);
+            statement.setInt(4, BATCH);
+            return HandStatements.read(statement);
+        }
+    }
+
+    @Override
+    public void archive(Connection connection, List<Row> rows) throws SQLException {
+        change(connection, COPY, rows);
+        change(connection, DELETE, rows);
+    }
+
+    @Override
     public void delete(Connection connection, List<Row> rows) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(withRows(DELETE, rows))) {
+        change(connection, DELETE, rows);
+    }
+
+    private static void change(Connection connection, String sql, List<Row> rows) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(withRows(sql, rows))) {
             bind(statement, 1, rows);
             statement.executeUpdate();
         }

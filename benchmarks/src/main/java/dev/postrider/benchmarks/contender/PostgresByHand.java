@@ -27,6 +27,22 @@ record PostgresByHand(int topicId) implements HandStatements {
             RETURNING seq, payload
             """;
 
+    private static final String NEXT = """
+            SELECT seq, payload FROM hand_message
+            WHERE topic_id = ? AND lane = ? AND state = 'PENDING' AND lane IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?
+            """;
+
+    private static final String ARCHIVE = """
+            WITH delivered AS (DELETE FROM hand_message WHERE seq = ANY (?) RETURNING *)
+            INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,
+                                      content_type, payload, headers, correlation_id, causation_id, traceparent, tracestate,
+                                      source, subject, occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
+                   correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, attempts + 1,
+                   crashes, created_at, clock_timestamp()
+            FROM delivered
+            """;
+
     private static final String DELETE = "DELETE FROM hand_message WHERE seq = ANY (?)";
 
     @Override
@@ -49,8 +65,28 @@ record PostgresByHand(int topicId) implements HandStatements {
     }
 
     @Override
+    public List<Row> next(Connection connection, int lane, long after) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(NEXT)) {
+            statement.setInt(1, topicId);
+            statement.setInt(2, lane);
+            statement.setLong(3, after);
+            statement.setInt(4, BATCH);
+            return HandStatements.read(statement);
+        }
+    }
+
+    @Override
+    public void archive(Connection connection, List<Row> rows) throws SQLException {
+        change(connection, ARCHIVE, rows);
+    }
+
+    @Override
     public void delete(Connection connection, List<Row> rows) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(DELETE)) {
+        change(connection, DELETE, rows);
+    }
+
+    private static void change(Connection connection, String sql, List<Row> rows) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             Object[] seqs = rows.stream().map(Row::seq).toArray();
             statement.setArray(1, connection.createArrayOf("int8", seqs));
             statement.executeUpdate();

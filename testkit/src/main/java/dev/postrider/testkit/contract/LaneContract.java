@@ -7,7 +7,6 @@ import dev.postrider.Postrider;
 import dev.postrider.error.StoreException;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
@@ -483,10 +482,14 @@ public abstract class LaneContract extends LaneFixture {
         LaneClaim head = node.timed().get(0);
         write(postrider, "b", 1);
         LaneClaim other = node.read().get(0);
-        Claim impossible = new Claim(
-                head.claim().seq(), head.claim().message(), -1, 0, head.claim().lease());
-        assertThatThrownBy(() -> node.settle(delivered(other), new Outcome.Retry(impossible, Duration.ZERO, "busy")))
-                .isInstanceOf(StoreException.class);
+        execute("ALTER TABLE postrider_message ADD CONSTRAINT refusing_error CHECK (last_error <> 'refused')");
+        try {
+            assertThatThrownBy(() ->
+                            node.settle(delivered(other), new Outcome.Retry(head.claim(), Duration.ZERO, "refused")))
+                    .isInstanceOf(StoreException.class);
+        } finally {
+            execute("ALTER TABLE postrider_message DROP CONSTRAINT refusing_error");
+        }
 
         assertThat(node.settle(delivered(other), retry(head))).noneMatch(Settlement::isLost);
 
