@@ -244,58 +244,58 @@ abstract class LockingDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<Long> acknowledge(Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive)
+    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
+        Set<HeldRow> held = lockHeld(connection, rows);
         if (archive != JdbcOptions.Archive.OFF) {
             boolean withPayload = archive == JdbcOptions.Archive.FULL;
-            change(connection, LockingSql.COPY, held, "archive messages", binder -> binder.flag(withPayload));
+            change(connection, LockingSql.COPY, numbers(held), "archive messages", binder -> binder.flag(withPayload));
         }
-        change(connection, LockingSql.DELETE, held, "delete delivered messages", binder -> {});
+        change(connection, LockingSql.DELETE, numbers(held), "delete delivered messages", binder -> {});
         return held;
     }
 
     @Override
-    Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException {
-        Set<Long> changed = new HashSet<>();
+    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Set<HeldRow> changed = new HashSet<>();
         for (Rescheduled row : rows) {
             int met = update(
                     connection,
                     LockingSql.RESCHEDULE,
                     binder -> binder.micros(row.delay())
                             .text(row.error())
-                            .number(row.seq())
-                            .uuid(token));
+                            .number(row.row().seq())
+                            .uuid(row.row().token()));
             if (met == 1) {
-                changed.add(row.seq());
+                changed.add(row.row());
             }
         }
         return changed;
     }
 
     @Override
-    Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException {
-        Set<Long> changed = new HashSet<>();
+    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Set<HeldRow> changed = new HashSet<>();
         for (BuriedRow row : rows) {
             int met = update(
                     connection,
                     LockingSql.BURY,
-                    binder -> binder.text(row.reason())
-                            .text(row.error())
-                            .text(row.fingerprint())
-                            .number(row.seq())
-                            .uuid(token));
+                    binder -> binder.text(row.epitaph().reason())
+                            .text(row.epitaph().error())
+                            .text(row.epitaph().fingerprint())
+                            .number(row.row().seq())
+                            .uuid(row.row().token()));
             if (met == 1) {
-                changed.add(row.seq());
+                changed.add(row.row());
             }
         }
         return changed;
     }
 
     @Override
-    Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
-        change(connection, LockingSql.RELEASE, held, "release messages", binder -> {});
+    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
+        Set<HeldRow> held = lockHeld(connection, rows);
+        change(connection, LockingSql.RELEASE, numbers(held), "release messages", binder -> {});
         return held;
     }
 
@@ -311,18 +311,32 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease) throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
-        change(connection, LockingSql.EXTEND, held, "extend leases", binder -> binder.micros(lease));
+    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+        Set<HeldRow> held = lockHeld(connection, rows);
+        change(connection, LockingSql.EXTEND, numbers(held), "extend leases", binder -> binder.micros(lease));
         return held;
     }
 
-    private Set<Long> lockHeld(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        return query(
+    private Set<HeldRow> lockHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        List<Long> seqs = rows.stream().map(HeldRow::seq).toList();
+        List<UUID> tokens = rows.stream().map(HeldRow::token).distinct().toList();
+        String lock = LockingSql.LOCK_HELD.replace("{tokens}", placeholders(tokens.size()));
+        Set<HeldRow> locked = query(
                 connection,
-                in(LockingSql.LOCK_HELD, seqs.size()),
-                binder -> bindNumbers(binder, seqs).uuid(token),
-                Dialect::numbers);
+                in(lock, seqs.size()),
+                binder -> {
+                    bindNumbers(binder, seqs);
+                    for (UUID token : padded(tokens)) {
+                        binder.uuid(token);
+                    }
+                },
+                this::heldRows);
+        locked.retainAll(new HashSet<>(rows));
+        return locked;
+    }
+
+    private static List<Long> numbers(Set<HeldRow> rows) {
+        return rows.stream().map(HeldRow::seq).sorted().toList();
     }
 
     @Override
@@ -337,7 +351,7 @@ abstract class LockingDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
         Set<Long> lost = query(
                 connection,
                 LockingSql.LOCK_LOST,

@@ -54,8 +54,12 @@ final class LockingSql {
 
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
-    static final String LOCK_HELD =
-            "SELECT seq FROM {message} WHERE seq IN ({values}) AND lease_token = ? AND state = 'PROCESSING' FOR UPDATE";
+    /** Rows of many claims, with their tokens: which of them go together is for the caller to see. */
+    static final String LOCK_HELD = """
+            SELECT seq, lease_token FROM {message}
+            WHERE seq IN ({values}) AND lease_token IN ({tokens}) AND state = 'PROCESSING'
+            FOR UPDATE
+            """;
 
     static final String LOCK_CLAIM =
             "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE";
@@ -66,7 +70,7 @@ final class LockingSql {
                                    occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
             SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
                    CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts, crashes, created_at, {now}
+                   occurred_at, deliver_at, GREATEST(attempts, 1), crashes, created_at, {now}
             FROM {message} WHERE seq IN ({values})
             """;
 
@@ -74,15 +78,15 @@ final class LockingSql {
 
     static final String RESCHEDULE = """
             UPDATE {message}
-            SET state = 'PENDING', available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
+            SET state = 'PENDING', attempts = GREATEST(attempts, 1), available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
                 locked_until = NULL, updated_at = {now}
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
     static final String BURY = """
             UPDATE {message}
-            SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL, locked_by = NULL,
-                locked_until = NULL, updated_at = {now}
+            SET state = 'DEAD', attempts = GREATEST(attempts, 1), reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+                locked_by = NULL, locked_until = NULL, updated_at = {now}
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 

@@ -169,52 +169,51 @@ final class PostgresDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<Long> acknowledge(Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive)
+    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
         if (archive == JdbcOptions.Archive.OFF) {
-            return query(connection, PostgresSql.DELETE, binder -> held(binder, seqs, token), Dialect::numbers);
+            return query(connection, PostgresSql.DELETE, binder -> lookUp(binder, rows), this::heldRows);
         }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
         return query(
-                connection,
-                PostgresSql.ARCHIVE,
-                binder -> held(binder, seqs, token).flag(withPayload),
-                Dialect::numbers);
+                connection, PostgresSql.ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), this::heldRows);
     }
 
     @Override
-    Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException {
+    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        List<HeldRow> held = rows.stream().map(Rescheduled::row).toList();
         return query(
                 connection,
                 PostgresSql.RESCHEDULE,
-                binder -> binder.array(
-                                "int8", rows.stream().map(Rescheduled::seq).toArray())
+                binder -> held(binder, held)
                         .array(
                                 "int8",
                                 rows.stream()
                                         .map(row -> Binder.toMicros(row.delay()))
                                         .toArray())
-                        .array("text", rows.stream().map(Rescheduled::error).toArray())
-                        .uuid(token),
-                Dialect::numbers);
+                        .array("text", rows.stream().map(Rescheduled::error).toArray()),
+                this::heldRows);
     }
 
     @Override
-    Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException {
+    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        List<HeldRow> held = rows.stream().map(BuriedRow::row).toList();
+        List<Epitaph> epitaphs = rows.stream().map(BuriedRow::epitaph).toList();
         return query(
                 connection,
                 PostgresSql.BURY,
-                binder -> binder.array("int8", rows.stream().map(BuriedRow::seq).toArray())
-                        .array("text", rows.stream().map(BuriedRow::reason).toArray())
-                        .array("text", rows.stream().map(BuriedRow::error).toArray())
-                        .array("text", rows.stream().map(BuriedRow::fingerprint).toArray())
-                        .uuid(token),
-                Dialect::numbers);
+                binder -> held(binder, held)
+                        .array("text", epitaphs.stream().map(Epitaph::reason).toArray())
+                        .array("text", epitaphs.stream().map(Epitaph::error).toArray())
+                        .array(
+                                "text",
+                                epitaphs.stream().map(Epitaph::fingerprint).toArray()),
+                this::heldRows);
     }
 
     @Override
-    Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        return query(connection, PostgresSql.RELEASE, binder -> held(binder, seqs, token), Dialect::numbers);
+    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
+        return query(connection, PostgresSql.RELEASE, binder -> held(binder, rows), this::heldRows);
     }
 
     @Override
@@ -226,13 +225,18 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease) throws SQLException {
-        return query(
-                connection, PostgresSql.EXTEND, binder -> held(binder.micros(lease), seqs, token), Dialect::numbers);
+    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+        return query(connection, PostgresSql.EXTEND, binder -> lookUp(binder.micros(lease), rows), this::heldRows);
     }
 
-    private static Binder held(Binder binder, Collection<Long> seqs, UUID token) throws SQLException {
-        return binder.array("int8", seqs.toArray()).uuid(token);
+    /** The numbers to look up, and then each with its token. */
+    private static Binder lookUp(Binder binder, List<HeldRow> rows) throws SQLException {
+        return held(binder.array("int8", rows.stream().map(HeldRow::seq).toArray()), rows);
+    }
+
+    private static Binder held(Binder binder, List<HeldRow> rows) throws SQLException {
+        return binder.array("int8", rows.stream().map(HeldRow::seq).toArray())
+                .array("uuid", rows.stream().map(HeldRow::token).toArray());
     }
 
     @Override
@@ -244,7 +248,7 @@ final class PostgresDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
         return update(
                 connection,
                 PostgresSql.SWEEP,

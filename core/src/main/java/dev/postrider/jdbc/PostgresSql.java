@@ -102,52 +102,63 @@ final class PostgresSql {
             RETURNING m.*
             """;
 
-    // Outcomes name the token and not the state: a row has a token exactly while it is PROCESSING, by the table's own
-    // constraint,
-    // and naming the state would let the planner go through all that is leased instead of looking up the numbers.
+    // Outcomes are of many claims, each row with its own token. They name the token and not the state: a row has a
+    // token exactly while
+    // it is PROCESSING, by the table's own constraint, and naming the state would let the planner go through all that
+    // is leased
+    // instead of looking up the numbers. A row that was born claimed has no attempt counted yet: every outcome of an
+    // attempt counts it.
 
-    static final String DELETE =
-            "DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING seq";
+    static final String DELETE = """
+            DELETE FROM {message}
+            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            RETURNING seq, lease_token
+            """;
 
     static final String ARCHIVE = """
             WITH done AS (
-                DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING *
+                DELETE FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+                RETURNING *
+            ), kept AS (
+                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                       occurred_at, deliver_at, greatest(attempts, 1), crashes, created_at, clock_timestamp()
+                FROM done
             )
-            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts, crashes, created_at, clock_timestamp()
-            FROM done
-            RETURNING seq
+            SELECT seq, lease_token FROM done
             """;
 
     static final String RESCHEDULE = """
             UPDATE {message} AS m
-            SET state = 'PENDING', available_at = clock_timestamp() + failed.delay * interval '1 microsecond',
-                last_error = failed.error, lease_token = NULL, locked_by = NULL, locked_until = NULL,
-                updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS failed (seq, delay, error)
-            WHERE m.seq = failed.seq AND m.lease_token = ?
-            RETURNING m.seq
+            SET state = 'PENDING', attempts = greatest(attempts, 1),
+                available_at = clock_timestamp() + failed.delay * interval '1 microsecond', last_error = failed.error,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS failed (seq, lease_token, delay, error)
+            WHERE m.seq = failed.seq AND m.lease_token = failed.lease_token
+            RETURNING failed.seq, failed.lease_token
             """;
 
     static final String BURY = """
             UPDATE {message} AS m
-            SET state = 'DEAD', reason = dead.reason, last_error = dead.error, fingerprint = dead.fingerprint,
-                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[]) AS dead (seq, reason, error, fingerprint)
-            WHERE m.seq = dead.seq AND m.lease_token = ?
-            RETURNING m.seq
+            SET state = 'DEAD', attempts = greatest(attempts, 1), reason = dead.reason, last_error = dead.error,
+                fingerprint = dead.fingerprint, lease_token = NULL, locked_by = NULL, locked_until = NULL,
+                updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[]) AS dead (seq, lease_token, reason, error, fingerprint)
+            WHERE m.seq = dead.seq AND m.lease_token = dead.lease_token
+            RETURNING dead.seq, dead.lease_token
             """;
 
     static final String RELEASE = """
-            UPDATE {message}
+            UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
-            RETURNING seq
+            FROM unnest(?::bigint[], ?::uuid[]) AS given_back (seq, lease_token)
+            WHERE m.seq = given_back.seq AND m.lease_token = given_back.lease_token
+            RETURNING given_back.seq, given_back.lease_token
             """;
 
     static final String RELEASE_CLAIM = """
@@ -159,8 +170,8 @@ final class PostgresSql {
 
     static final String EXTEND = """
             UPDATE {message} SET locked_until = clock_timestamp() + ? * interval '1 microsecond'
-            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
-            RETURNING seq
+            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            RETURNING seq, lease_token
             """;
 
     static final String SWEEP = """
