@@ -63,6 +63,14 @@ final class ClaimLoop {
         turns.values().forEach(Turn::want);
     }
 
+    /** Something may be due in this topic. */
+    void lookNow(TopicName topic) {
+        Turn turn = turns.get(topic);
+        if (turn != null) {
+            turn.want();
+        }
+    }
+
     /** Something will be due in this topic. What is due after the next poll is left to that. */
     void lookAfter(TopicName topic, Duration delay) {
         Turn turn = turns.get(topic);
@@ -87,9 +95,8 @@ final class ClaimLoop {
     void claimEach() {
         for (Turn turn : order) {
             turn.dueAt(time.nanos());
-            int room = room(turn.topic());
-            if (room > 0) {
-                claim(turn, room);
+            if (room(turn.topic()) > 0) {
+                claim(turn);
             }
         }
     }
@@ -134,28 +141,33 @@ final class ClaimLoop {
         if (gather > 0 && room < Math.min(options.batchSize(), turn.topic().maxInFlight()) / 2) {
             return gather;
         }
-        claim(turn, room);
+        claim(turn);
         return turn.waitFrom(time.nanos());
     }
 
     private int room(Topic topic) {
-        return inFlight.freeBytes() <= 0 ? 0 : Math.min(inFlight.freeSlots(topic), options.batchSize());
+        return Math.min(inFlight.freeSlots(topic), options.batchSize());
     }
 
-    private void claim(Turn turn, int room) {
+    private void claim(Turn turn) {
+        InFlight.Room room = inFlight.takeForClaim(turn.topic(), options.batchSize());
+        if (room.slots() == 0) {
+            inFlight.giveBack(room); // somebody was quicker
+            return;
+        }
         Topic topic = turn.topic();
-        ClaimRequest request = request(topic, room);
         Held.Stamp asked = Held.Stamp.now(time);
         boolean due = turn.begin(asked.nanos());
+        ClaimRequest request = request(topic, room, due);
         try {
-            List<Claim> claims = store.claim(request);
+            List<Held> held = hold(topic, request, asked, room);
             turn.claimed(time.nanos());
-            handOver(topic, claims, asked);
-            if (isFull(claims, request)) {
+            handOver(topic, held);
+            if (isFull(held, request)) {
                 turn.want();
             }
             if (due) {
-                followUp(topic, claims);
+                followUp(topic, held);
             }
         } catch (RuntimeException e) {
             turn.again(due, time.nanos());
@@ -163,38 +175,46 @@ final class ClaimLoop {
         }
     }
 
-    private ClaimRequest request(Topic topic, int room) {
+    /** @param due whether something is known to be due, perhaps a lease that ran out; otherwise something new may be there */
+    private ClaimRequest request(Topic topic, InFlight.Room room, boolean due) {
         return new ClaimRequest(
                 topic.name(),
                 options.worker(),
                 topic.tenants(),
-                room,
-                inFlight.freeBytes(),
+                room.slots(),
+                room.bytes(),
                 options.lease(),
-                topic.maxAttempts());
+                topic.maxAttempts(),
+                !due);
     }
 
-    private void handOver(Topic topic, List<Claim> claims, Held.Stamp asked) {
-        if (claims.isEmpty()) {
-            return;
+    private List<Held> hold(Topic topic, ClaimRequest request, Held.Stamp asked, InFlight.Room room) {
+        try {
+            List<Claim> claims = store.claim(request);
+            List<Held> held =
+                    claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
+            held.forEach(inFlight::add); // all of them before the first answer can come
+            return held;
+        } finally {
+            inFlight.giveBack(room);
         }
-        events.on(new Event.Fetched(topic.name(), claims.size()));
-        List<Held> held =
-                claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
-        held.forEach(inFlight::add); // all of them before the first answer can come
-        held.forEach(pipeline::deliver);
     }
 
-    private static boolean isFull(List<Claim> claims, ClaimRequest request) {
-        long bytes = claims.stream()
-                .mapToLong(claim -> claim.message().payload().size())
-                .sum();
-        return claims.size() >= request.limit() || bytes >= request.maxBytes();
+    private void handOver(Topic topic, List<Held> held) {
+        if (!held.isEmpty()) {
+            events.on(new Event.Fetched(topic.name(), held.size()));
+            held.forEach(pipeline::deliver);
+        }
+    }
+
+    private static boolean isFull(List<Held> held, ClaimRequest request) {
+        long bytes = held.stream().mapToLong(Held::bytes).sum();
+        return held.size() >= request.limit() || bytes >= request.maxBytes();
     }
 
     /** Something was known to be due. */
-    private void followUp(Topic topic, List<Claim> claims) {
-        if (claims.isEmpty()) {
+    private void followUp(Topic topic, List<Held> held) {
+        if (held.isEmpty()) {
             sweep(topic); // perhaps a lease that ran out on its last attempt
         } else {
             long soon = time.nanos() + ASK_AGAIN.toNanos();

@@ -3,11 +3,14 @@ package dev.postrider.dispatch;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
+import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -94,6 +97,28 @@ public final class Dispatcher implements AutoCloseable {
         if (current != null) {
             current.wake();
         }
+    }
+
+    /**
+     * For whoever writes messages in this process. Once started, and until stopped, this dispatcher takes over what it has room for
+     * when it is committed, and looks for the rest at once.
+     */
+    public HandOver handOver() {
+        return new HandOver() {
+            @Override
+            public Reservation reserve(List<Message> messages) {
+                Engine current = engine;
+                return current == null ? Reservation.NONE : current.reserve(messages);
+            }
+
+            @Override
+            public void committed(Collection<Message> messages) {
+                Engine current = engine;
+                if (current != null) {
+                    current.wakeFor(messages);
+                }
+            }
+        };
     }
 
     /**

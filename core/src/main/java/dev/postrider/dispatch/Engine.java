@@ -2,13 +2,17 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts and the threads of a dispatcher at work: one loop claims and hands over, one writes outcomes, one keeps leases, one
- * keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
+ * The parts and the threads of a dispatcher at work: one loop claims and delivers, one delivers what was written on this node, one
+ * writes outcomes, one keeps leases, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -40,8 +44,10 @@ final class Engine {
     private final OutcomeWriter writer;
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
+    private final BornClaims births;
     private final Housekeeper housekeeper;
     private final BackgroundLoop claiming;
+    private final BackgroundLoop handing;
     private final BackgroundLoop writing;
     private final BackgroundLoop keeping;
     private final BackgroundLoop housekeeping;
@@ -66,18 +72,22 @@ final class Engine {
                 time,
                 options.lease().minus(options.headroom()));
         claims = new ClaimLoop(store, options, topics, inFlight, pipeline, time, events);
+        births = new BornClaims(store, options, topics, inFlight, pipeline, time, events);
         LeaseKeeper keeper = new LeaseKeeper(store, inFlight, options.lease(), time);
         housekeeper = new Housekeeper(store, retention, options, topics, time, events, inFlight, writer.tally());
         claiming = new BackgroundLoop(this, "claim", claims::runOnce, events);
+        handing = new BackgroundLoop(this, "hand-over", births::runOnce, events);
         writing = new BackgroundLoop(this, "settle", this::write, events);
         keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
         housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
         writer.onWork(writing::wake);
+        births.onWork(handing::wake);
     }
 
     void start() {
         writing.start();
         keeping.start();
+        handing.start();
         claiming.start();
         housekeeping.start();
     }
@@ -85,6 +95,30 @@ final class Engine {
     void wake() {
         claims.lookNow();
         claiming.wake();
+    }
+
+    /** Messages of these topics may be due. */
+    void wake(Collection<TopicName> topics) {
+        topics.forEach(claims::lookNow);
+        claiming.wake();
+    }
+
+    /** These were committed on this node, and nobody holds them. */
+    void wakeFor(Collection<Message> committed) {
+        long now = time.wallMillis();
+        for (Message message : committed) {
+            Instant due = message.deliverAt();
+            if (due == null || due.toEpochMilli() <= now) {
+                claims.lookNow(message.topic());
+            } else {
+                claims.lookAfter(message.topic(), Duration.ofMillis(due.toEpochMilli() - now));
+            }
+        }
+        claiming.wake();
+    }
+
+    HandOver.Reservation reserve(List<Message> messages) {
+        return births.reserve(messages);
     }
 
     int inFlight() {
@@ -139,6 +173,7 @@ final class Engine {
     }
 
     private void drain() {
+        births.close();
         claiming.end();
         housekeeper.stop();
         housekeeping.end();
@@ -165,13 +200,16 @@ final class Engine {
             if (!awaitIdle(FLUSH_TIMEOUT)) {
                 log.warn("Stopped with {} outcomes unwritten; their leases will run out", inFlight.count());
             }
+            handing.end();
             keeping.end();
             writing.end();
+            handing.awaitEnd(FLUSH_TIMEOUT);
             keeping.awaitEnd(FLUSH_TIMEOUT);
             writing.awaitEnd(FLUSH_TIMEOUT);
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
+            handing.end();
             keeping.end();
             writing.end();
         }
@@ -197,6 +235,7 @@ final class Engine {
 
     private Duration keep(LeaseKeeper keeper) {
         pipeline.giveUpOverdue(inFlight.all());
+        births.freeExpired();
         return keeper.runOnce();
     }
 

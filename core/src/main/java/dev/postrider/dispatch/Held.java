@@ -13,6 +13,7 @@ final class Held {
 
     private final Topic topic;
     private final Claim claim;
+    private final boolean born;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private volatile Stamp renewed;
@@ -35,10 +36,25 @@ final class Held {
     }
 
     Held(Topic topic, Claim claim, Stamp asked) {
+        this(topic, claim, asked, false);
+    }
+
+    private Held(Topic topic, Claim claim, Stamp asked, boolean born) {
         this.topic = topic;
         this.claim = claim;
+        this.born = born;
         this.startedNanos = asked.nanos();
         this.renewed = asked;
+    }
+
+    /** A message that was inserted under this lease. */
+    static Held born(Topic topic, Claim claim, Stamp asked) {
+        return new Held(topic, claim, asked, true);
+    }
+
+    /** Whether it was never claimed, so that no claim waits for its slot. */
+    boolean isBorn() {
+        return born;
     }
 
     Topic topic() {

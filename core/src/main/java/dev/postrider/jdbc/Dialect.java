@@ -112,8 +112,10 @@ abstract class Dialect {
     /**
      * Inserts the rows and their marks in the order given, leaving out those whose key or id is there already. Returns the ids
      * of the rows inserted.
+     *
+     * @param birth which of them to insert under which lease unless their topic is paused; is told of those that were
      */
-    abstract Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException;
+    abstract Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException;
 
     /** Who used these keys first. Keys without an answer were given free meanwhile. */
     abstract Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
@@ -243,6 +245,20 @@ abstract class Dialect {
             numbers.add(rows.getLong("seq"));
         }
         return numbers;
+    }
+
+    /** The ids of inserted rows; those that were born claimed come with their number. */
+    final Set<UUID> idsAndBirths(ResultSet rows, Birth birth) throws SQLException {
+        Set<UUID> ids = new HashSet<>();
+        while (rows.next()) {
+            UUID id = readUuid(rows, "id");
+            long seq = rows.getLong("seq");
+            if (!rows.wasNull()) {
+                birth.born(id, seq);
+            }
+            ids.add(id);
+        }
+        return ids;
     }
 
     final Set<HeldRow> heldRows(ResultSet rows) throws SQLException {

@@ -37,7 +37,7 @@ final class JdbcMessageStore implements MessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
-    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not. */
+    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not or somebody rings. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
 
     private static final int SWEEP_ERROR_LIMIT = 200;
@@ -68,7 +68,7 @@ final class JdbcMessageStore implements MessageStore {
         giveBackUnanswered();
         if (!timeToLookForExpired(topicId)) {
             List<Claim> due = claimDue(topicId, request);
-            return due.isEmpty() ? claimExpired(topicId, request) : due;
+            return due.isEmpty() && !request.newOnly() ? claimExpired(topicId, request) : due;
         }
         List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
         long bytes = claims.stream()

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Databases that do not return what they changed: the rows are locked first, under the token, then changed by number, and the
@@ -54,10 +56,10 @@ abstract class LockingDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
         List<NewRow> keyed = rows.stream().filter(row -> row.mark() != null).toList();
         if (keyed.isEmpty()) {
-            return insertMessages(connection, rows);
+            return insertMessages(connection, rows, birth);
         }
         // A mark without its message would swallow the event for ever: both or neither.
         Savepoint savepoint = connection.setSavepoint();
@@ -65,7 +67,7 @@ abstract class LockingDialect extends Dialect {
             insertMarks(connection, inMarkOrder(keyed));
             Map<NewRow.Mark, FirstUse> first = firstUses(connection, marks(keyed));
             Set<UUID> inserted = insertMessages(
-                    connection, rows.stream().filter(row -> isFirst(row, first)).toList());
+                    connection, rows.stream().filter(row -> isFirst(row, first)).toList(), birth);
             connection.releaseSavepoint(savepoint);
             return inserted;
         } catch (SQLException | RuntimeException e) {
@@ -101,12 +103,13 @@ abstract class LockingDialect extends Dialect {
     }
 
     /** An id that is there already is left out and the rest tried again; the failed statement itself left nothing behind. */
-    private Set<UUID> insertMessages(Connection connection, List<NewRow> rows) throws SQLException {
+    private Set<UUID> insertMessages(Connection connection, List<NewRow> rows, @Nullable Birth birth)
+            throws SQLException {
         Map<UUID, NewRow> remaining = new LinkedHashMap<>();
         rows.forEach(row -> remaining.putIfAbsent(row.message().id().value(), row));
         for (int attempt = 0; !remaining.isEmpty(); attempt++) {
             try {
-                insertRows(connection, remaining.values());
+                insertRows(connection, remaining.values(), birth);
                 return remaining.keySet();
             } catch (SQLException e) {
                 if (!SqlErrors.isDuplicateKey(e) || attempt > 2) {
@@ -118,26 +121,112 @@ abstract class LockingDialect extends Dialect {
         return Set.of();
     }
 
-    private void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
-        String greatest = "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
+    private void insertRows(Connection connection, Collection<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        List<NewRow> born = birth == null ? List.of() : open(connection, birth.wanted(rows));
+        if (birth != null && !born.isEmpty()) {
+            insertBorn(connection, rows, birth, born);
+            return;
+        }
         String values = String.join(", ", Collections.nCopies(rows.size(), LockingSql.INSERT_ROW));
-        String state =
-                "CASE WHEN ? AND COALESCE(" + timeParameter() + ", {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END";
-        String insert = LockingSql.INSERT
-                .replace("{rows}", values)
-                .replace("{state}", state)
-                .replace("{greatest}", greatest);
-        try (PreparedStatement statement = connection.prepareStatement(sqlOnce(insert))) {
+        try (PreparedStatement statement =
+                connection.prepareStatement(insertion(LockingSql.INSERT.replace("{rows}", values)))) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
-                binder.message(row.message(), row.topicId())
-                        .small(row.lane())
-                        .flag(row.lane() != null)
-                        .time(row.message().deliverAt())
-                        .time(row.message().deliverAt());
+                bindRow(binder, row);
             }
             expect(rows.size(), statement.executeUpdate(), "insert messages");
         }
+    }
+
+    private String insertion(String statement) {
+        String greatest = "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
+        String state =
+                "CASE WHEN ? AND COALESCE(" + timeParameter() + ", {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END";
+        return sqlOnce(statement.replace("{state}", state).replace("{greatest}", greatest));
+    }
+
+    private static void bindRow(Binder binder, NewRow row) throws SQLException {
+        binder.message(row.message(), row.topicId())
+                .small(row.lane())
+                .flag(row.lane() != null)
+                .time(row.message().deliverAt())
+                .time(row.message().deliverAt());
+    }
+
+    /** Looked at before the insert and not in it, where it would lock the row of the topic until the commit. */
+    private List<NewRow> open(Connection connection, List<NewRow> wanted) throws SQLException {
+        List<Integer> topics = wanted.stream().map(NewRow::topicId).distinct().toList();
+        if (topics.isEmpty()) {
+            return wanted;
+        }
+        Set<Integer> paused = query(
+                connection,
+                in(LockingSql.PAUSED, topics.size()),
+                binder -> {
+                    for (Integer topic : padded(topics)) {
+                        binder.integer(topic);
+                    }
+                },
+                LockingDialect::topicNumbers);
+        return wanted.stream().filter(row -> !paused.contains(row.topicId())).toList();
+    }
+
+    private static Set<Integer> topicNumbers(ResultSet rows) throws SQLException {
+        Set<Integer> numbers = new HashSet<>();
+        while (rows.next()) {
+            numbers.add(rows.getInt("id"));
+        }
+        return numbers;
+    }
+
+    private void insertBorn(Connection connection, Collection<NewRow> rows, Birth birth, List<NewRow> born)
+            throws SQLException {
+        Set<NewRow> leased = new HashSet<>(born);
+        String values = rows.stream()
+                .map(row -> leased.contains(row) ? LockingSql.INSERT_BORN_ROW : LockingSql.INSERT_UNBORN_ROW)
+                .collect(Collectors.joining(", "));
+        String insert = insertion(LockingSql.INSERT_BORN.replace("{rows}", values));
+        try (PreparedStatement statement = connection.prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
+            Binder binder = bind(statement);
+            for (NewRow row : rows) {
+                if (leased.contains(row)) {
+                    binder.message(row.message(), row.topicId())
+                            .uuid(birth.lease().token())
+                            .text(birth.lease().holder())
+                            .micros(birth.lease().length());
+                } else {
+                    bindRow(binder, row);
+                }
+            }
+            expect(rows.size(), statement.executeUpdate(), "insert messages");
+            if (rows.size() == 1) {
+                birth.born(born.get(0).message().id().value(), generatedNumber(statement));
+            } else {
+                numbers(connection, born).forEach((seq, id) -> birth.born(id, seq));
+            }
+        }
+    }
+
+    private static long generatedNumber(PreparedStatement statement) throws SQLException {
+        try (ResultSet keys = statement.getGeneratedKeys()) {
+            if (!keys.next()) {
+                throw new SQLException("The driver does not say which number the message was given");
+            }
+            return keys.getLong(1);
+        }
+    }
+
+    /** Drivers differ in what they say of several rows, so they are read back. */
+    private Map<Long, UUID> numbers(Connection connection, List<NewRow> rows) throws SQLException {
+        return query(
+                connection,
+                in(LockingSql.NUMBERS, rows.size()),
+                binder -> {
+                    for (NewRow row : padded(rows)) {
+                        binder.uuid(row.message().id().value());
+                    }
+                },
+                this::numbersWithIds);
     }
 
     private Set<UUID> liveIds(Connection connection, Set<UUID> ids) throws SQLException {

@@ -18,6 +18,22 @@ final class LockingSql {
     static final String INSERT_ROW =
             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {state}, {greatest}, {now}, {now})";
 
+    /** The same for messages that this node means to take over: each either leased to it from the start or not. */
+    static final String INSERT_BORN = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, created_at, updated_at, lease_token, locked_by, locked_until)
+            VALUES {rows}
+            """;
+
+    static final String INSERT_BORN_ROW =
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'PROCESSING', {now}, {now}, {now}, ?, ?, {later})";
+
+    static final String INSERT_UNBORN_ROW =
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {state}, {greatest}, {now}, {now}, NULL, NULL, NULL)";
+
+    static final String PAUSED = "SELECT id FROM {topic} WHERE paused AND id IN ({values})";
+
     /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
     static final String LOCK_DUE = """
             SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
@@ -132,6 +148,8 @@ final class LockingSql {
     static final String PURGE_KEYS = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
 
     static final String FIRST_USES = "SELECT * FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+
+    static final String NUMBERS = "SELECT seq, id FROM {message} WHERE id IN ({values})";
 
     static final String LIVE_IDS = "SELECT id FROM {message} WHERE id IN ({values})";
 

@@ -45,8 +45,15 @@ final class PostgresDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
+        if (birth != null) {
+            return query(
+                    connection,
+                    keyed ? PostgresSql.INSERT_KEYED_BORN : PostgresSql.INSERT_BORN,
+                    binder -> bindBirth(bindInput(binder, rows), birth, rows),
+                    answer -> idsAndBirths(answer, birth));
+        }
         return query(
                 connection,
                 keyed ? PostgresSql.INSERT_KEYED : PostgresSql.INSERT,
@@ -54,8 +61,15 @@ final class PostgresDialect extends Dialect {
                 this::ids);
     }
 
-    private static void bindInput(Binder binder, List<NewRow> rows) throws SQLException {
-        binder.array("uuid", column(rows, Message::id, MessageId::value))
+    private static void bindBirth(Binder binder, Birth birth, List<NewRow> rows) throws SQLException {
+        binder.uuid(birth.lease().token())
+                .text(birth.lease().holder())
+                .micros(birth.lease().length())
+                .array("uuid", column(birth.wanted(rows), Message::id, MessageId::value));
+    }
+
+    private static Binder bindInput(Binder binder, List<NewRow> rows) throws SQLException {
+        return binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())
                 .array("text", column(rows, message -> message.topic().namespace()))
                 .array("text", column(rows, message -> message.topic().topic()))

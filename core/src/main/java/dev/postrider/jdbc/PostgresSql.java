@@ -29,22 +29,61 @@ final class PostgresSql {
     static final String INSERT =
             INSERT_MESSAGE + "FROM " + INPUT + "ORDER BY ord ON CONFLICT (id) DO NOTHING RETURNING id";
 
-    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
-    static final String INSERT_KEYED =
-            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + """
-            ), mark AS (
+    static final String MARKS = """
+            mark AS (
                 INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash)
                 SELECT topic_id, key_hash, id, payload_hash FROM input WHERE key_hash IS NOT NULL
                 ORDER BY topic_id, key_hash, ord -- every transaction takes its marks in the same order
                 ON CONFLICT DO NOTHING
                 RETURNING message_id
             )
-            """ + INSERT_MESSAGE + """
+            """;
+
+    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
+    static final String INSERT_KEYED =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_MESSAGE + """
             FROM input LEFT JOIN mark ON mark.message_id = input.id
             WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id
+            """;
+
+    /**
+     * The same for messages that this node means to take over: those whose ids are given are leased to it from the start, unless their
+     * topic is paused, and come back with their numbers.
+     */
+    static final String INSERT_BORN_MESSAGE = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
+            SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                   deliver_at, lane,
+                   CASE WHEN open_topic IS NOT NULL THEN 'PROCESSING'
+                        WHEN lane IS NOT NULL AND deliver_at > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(deliver_at, clock_timestamp()),
+                   CASE WHEN open_topic IS NOT NULL THEN ?::uuid END, CASE WHEN open_topic IS NOT NULL THEN ? END,
+                   CASE WHEN open_topic IS NOT NULL THEN clock_timestamp() + ? * interval '1 microsecond' END
+            FROM input
+            LEFT JOIN (SELECT id FROM {topic} WHERE NOT paused) AS topics (open_topic)
+                   ON open_topic = input.topic_id AND input.id = ANY (?::uuid[])
+            """;
+
+    static final String INSERT_BORN =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + ")\n" + INSERT_BORN_MESSAGE + """
+            ORDER BY ord
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """;
+
+    static final String INSERT_KEYED_BORN =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_BORN_MESSAGE + """
+            LEFT JOIN mark ON mark.message_id = input.id
+            WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
+            ORDER BY ord
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
 
     static final String FIRST_USES = """

@@ -101,7 +101,8 @@ final class ArchitectureTest {
                             "Outcome",
                             "RetentionStore",
                             "Settlement",
-                            "TopicDeclaration")),
+                            "TopicDeclaration",
+                            "HandOver")),
             Map.entry(
                     "transport",
                     Set.of(
