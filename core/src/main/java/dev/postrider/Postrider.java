@@ -118,7 +118,7 @@ public final class Postrider implements AutoCloseable {
         return dispatcher.deliverDue();
     }
 
-    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once. */
+    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once: here, and with a doorbell elsewhere. */
     public void wake() {
         dispatcher.wake();
     }

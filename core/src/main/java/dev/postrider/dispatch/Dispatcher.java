@@ -10,6 +10,7 @@ import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -27,6 +28,7 @@ public final class Dispatcher implements AutoCloseable {
     private final List<Topic> topics;
     private final DispatchOptions options;
     private final EventListener events;
+    private final @Nullable Bell bell;
     private volatile @Nullable Engine engine;
     private boolean stopped;
 
@@ -41,11 +43,23 @@ public final class Dispatcher implements AutoCloseable {
             List<Topic> topics,
             DispatchOptions options,
             EventListener events) {
+        this(store, retention, topics, options, events, null);
+    }
+
+    /** @param line how this node and the others of the same database tell each other of commits; closed by {@link #stop} */
+    public Dispatcher(
+            MessageStore store,
+            RetentionStore retention,
+            List<Topic> topics,
+            DispatchOptions options,
+            EventListener events,
+            Doorbell.@Nullable Line line) {
         this.store = store;
         this.retention = retention;
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
         this.options = options;
         this.events = new EventListeners(List.of(events));
+        this.bell = line == null ? null : new Bell(line, Time.system(), this.events);
         checkNames();
         this.topics.forEach(this::checkTimeout);
     }
@@ -88,14 +102,20 @@ public final class Dispatcher implements AutoCloseable {
             Engine started = engine(false);
             engine = started;
             started.start();
+            if (bell != null) {
+                bell.listen(started::wake);
+            }
         }
     }
 
-    /** Something was committed: look for it now instead of at the next poll. */
+    /** Something was committed: look for it now instead of at the next poll, here and on the other nodes. */
     public void wake() {
         Engine current = engine;
         if (current != null) {
             current.wake();
+        }
+        if (bell != null) {
+            bell.ringAnywhere();
         }
     }
 
@@ -117,8 +137,26 @@ public final class Dispatcher implements AutoCloseable {
                 if (current != null) {
                     current.wakeFor(messages);
                 }
+                tellOthers(messages);
             }
         };
+    }
+
+    /** What is due later is found by polling. */
+    private void tellOthers(Collection<Message> committed) {
+        if (bell == null) {
+            return;
+        }
+        Set<TopicName> due = new HashSet<>();
+        for (Message message : committed) {
+            Instant deliverAt = message.deliverAt();
+            if (deliverAt == null || deliverAt.isBefore(Instant.now())) {
+                due.add(message.topic());
+            }
+        }
+        if (!due.isEmpty()) {
+            bell.ring(due);
+        }
     }
 
     /**
@@ -147,13 +185,19 @@ public final class Dispatcher implements AutoCloseable {
             stopped = true;
             last = engine;
         }
-        if (last == null) {
-            return;
-        }
-        if (last.isCallingItself()) {
-            new Thread(last::stop, "postrider-stop").start();
+        if ((last != null && last.isCallingItself()) || (bell != null && bell.isCallingItself())) {
+            new Thread(() -> stop(last), "postrider-stop").start();
         } else {
+            stop(last);
+        }
+    }
+
+    private void stop(@Nullable Engine last) {
+        if (last != null) {
             last.stop();
+        }
+        if (bell != null) {
+            bell.stop();
         }
     }
 

@@ -97,9 +97,13 @@ final class Engine {
         claiming.wake();
     }
 
-    /** Messages of these topics may be due. */
-    void wake(Collection<TopicName> topics) {
-        topics.forEach(claims::lookNow);
+    /** Another node has committed something. */
+    void wake(Doorbell.Ring ring) {
+        if (ring.isAnywhere()) {
+            claims.lookNow();
+        } else {
+            ring.topics().forEach(claims::lookNow);
+        }
         claiming.wake();
     }
 

@@ -69,7 +69,7 @@ final class ArchitectureTest {
     private static final Map<String, Set<String>> PUBLIC_TYPES = new TreeMap<>(Map.ofEntries(
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry("admin", Set.of("Admin", "Repair", "StoredMessage", "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "FailurePolicy", "Topic")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
