@@ -162,8 +162,10 @@ final class ClaimLoop {
         try {
             List<Held> held = hold(topic, request, asked, room);
             turn.claimed(time.nanos());
+            boolean full = isFull(held, request);
+            inFlight.claimed(topic, full);
             handOver(topic, held);
-            if (isFull(held, request)) {
+            if (full) {
                 turn.want();
             }
             if (due) {

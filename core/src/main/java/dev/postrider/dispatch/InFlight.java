@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.message.TopicName;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +27,7 @@ final class InFlight {
     private int taken;
     private long takenBytes;
     private boolean birthsWanted;
+    private final Set<TopicName> behind = new HashSet<>();
 
     /** Room that was taken, to be filled or given back. */
     record Room(Topic topic, int slots, long bytes) {}
@@ -75,11 +77,30 @@ final class InFlight {
         return take(topic, Math.max(Math.min(slots, wanted), 0), bytes);
     }
 
-    /** Takes room for one message that is about to be written; null when there is none. */
+    /**
+     * Takes room for one message that is about to be written; null when there is none. Nor is there while older ones wait for theirs:
+     * new messages that are always quicker would keep them waiting for ever.
+     */
     @Nullable
     synchronized Room takeForBirth(Topic topic, long bytes) {
         birthsWanted = true;
-        return freeSlots(topic) < 1 || freeBytes() < bytes ? null : take(topic, 1, bytes);
+        if (behind.contains(topic.name())) {
+            return null;
+        }
+        if (freeSlots(topic) < 1 || freeBytes() < bytes) {
+            behind.add(topic.name()); // it goes to the queue, and others after it
+            return null;
+        }
+        return take(topic, 1, bytes);
+    }
+
+    /** A claim says whether messages of this topic are left waiting. */
+    synchronized void claimed(Topic topic, boolean full) {
+        if (full) {
+            behind.add(topic.name());
+        } else {
+            behind.remove(topic.name());
+        }
     }
 
     private Room take(Topic topic, int slots, long bytes) {

@@ -60,6 +60,7 @@ final class BornClaimsTest {
                 .as("other topics have slots of their own")
                 .hasSize(1);
         reservation.abandoned();
+        queueIsEmpty();
         assertThat(births.reserve(orders(150)).messages()).hasSize(100);
     }
 
@@ -158,6 +159,7 @@ final class BornClaimsTest {
 
         rig.time.passMonotonic(Duration.ofSeconds(1));
         births.freeExpired();
+        queueIsEmpty();
         assertThat(births.reserve(orders(150)).messages()).hasSize(100);
 
         stuck.committed(claims(stuck, all.get(0)));
@@ -206,13 +208,16 @@ final class BornClaimsTest {
     @Test
     void claimLeavesAQuarterOfWhatIsFreeWhileMessagesAreHandedOver() {
         births.reserve(List.of(order())).abandoned();
-        rig.hush();
-        rig.store.enqueue("orders", 500);
+        AtomicInteger meanwhile = new AtomicInteger();
+        rig.store.onClaim = request -> {
+            meanwhile.set(births.reserve(orders(25)).messages().size());
+            return rig.store.next("orders", 1, 3);
+        };
         rig.loop.lookNow(rig.topic().name());
         rig.loop.runOnce();
-        assertThat(rig.store.claims.get(0).limit()).isEqualTo(75);
 
-        assertThat(births.reserve(orders(50)).messages()).hasSize(25);
+        assertThat(rig.store.claims.get(0).limit()).isEqualTo(75);
+        assertThat(meanwhile).hasValue(25);
     }
 
     @Test
@@ -223,6 +228,36 @@ final class BornClaimsTest {
         rig.loop.runOnce();
 
         assertThat(rig.store.claims.get(0).limit()).isEqualTo(100);
+    }
+
+    @Test
+    void newMessagesQueueUpBehindThoseThatFoundNoRoom() {
+        rig.hush();
+        Reservation all = births.reserve(orders(101));
+        assertThat(all.messages()).hasSize(100);
+        all.abandoned();
+
+        assertThat(births.reserve(List.of(order()))).as("one is in the queue").isSameAs(Reservation.NONE);
+
+        rig.store.enqueue("orders", 1);
+        rig.loop.lookNow(rig.topic().name());
+        rig.loop.runOnce();
+        assertThat(births.reserve(List.of(order())).messages())
+                .as("it was claimed")
+                .hasSize(1);
+    }
+
+    @Test
+    void newMessagesQueueUpBehindABacklog() {
+        rig.store.enqueue("orders", 150);
+        rig.loop.lookNow(rig.topic().name());
+        rig.loop.runOnce();
+        rig.writer.runOnce();
+        assertThat(births.reserve(List.of(order()))).isSameAs(Reservation.NONE);
+
+        rig.loop.runOnce();
+        rig.writer.runOnce();
+        assertThat(births.reserve(List.of(order())).messages()).hasSize(1);
     }
 
     @Test
@@ -250,6 +285,10 @@ final class BornClaimsTest {
         rig.writer.runOnce();
 
         assertThat(rig.store.settles).extracting(List::size).containsExactly(25);
+    }
+
+    private void queueIsEmpty() {
+        rig.inFlight.claimed(rig.topic(), false);
     }
 
     private static BornClaims births(Rig rig, DispatchOptions options) {

@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,8 @@ final class Bellpull {
             connection = dataSource.getConnection();
             kept = connection;
             connection.setAutoCommit(true);
+            // A pooler in transaction mode may be good enough for ringing, but not for prepared statements that last.
+            connection.unwrap(PGConnection.class).setPrepareThreshold(0);
             connection.setNetworkTimeout(Runnable::run, Ear.NETWORK_TIMEOUT_MILLIS);
         }
         try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(?, ?)")) {
