@@ -11,6 +11,7 @@ import dev.postrider.event.LogListener;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.store.MessageStore;
+import dev.postrider.store.Stores;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,8 +99,9 @@ public final class PostriderBuilder {
                 : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
+        Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
-        Dispatcher dispatcher = new Dispatcher(store, dispatching.retention(), declared, options, events, line);
+        Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
         return new Postrider(database, store, declared, dispatcher);
     }
 

@@ -89,7 +89,7 @@ final class Bell {
     }
 
     /** Rings if there is a note and the last ring is long enough ago. */
-    Duration ringOnce() {
+    private Duration ringOnce() {
         long wait = REST.toNanos() - (time.nanos() - lastRing);
         if (wait > 0) {
             return Duration.ofNanos(wait);
@@ -98,13 +98,13 @@ final class Bell {
         if (ring == null) {
             return IDLE;
         }
+        lastRing = time.nanos();
         try {
             line.ring(ring);
         } catch (RuntimeException | Error e) {
             putBack(ring);
             throw e;
         }
-        lastRing = time.nanos();
         done();
         return REST;
     }

@@ -74,7 +74,7 @@ final class BornClaims {
     /** Takes room for those that an ordinary claim of this node would get, as long as there is some. */
     Reservation reserve(List<Message> messages) {
         Map<MessageId, InFlight.Room> rooms = new LinkedHashMap<>();
-        Held.Stamp asked = Held.Stamp.now(time);
+        Tenure.Stamp asked = Tenure.Stamp.now(time);
         for (Message message : messages) {
             Topic topic = topics.get(message.topic());
             if (topic != null && isOurs(topic, message) && !rooms.containsKey(message.id())) {
@@ -154,10 +154,10 @@ final class BornClaims {
     private final class Birth implements Reservation {
 
         private final Map<MessageId, InFlight.Room> rooms;
-        private final Held.Stamp asked;
+        private final Tenure.Stamp asked;
         private final Lease lease = new Lease(UUID.randomUUID(), options.worker(), options.lease());
 
-        Birth(Map<MessageId, InFlight.Room> rooms, Held.Stamp asked) {
+        Birth(Map<MessageId, InFlight.Room> rooms, Tenure.Stamp asked) {
             this.rooms = rooms;
             this.asked = asked;
         }

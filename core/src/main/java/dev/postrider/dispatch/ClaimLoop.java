@@ -4,9 +4,6 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Claim;
-import dev.postrider.store.ClaimRequest;
-import dev.postrider.store.MessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,13 +12,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Claims for the topics that may have work and have room for it, and hands the claims over. Looks again at once after a full
- * batch or a wake-up, and otherwise when something comes due; what other nodes wrote is noticed at the poll interval. One
- * thread runs it; wake-ups come from any.
+ * Claims for the topics that may have work and have room for it, each in its way. Looks again at once after a full batch or a
+ * wake-up, and otherwise when something comes due; what other nodes wrote is noticed at the poll interval. One thread runs it;
+ * wake-ups come from any.
  */
 final class ClaimLoop {
-
-    private static final int SWEEP_LIMIT = 1000;
 
     /** Rather than claim again for each slot that becomes free, wait this long for more. */
     private static final Duration GATHER = Duration.ofMillis(5);
@@ -29,32 +24,20 @@ final class ClaimLoop {
     /** Where something came due there is often more to come: ask when, this soon. */
     private static final Duration ASK_AGAIN = Duration.ofSeconds(1);
 
-    private final MessageStore store;
-    private final DispatchOptions options;
-    private final InFlight inFlight;
-    private final DeliveryPipeline pipeline;
+    private final Duration pollInterval;
     private final Time time;
     private final EventListener events;
     private final Map<TopicName, Turn> turns = new LinkedHashMap<>();
     private final List<Turn> order;
     private long nextPoll;
 
-    ClaimLoop(
-            MessageStore store,
-            DispatchOptions options,
-            List<Topic> topics,
-            InFlight inFlight,
-            DeliveryPipeline pipeline,
-            Time time,
-            EventListener events) {
-        this.store = store;
-        this.options = options;
-        this.inFlight = inFlight;
-        this.pipeline = pipeline;
+    /** @param claimers how each topic is claimed */
+    ClaimLoop(Map<Topic, Claimer> claimers, Duration pollInterval, Time time, EventListener events) {
+        this.pollInterval = pollInterval;
         this.time = time;
         this.events = events;
         this.nextPoll = time.nanos();
-        topics.forEach(topic -> turns.put(topic.name(), new Turn(topic, time.nanos())));
+        claimers.forEach((topic, claimer) -> turns.put(topic.name(), new Turn(topic, claimer, time.nanos())));
         this.order = new ArrayList<>(turns.values());
     }
 
@@ -74,7 +57,7 @@ final class ClaimLoop {
     /** Something will be due in this topic. What is due after the next poll is left to that. */
     void lookAfter(TopicName topic, Duration delay) {
         Turn turn = turns.get(topic);
-        if (turn != null && delay.compareTo(options.pollInterval()) <= 0) {
+        if (turn != null && delay.compareTo(pollInterval) <= 0) {
             turn.dueAt(time.nanos() + delay.toNanos());
         }
     }
@@ -95,24 +78,32 @@ final class ClaimLoop {
     void claimEach() {
         for (Turn turn : order) {
             turn.dueAt(time.nanos());
-            if (room(turn.topic()) > 0) {
-                claim(turn);
+            int room = turn.claimer().room(turn.topic());
+            if (room > 0) {
+                claim(turn, room);
             }
         }
     }
 
-    /** One statement for all topics. */
+    /** One statement for all topics that are claimed alike. */
     private void poll() {
+        Map<Claimer, List<TopicName>> alike = new LinkedHashMap<>();
+        turns.forEach((name, turn) -> alike.computeIfAbsent(turn.claimer(), claimer -> new ArrayList<>())
+                .add(name));
+        alike.forEach(this::poll);
+        nextPoll = time.nanos() + pollInterval.toNanos();
+    }
+
+    private void poll(Claimer claimer, List<TopicName> topics) {
         try {
-            store.nextDue(turns.keySet()).forEach(this::lookAfter);
+            claimer.nextDue(topics).forEach(this::lookAfter);
         } catch (StoreUnavailableException e) {
             throw e;
         } catch (RuntimeException e) {
             // One topic can spoil the question for all, so each is asked by itself.
-            events.on(new Event.StoreFailed("poll", Failures.text(e), options.pollInterval()));
-            lookNow();
+            events.on(new Event.StoreFailed("poll", Failures.text(e), pollInterval));
+            topics.forEach(this::lookNow);
         }
-        nextPoll = time.nanos() + options.pollInterval().toNanos();
     }
 
     /** Answers in how many nanoseconds this topic wants its next turn. A topic that fails does not stop the others. */
@@ -133,101 +124,33 @@ final class ClaimLoop {
         if (wait > 0) {
             return wait;
         }
-        int room = room(turn.topic());
+        int room = turn.claimer().room(turn.topic());
         if (room <= 0) {
             return Turn.NEVER; // woken when a slot becomes free
         }
         long gather = GATHER.toNanos() - turn.sinceClaim(time.nanos());
-        if (gather > 0 && room < Math.min(options.batchSize(), turn.topic().maxInFlight()) / 2) {
+        if (gather > 0 && room < turn.claimer().capacity(turn.topic()) / 2) {
             return gather;
         }
-        claim(turn);
+        claim(turn, room);
         return turn.waitFrom(time.nanos());
     }
 
-    private int room(Topic topic) {
-        return Math.min(inFlight.freeSlots(topic), options.batchSize());
-    }
-
-    private void claim(Turn turn) {
-        InFlight.Room room = inFlight.takeForClaim(turn.topic(), options.batchSize());
-        if (room.slots() == 0) {
-            inFlight.giveBack(room); // somebody was quicker
-            return;
-        }
-        Topic topic = turn.topic();
-        Held.Stamp asked = Held.Stamp.now(time);
-        boolean due = turn.begin(asked.nanos());
-        ClaimRequest request = request(topic, room, due);
+    private void claim(Turn turn, int room) {
+        boolean due = turn.begin(time.nanos());
         try {
-            List<Held> held = hold(topic, request, asked, room);
+            boolean more = turn.claimer().claim(turn.topic(), room, due);
             turn.claimed(time.nanos());
-            boolean full = isFull(held, request);
-            inFlight.claimed(topic, full);
-            handOver(topic, held);
-            if (full) {
+            if (more) {
                 turn.want();
             }
             if (due) {
-                followUp(topic, held);
+                long soon = time.nanos() + ASK_AGAIN.toNanos();
+                nextPoll = soon - nextPoll < 0 ? soon : nextPoll;
             }
         } catch (RuntimeException e) {
             turn.again(due, time.nanos());
             throw e;
-        }
-    }
-
-    /** @param due whether something is known to be due, perhaps a lease that ran out; otherwise something new may be there */
-    private ClaimRequest request(Topic topic, InFlight.Room room, boolean due) {
-        return new ClaimRequest(
-                topic.name(),
-                options.worker(),
-                topic.tenants(),
-                room.slots(),
-                room.bytes(),
-                options.lease(),
-                topic.maxAttempts(),
-                !due);
-    }
-
-    private List<Held> hold(Topic topic, ClaimRequest request, Held.Stamp asked, InFlight.Room room) {
-        try {
-            List<Claim> claims = store.claim(request);
-            List<Held> held =
-                    claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
-            held.forEach(inFlight::add); // all of them before the first answer can come
-            return held;
-        } finally {
-            inFlight.giveBack(room);
-        }
-    }
-
-    private void handOver(Topic topic, List<Held> held) {
-        if (!held.isEmpty()) {
-            events.on(new Event.Fetched(topic.name(), held.size()));
-            held.forEach(pipeline::deliver);
-        }
-    }
-
-    private static boolean isFull(List<Held> held, ClaimRequest request) {
-        long bytes = held.stream().mapToLong(Held::bytes).sum();
-        return held.size() >= request.limit() || bytes >= request.maxBytes();
-    }
-
-    /** Something was known to be due. */
-    private void followUp(Topic topic, List<Held> held) {
-        if (held.isEmpty()) {
-            sweep(topic); // perhaps a lease that ran out on its last attempt
-        } else {
-            long soon = time.nanos() + ASK_AGAIN.toNanos();
-            nextPoll = soon - nextPoll < 0 ? soon : nextPoll;
-        }
-    }
-
-    private void sweep(Topic topic) {
-        int buried = store.sweep(topic.name(), topic.maxAttempts(), SWEEP_LIMIT);
-        if (buried > 0) {
-            events.on(new Event.Swept(topic.name(), buried));
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,28 +24,31 @@ final class DeliveryPipeline {
 
     private final Map<TopicName, Transport> transports;
     private final Verdict verdict;
-    private final OutcomeWriter writer;
+    private final BiConsumer<Held, Outcome> decided;
     private final Time time;
     private final Duration lastStart;
     private volatile boolean closed;
 
-    /** @param lastStart how old a lease may be for a delivery to begin under it */
+    /**
+     * @param decided told what came of each message
+     * @param lastStart how old a lease may be for a delivery to begin under it
+     */
     DeliveryPipeline(
             Map<TopicName, Transport> transports,
             Verdict verdict,
-            OutcomeWriter writer,
+            BiConsumer<Held, Outcome> decided,
             Time time,
             Duration lastStart) {
         this.transports = transports;
         this.verdict = verdict;
-        this.writer = writer;
+        this.decided = decided;
         this.time = time;
         this.lastStart = lastStart;
     }
 
     void deliver(Held held) {
-        if (closed || held.isLost() || held.sinceRenewal(time).compareTo(lastStart) >= 0) {
-            writer.add(held, new Outcome.Released(held.claim()));
+        if (closed || held.tenure().isLost() || held.tenure().sinceRenewal(time).compareTo(lastStart) >= 0) {
+            decided.accept(held, new Outcome.Released(held.claim()));
             return;
         }
         try {
@@ -82,6 +86,6 @@ final class DeliveryPipeline {
 
     private void decide(Held held, @Nullable DeliveryResult result, @Nullable Throwable failure) {
         DeliveryResult answer = failure == null ? result : Failures.classify(held.topic(), failure);
-        writer.add(held, verdict.on(held.topic(), held.claim(), answer));
+        decided.accept(held, verdict.on(held, answer));
     }
 }

@@ -6,8 +6,7 @@ import dev.postrider.event.EventListeners;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
-import dev.postrider.store.MessageStore;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.store.Stores;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dispatcher implements AutoCloseable {
 
-    private final MessageStore store;
-    private final RetentionStore retention;
+    private final Stores stores;
     private final List<Topic> topics;
     private final DispatchOptions options;
     private final EventListener events;
@@ -37,25 +35,18 @@ public final class Dispatcher implements AutoCloseable {
      * @param events what it throws goes no further
      * @throws InvalidConfigurationException when a transport may still be at work when its lease has run out
      */
-    public Dispatcher(
-            MessageStore store,
-            RetentionStore retention,
-            List<Topic> topics,
-            DispatchOptions options,
-            EventListener events) {
-        this(store, retention, topics, options, events, null);
+    public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events) {
+        this(stores, topics, options, events, null);
     }
 
     /** @param line how this node and the others of the same database tell each other of commits; closed by {@link #stop} */
     public Dispatcher(
-            MessageStore store,
-            RetentionStore retention,
+            Stores stores,
             List<Topic> topics,
             DispatchOptions options,
             EventListener events,
             Doorbell.@Nullable Line line) {
-        this.store = store;
-        this.retention = retention;
+        this.stores = stores;
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
         this.options = options;
         this.events = new EventListeners(List.of(events));
@@ -171,7 +162,7 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(store, retention, topics, options, events, inCallersThread);
+        return new Engine(stores, topics, options, events, inCallersThread);
     }
 
     /**

@@ -5,17 +5,19 @@ import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.store.Settlement;
+import dev.postrider.store.Stores;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -27,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts and the threads of a dispatcher at work: one loop claims and delivers, one delivers what was written on this node, one
- * writes outcomes, one keeps leases, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
+ * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, two write outcomes, of messages that were
+ * claimed and of those that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -42,54 +44,84 @@ final class Engine {
     private final ExecutorService handlerThreads;
     private final InFlight inFlight;
     private final OutcomeWriter writer;
+    private final OutcomeWriter laneWriter;
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
     private final BornClaims births;
+    private final Map<TopicName, Sequencer> sequencers = new LinkedHashMap<>();
+    private final LaneKeeper laneKeeper;
     private final Housekeeper housekeeper;
     private final BackgroundLoop claiming;
     private final BackgroundLoop handing;
     private final BackgroundLoop writing;
+    private final BackgroundLoop laneWriting;
+    private final BackgroundLoop laneKeeping;
     private final BackgroundLoop keeping;
     private final BackgroundLoop housekeeping;
     private boolean stopped;
 
     /** @param inCallersThread whether handlers run in the thread that calls {@link #deliverDue} */
-    Engine(
-            MessageStore store,
-            RetentionStore retention,
-            List<Topic> topics,
-            DispatchOptions options,
-            EventListener events,
-            boolean inCallersThread) {
+    Engine(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events, boolean inCallersThread) {
         this.options = options;
         handlerThreads = handlerThreads(options.maxInFlight());
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
-        writer = new OutcomeWriter(store, inFlight, time, events, this::onSettled);
+        writer = new OutcomeWriter(
+                stores.messages()::settle, inFlight, inFlight::claimed, time, events, new RowObserver());
+        laneWriter = new OutcomeWriter(
+                stores.lanes()::settle, inFlight, inFlight::inLanes, time, events, new LaneObserver());
+        Duration lastStart = options.lease().minus(options.headroom());
         pipeline = new DeliveryPipeline(
                 transports(topics, inCallersThread ? Runnable::run : handlerThreads),
                 new Verdict(() -> ThreadLocalRandom.current().nextDouble()),
-                writer,
+                this::decide,
                 time,
-                options.lease().minus(options.headroom()));
-        claims = new ClaimLoop(store, options, topics, inFlight, pipeline, time, events);
-        births = new BornClaims(store, options, topics, inFlight, pipeline, time, events);
-        LeaseKeeper keeper = new LeaseKeeper(store, inFlight, options.lease(), time);
-        housekeeper = new Housekeeper(store, retention, options, topics, time, events, inFlight, writer.tally());
+                lastStart);
+        topics.stream()
+                .filter(Topic::isOrdered)
+                .forEach(topic -> sequencers.put(
+                        topic.name(), new Sequencer(topic, inFlight, laneWriter, pipeline, time, lastStart)));
+        claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
+        births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
+        laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
+        LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), time);
+        housekeeper = new Housekeeper(
+                stores.messages(), stores.retention(), options, topics, time, events, inFlight, this::tally);
         claiming = new BackgroundLoop(this, "claim", claims::runOnce, events);
         handing = new BackgroundLoop(this, "hand-over", births::runOnce, events);
-        writing = new BackgroundLoop(this, "settle", this::write, events);
+        writing = new BackgroundLoop(this, "settle", () -> write(writer), events);
+        laneWriting = new BackgroundLoop(this, "settle-lanes", () -> write(laneWriter), events);
         keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
+        laneKeeping = new BackgroundLoop(this, "lanes", laneKeeper::runOnce, events);
         housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
         writer.onWork(writing::wake);
         births.onWork(handing::wake);
+        laneWriter.onWork(laneWriting::wake);
+    }
+
+    private Map<Topic, Claimer> claimers(Stores stores, List<Topic> topics, EventListener events) {
+        Claimer rows = new RowClaimer(stores.messages(), options, inFlight, pipeline, time, events);
+        Claimer lanes = new LaneClaimer(stores.lanes(), sequencers, inFlight, time, events);
+        Map<Topic, Claimer> claimers = new LinkedHashMap<>();
+        topics.forEach(topic -> claimers.put(topic, topic.isOrdered() ? lanes : rows));
+        return claimers;
     }
 
     void start() {
-        writing.start();
-        keeping.start();
+        startWriting();
+        if (!sequencers.isEmpty()) {
+            laneKeeping.start();
+        }
         handing.start();
         claiming.start();
         housekeeping.start();
+    }
+
+    private void startWriting() {
+        writing.start();
+        keeping.start();
+        if (!sequencers.isEmpty()) {
+            laneWriting.start();
+        }
     }
 
     void wake() {
@@ -125,6 +157,20 @@ final class Engine {
         return births.reserve(messages);
     }
 
+    private void lanesTaken(TopicName topic) {
+        claims.lookNow(topic);
+        claims.lookAfter(topic, Duration.ZERO);
+        claiming.wake();
+    }
+
+    private void decide(Held held, Outcome outcome) {
+        (held.inLane() == null ? writer : laneWriter).add(held, outcome);
+    }
+
+    private Tally tally() {
+        return Tally.sum(writer.tally(), laneWriter.tally());
+    }
+
     int inFlight() {
         return inFlight.count();
     }
@@ -136,23 +182,25 @@ final class Engine {
 
     /** Claims in the calling thread until nothing is due any more, and stops; says how many attempts were made. */
     long deliverDue() {
-        writing.start();
-        keeping.start();
+        startWriting();
         try {
             deliverRounds();
         } finally {
             stop();
         }
-        return writer.tally().attempts();
+        return tally().attempts();
     }
 
     private void deliverRounds() {
+        if (!sequencers.isEmpty()) {
+            laneKeeper.runOnce();
+        }
         long before;
         do {
-            before = writer.tally().total();
+            before = tally().total();
             claims.claimEach();
             awaitOutcomes();
-        } while (writer.tally().total() > before && !Thread.currentThread().isInterrupted());
+        } while (tally().total() > before && !Thread.currentThread().isInterrupted());
     }
 
     private void awaitOutcomes() {
@@ -179,6 +227,7 @@ final class Engine {
     private void drain() {
         births.close();
         claiming.end();
+        sequencers.values().forEach(Sequencer::close);
         housekeeper.stop();
         housekeeping.end();
         try {
@@ -193,7 +242,7 @@ final class Engine {
     /** The release is decided first, so that a handler that is interrupted now has not failed. */
     private void release() {
         pipeline.close();
-        inFlight.all().forEach(held -> writer.add(held, new Outcome.Released(held.claim())));
+        inFlight.all().forEach(held -> decide(held, new Outcome.Released(held.claim())));
         handlerThreads.shutdownNow();
     }
 
@@ -204,21 +253,39 @@ final class Engine {
             if (!awaitIdle(FLUSH_TIMEOUT)) {
                 log.warn("Stopped with {} outcomes unwritten; their leases will run out", inFlight.count());
             }
-            handing.end();
-            keeping.end();
-            writing.end();
+            endWriting();
             handing.awaitEnd(FLUSH_TIMEOUT);
             keeping.awaitEnd(FLUSH_TIMEOUT);
             writing.awaitEnd(FLUSH_TIMEOUT);
+            laneWriting.awaitEnd(FLUSH_TIMEOUT);
+            laneKeeping.awaitEnd(FLUSH_TIMEOUT);
+            leaveLanes();
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
-            handing.end();
-            keeping.end();
-            writing.end();
+            endWriting();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void endWriting() {
+        handing.end();
+        keeping.end();
+        writing.end();
+        laneWriting.end();
+        laneKeeping.end();
+    }
+
+    /** At once to whoever wants them; otherwise they would wait for the end of the lease. */
+    private void leaveLanes() {
+        try {
+            if (!sequencers.isEmpty()) {
+                laneKeeper.leave();
+            }
+        } catch (StoreException e) {
+            log.warn("Stopped without giving back its lanes; they are free when their lease ends", e);
         }
     }
 
@@ -231,8 +298,9 @@ final class Engine {
     }
 
     /** Slots become free by writing, so the claim loop is told. */
-    private Duration write() {
-        Duration pause = writer.runOnce();
+    private Duration write(OutcomeWriter outcomes) {
+        Duration pause = outcomes.runOnce();
+        sequencers.values().forEach(Sequencer::slotsFreed);
         claiming.wake();
         return pause;
     }
@@ -243,11 +311,49 @@ final class Engine {
         return keeper.runOnce();
     }
 
-    private void onSettled(Outcome outcome) {
-        if (outcome instanceof Outcome.Retry retry) {
-            claims.lookAfter(retry.claim().message().topic(), retry.delay());
+    private final class RowObserver implements OutcomeWriter.Observer {
+
+        @Override
+        public void decided(Held held, Outcome outcome) {}
+
+        @Override
+        public void settled(Held held, Outcome outcome, Settlement settlement) {
+            if (outcome instanceof Outcome.Retry retry) {
+                claims.lookAfter(held.topic().name(), retry.delay());
+            }
+            settled.signal();
         }
-        settled.signal();
+    }
+
+    private final class LaneObserver implements OutcomeWriter.Observer {
+
+        @Override
+        public void decided(Held held, Outcome outcome) {
+            sequencer(held).decided(held, outcome);
+        }
+
+        @Override
+        public void settled(Held held, Outcome outcome, Settlement settlement) {
+            Sequencer sequencer = sequencer(held);
+            TopicName topic = held.topic().name();
+            if (sequencer.settled(held, outcome, settlement)) {
+                claims.lookNow(topic);
+                claims.lookAfter(topic, Duration.ZERO);
+            }
+            if (outcome instanceof Outcome.Retry retry) {
+                claims.lookAfter(topic, retry.delay());
+            } else if (outcome instanceof Outcome.Skipped skipped) {
+                claims.lookAfter(topic, skipped.delay());
+            }
+            if (sequencer.hasDry()) {
+                laneKeeping.wake();
+            }
+            settled.signal();
+        }
+
+        private Sequencer sequencer(Held held) {
+            return Objects.requireNonNull(sequencers.get(held.topic().name()));
+        }
     }
 
     private static Map<TopicName, Transport> transports(List<Topic> topics, Executor handlerThreads) {

@@ -1,60 +1,46 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.store.Claim;
+import dev.postrider.store.LaneClaim;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A claim this node holds, from before the claiming statement was sent until its outcome is written. The lease is counted from
- * the time before the statement, and by whichever of the two clocks says first that it is over: a machine that slept has one
- * that did not notice.
- */
+/** A message in this node's hands, from before the statement that claimed or read it was sent until its outcome is written. */
 final class Held {
 
     private final Topic topic;
     private final Claim claim;
+    private final @Nullable LaneClaim inLane;
+    private final Tenure tenure;
     private final boolean born;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
-    private volatile Stamp renewed;
-    private volatile boolean lost;
     private volatile boolean begun;
     private volatile long answerBy;
 
-    /** When the lease was last asked for. */
-    record Stamp(long nanos, long wallMillis) {
-
-        static Stamp now(Time time) {
-            return new Stamp(time.nanos(), time.wallMillis());
-        }
-
-        Duration age(Time time) {
-            long monotonic = time.nanos() - nanos;
-            long wall = (time.wallMillis() - wallMillis) * 1_000_000;
-            return Duration.ofNanos(Math.max(monotonic, wall));
-        }
-    }
-
-    Held(Topic topic, Claim claim, Stamp asked) {
-        this(topic, claim, asked, false);
-    }
-
-    private Held(Topic topic, Claim claim, Stamp asked, boolean born) {
+    private Held(Topic topic, Claim claim, @Nullable LaneClaim inLane, Tenure tenure, boolean born, long startedNanos) {
         this.topic = topic;
         this.claim = claim;
+        this.inLane = inLane;
+        this.tenure = tenure;
         this.born = born;
-        this.startedNanos = asked.nanos();
-        this.renewed = asked;
+        this.startedNanos = startedNanos;
     }
 
-    /** A message that was inserted under this lease. */
-    static Held born(Topic topic, Claim claim, Stamp asked) {
-        return new Held(topic, claim, asked, true);
+    /** Claimed by itself. */
+    Held(Topic topic, Claim claim, Tenure.Stamp asked) {
+        this(topic, claim, null, new Tenure(asked), false, asked.nanos());
     }
 
-    /** Whether it was never claimed, so that no claim waits for its slot. */
-    boolean isBorn() {
-        return born;
+    /** Inserted under the lease that it is held by. */
+    static Held born(Topic topic, Claim claim, Tenure.Stamp asked) {
+        return new Held(topic, claim, null, new Tenure(asked), true, asked.nanos());
+    }
+
+    /** Read from a lane, and held as long as that is. */
+    static Held inLane(Topic topic, LaneClaim read, Tenure lane, Tenure.Stamp asked) {
+        return new Held(topic, read.claim(), read, lane, false, asked.nanos());
     }
 
     Topic topic() {
@@ -65,7 +51,22 @@ final class Held {
         return claim;
     }
 
-    /** True for the first caller only: a claim has one outcome. */
+    /** Null for a message that was claimed by itself. */
+    @Nullable
+    LaneClaim inLane() {
+        return inLane;
+    }
+
+    /** Whether it was never claimed, so that no claim waits for its slot. */
+    boolean isBorn() {
+        return born;
+    }
+
+    Tenure tenure() {
+        return tenure;
+    }
+
+    /** True for the first caller only: a message has one outcome. */
     boolean decide() {
         return decided.compareAndSet(false, true);
     }
@@ -90,22 +91,5 @@ final class Held {
 
     Duration sinceStart(Time time) {
         return Duration.ofNanos(time.nanos() - startedNanos);
-    }
-
-    Duration sinceRenewal(Time time) {
-        return renewed.age(time);
-    }
-
-    void renewed(Stamp asked) {
-        renewed = asked;
-    }
-
-    /** Another worker has it: there is nothing left to prolong. */
-    void lose() {
-        lost = true;
-    }
-
-    boolean isLost() {
-        return lost;
     }
 }

@@ -8,6 +8,7 @@ import dev.postrider.store.RetentionStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
 
 /** Buries what was lost on its last attempt, removes what is past its time, and gives the summary. */
 final class Housekeeper {
@@ -24,7 +25,7 @@ final class Housekeeper {
     private final Time time;
     private final EventListener events;
     private final InFlight inFlight;
-    private final Tally tally;
+    private final Supplier<Tally> tally;
     private Tally lastTally;
     private long lastRound;
     private volatile boolean stopping;
@@ -37,7 +38,7 @@ final class Housekeeper {
             Time time,
             EventListener events,
             InFlight inFlight,
-            Tally tally) {
+            Supplier<Tally> tally) {
         this.store = store;
         this.retention = retention;
         this.options = options;
@@ -46,12 +47,14 @@ final class Housekeeper {
         this.events = events;
         this.inFlight = inFlight;
         this.tally = tally;
-        this.lastTally = tally.copy();
+        this.lastTally = tally.get();
         this.lastRound = time.nanos();
     }
 
     Duration runOnce() {
-        topics.forEach(topic -> attempt("sweep " + topic.name(), () -> sweep(topic)));
+        topics.stream()
+                .filter(topic -> !topic.isOrdered())
+                .forEach(topic -> attempt("sweep " + topic.name(), () -> sweep(topic)));
         Duration period = Duration.ofNanos(time.nanos() - lastRound);
         if (period.compareTo(options.housekeepingInterval()) >= 0) {
             lastRound = time.nanos();
@@ -113,7 +116,7 @@ final class Housekeeper {
     }
 
     private void summarise(Duration period) {
-        Tally now = tally.copy();
+        Tally now = tally.get();
         events.on(now.summary(lastTally, inFlight.count(), period));
         lastTally = now;
     }

@@ -12,17 +12,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node holds, what it is about to hold, and how much more it may. Whoever wants to hold something takes the room for it
- * first, so that claims and hand-overs that go on at the same time do not exceed the limits together. Thread-safe.
+ * What this node holds, what it is about to hold, and how much more it may. A message takes a slot while it is being delivered, and
+ * its bytes for as long as it is held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
+ * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Thread-safe.
  */
 final class InFlight {
 
     private final int maxCount;
     private final long maxBytes;
     private final Set<Held> held = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger count = new AtomicInteger();
+    private final Set<Held> slots = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger claimed = new AtomicInteger();
+    private final AtomicInteger inLanes = new AtomicInteger();
 
-    // Held or about to be; under the lock of this object
+    // Taken for what is held and for what is about to be; under the lock of this object
     private final Map<TopicName, Integer> takenPerTopic = new HashMap<>();
     private int taken;
     private long takenBytes;
@@ -37,28 +40,36 @@ final class InFlight {
         this.maxBytes = maxBytes;
     }
 
-    /** How many messages are held. */
-    int count() {
-        return count.get();
-    }
-
-    Collection<Held> all() {
-        return List.copyOf(held);
-    }
-
     synchronized int freeSlots(Topic topic) {
-        return freeBytes() <= 0
-                ? 0
-                : Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
+        return Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
     }
 
     synchronized long freeBytes() {
         return maxBytes - takenBytes;
     }
 
-    /** How many messages of this topic this node holds at most. */
+    /** How many slots there are for this topic at most. */
     int limit(Topic topic) {
         return Math.min(topic.maxInFlight(), maxCount);
+    }
+
+    /** Everything that has no outcome yet. */
+    int count() {
+        return claimed.get() + inLanes.get();
+    }
+
+    /** Of these, what was claimed by itself. */
+    int claimed() {
+        return claimed.get();
+    }
+
+    /** And what was read from lanes. */
+    int inLanes() {
+        return inLanes.get();
+    }
+
+    Collection<Held> all() {
+        return List.copyOf(held);
     }
 
     /**
@@ -67,14 +78,14 @@ final class InFlight {
      * next claim necessary.
      */
     synchronized Room takeForClaim(Topic topic, int wanted) {
-        int slots = freeSlots(topic);
+        int free = freeSlots(topic);
         long bytes = Math.max(freeBytes(), 0);
         if (birthsWanted) {
-            slots -= slots / 4;
+            free -= free / 4;
             bytes -= bytes / 4;
             birthsWanted = false;
         }
-        return take(topic, Math.max(Math.min(slots, wanted), 0), bytes);
+        return take(topic, bytes == 0 ? 0 : Math.max(Math.min(free, wanted), 0), bytes);
     }
 
     /**
@@ -103,39 +114,55 @@ final class InFlight {
         }
     }
 
-    private Room take(Topic topic, int slots, long bytes) {
-        Room room = new Room(topic, slots, bytes);
-        change(room, 1);
-        return room;
+    private Room take(Topic topic, int count, long bytes) {
+        change(topic, count, bytes);
+        return new Room(topic, count, bytes);
     }
 
-    synchronized void giveBack(Room room) {
-        change(room, -1);
+    void giveBack(Room room) {
+        change(room.topic(), -room.slots(), -room.bytes());
     }
 
-    /** Whatever the limits: the room was taken before, and is given back after. */
+    /** With a slot: it was claimed because there was one. */
     void add(Held claim) {
-        synchronized (this) {
-            change(roomOf(claim), 1);
-        }
+        hold(claim);
+        takeSlot(claim);
+    }
+
+    /** Without a slot. */
+    void hold(Held claim) {
         held.add(claim);
-        count.incrementAndGet();
+        counter(claim).incrementAndGet();
+        change(claim.topic(), 0, claim.bytes());
+    }
+
+    void takeSlot(Held claim) {
+        if (slots.add(claim)) {
+            change(claim.topic(), 1, 0);
+        }
+    }
+
+    void freeSlot(Held claim) {
+        if (slots.remove(claim)) {
+            change(claim.topic(), -1, 0);
+        }
     }
 
     void remove(Held claim) {
         if (held.remove(claim)) {
-            count.decrementAndGet();
-            giveBack(roomOf(claim));
+            counter(claim).decrementAndGet();
+            change(claim.topic(), 0, -claim.bytes());
+            freeSlot(claim);
         }
     }
 
-    private static Room roomOf(Held claim) {
-        return new Room(claim.topic(), 1, claim.bytes());
+    private synchronized void change(Topic topic, int count, long bytes) {
+        takenPerTopic.merge(topic.name(), count, Integer::sum);
+        taken += count;
+        takenBytes += bytes;
     }
 
-    private void change(Room room, int sign) {
-        takenPerTopic.merge(room.topic().name(), sign * room.slots(), Integer::sum);
-        taken += sign * room.slots();
-        takenBytes += sign * room.bytes();
+    private AtomicInteger counter(Held claim) {
+        return claim.inLane() == null ? claimed : inLanes;
     }
 }

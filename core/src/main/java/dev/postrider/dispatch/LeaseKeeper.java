@@ -30,7 +30,9 @@ final class LeaseKeeper {
     Duration runOnce() {
         Duration third = lease.dividedBy(3);
         List<Held> ageing = inFlight.all().stream()
-                .filter(held -> !held.isLost() && held.sinceRenewal(time).compareTo(third) >= 0)
+                .filter(held -> held.inLane() == null)
+                .filter(held -> !held.tenure().isLost()
+                        && held.tenure().sinceRenewal(time).compareTo(third) >= 0)
                 .toList();
         if (!ageing.isEmpty()) {
             extend(ageing);
@@ -40,7 +42,7 @@ final class LeaseKeeper {
     }
 
     private void extend(List<Held> ageing) {
-        Held.Stamp asked = Held.Stamp.now(time);
+        Tenure.Stamp asked = Tenure.Stamp.now(time);
         Map<Claim, Held> byClaim = ageing.stream().collect(Collectors.toMap(Held::claim, Function.identity()));
         for (Settlement settlement : store.extend(List.copyOf(byClaim.keySet()), lease)) {
             Held held = byClaim.get(settlement.claim());
@@ -48,9 +50,9 @@ final class LeaseKeeper {
                 continue;
             }
             if (settlement.isLost()) {
-                held.lose();
+                held.tenure().lose();
             } else {
-                held.renewed(asked);
+                held.tenure().renewed(asked);
             }
         }
     }

@@ -5,7 +5,6 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
@@ -15,7 +14,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,15 +48,32 @@ final class OutcomeWriter {
             if (outcome instanceof Outcome.Buried buried) {
                 return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE);
             }
+            if (outcome instanceof Outcome.Skipped skipped) {
+                return new Outcome.Skipped(skipped.claim(), skipped.delay(), UNSTORABLE);
+            }
+            if (outcome instanceof Outcome.Parked parked) {
+                return new Outcome.Parked(parked.claim(), parked.reason(), UNSTORABLE);
+            }
             return outcome;
         }
     }
 
-    private final MessageStore store;
+    /** Told of what becomes of messages, before and after it is written. */
+    interface Observer {
+
+        /** It will be written; called by whoever decided it. */
+        void decided(Held held, Outcome outcome);
+
+        /** It is done with, written or too late. */
+        void settled(Held held, Outcome outcome, Settlement settlement);
+    }
+
+    private final Function<List<Outcome>, List<Settlement>> settle;
     private final InFlight inFlight;
+    private final IntSupplier inHand;
     private final Time time;
     private final EventListener events;
-    private final Consumer<Outcome> settled;
+    private final Observer observer;
     private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger waitingOfClaims = new AtomicInteger();
@@ -64,13 +81,23 @@ final class OutcomeWriter {
     private final Deque<Decided> batch = new ArrayDeque<>();
     private volatile Runnable wake = () -> {};
 
-    /** @param settled told of every outcome that is done with, written or too late */
-    OutcomeWriter(MessageStore store, InFlight inFlight, Time time, EventListener events, Consumer<Outcome> settled) {
-        this.store = store;
+    /**
+     * @param settle writes outcomes, and answers in their order
+     * @param inHand how many messages will have an outcome that goes to this writer
+     */
+    OutcomeWriter(
+            Function<List<Outcome>, List<Settlement>> settle,
+            InFlight inFlight,
+            IntSupplier inHand,
+            Time time,
+            EventListener events,
+            Observer observer) {
+        this.settle = settle;
         this.inFlight = inFlight;
+        this.inHand = inHand;
         this.time = time;
         this.events = events;
-        this.settled = settled;
+        this.observer = observer;
     }
 
     void onWork(Runnable wake) {
@@ -87,6 +114,7 @@ final class OutcomeWriter {
             return;
         }
         queue.add(new Decided(held, outcome, time.nanos(), false));
+        observer.decided(held, outcome);
         if (!held.isBorn()) {
             waitingOfClaims.incrementAndGet();
         }
@@ -103,7 +131,7 @@ final class OutcomeWriter {
     private boolean isEnough(int count, Held oneOfThem) {
         return count >= BATCH
                 || (waitingOfClaims.get() > 0
-                        ? count >= inFlight.count()
+                        ? count >= inHand.getAsInt()
                         : count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1));
     }
 
@@ -178,7 +206,7 @@ final class OutcomeWriter {
     }
 
     private List<Settlement> settle(Collection<Decided> decided) {
-        return store.settle(decided.stream().map(Decided::outcome).toList());
+        return settle.apply(decided.stream().map(Decided::outcome).toList());
     }
 
     /** The answers are for the first of the batch, in its order. */
@@ -189,7 +217,7 @@ final class OutcomeWriter {
             inFlight.remove(decided.held());
             tally.count(decided.outcome(), settlement);
             report(decided, settlement);
-            settled.accept(decided.outcome());
+            observer.settled(decided.held(), decided.outcome(), settlement);
         }
         events.on(tally.since(before));
     }
@@ -212,6 +240,13 @@ final class OutcomeWriter {
         } else if (outcome instanceof Outcome.Buried buried) {
             events.on(new Event.Buried(
                     message, attempt, maxAttempts, buried.reason().name(), buried.error()));
+        } else if (outcome instanceof Outcome.Skipped skipped) {
+            events.on(new Event.Failed(message, attempt, maxAttempts, skipped.error(), skipped.delay()));
+        } else if (outcome instanceof Outcome.Parked parked) {
+            events.on(new Event.Parked(
+                    message, attempt, maxAttempts, parked.reason().name(), parked.error()));
+        } else if (outcome instanceof Outcome.Blocked) {
+            events.on(new Event.Blocked(message));
         } else {
             events.on(new Event.Released(message));
         }

@@ -13,16 +13,19 @@ final class Tally {
     private long buried;
     private long released;
     private long lost;
+    private long blocked;
 
     synchronized void count(Outcome outcome, Settlement settlement) {
         if (settlement.isLost()) {
             lost++;
         } else if (outcome instanceof Outcome.Delivered) {
             delivered++;
-        } else if (outcome instanceof Outcome.Retry) {
+        } else if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Skipped) {
             failed++;
-        } else if (outcome instanceof Outcome.Buried) {
+        } else if (outcome instanceof Outcome.Buried || outcome instanceof Outcome.Parked) {
             buried++;
+        } else if (outcome instanceof Outcome.Blocked) {
+            blocked++;
         } else {
             released++;
         }
@@ -35,7 +38,21 @@ final class Tally {
         copy.buried = buried;
         copy.released = released;
         copy.lost = lost;
+        copy.blocked = blocked;
         return copy;
+    }
+
+    /** What both have counted. */
+    static Tally sum(Tally one, Tally other) {
+        Tally sum = one.copy();
+        Tally more = other.copy();
+        sum.delivered += more.delivered;
+        sum.failed += more.failed;
+        sum.buried += more.buried;
+        sum.released += more.released;
+        sum.lost += more.lost;
+        sum.blocked += more.blocked;
+        return sum;
     }
 
     synchronized Event.Settled since(Tally before) {
@@ -62,6 +79,6 @@ final class Tally {
     }
 
     synchronized long total() {
-        return attempts() + released;
+        return attempts() + released + blocked;
     }
 }

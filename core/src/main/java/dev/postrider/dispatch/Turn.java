@@ -11,20 +11,26 @@ final class Turn {
     static final long NEVER = Long.MAX_VALUE;
 
     private final Topic topic;
+    private final Claimer claimer;
     private final Backoff backoff = new Backoff();
     private boolean wanted;
     private long dueAt = NEVER;
     private long notBefore;
     private long lastClaim;
 
-    Turn(Topic topic, long now) {
+    Turn(Topic topic, Claimer claimer, long now) {
         this.topic = topic;
+        this.claimer = claimer;
         this.notBefore = now;
         this.lastClaim = now - Duration.ofHours(1).toNanos();
     }
 
     Topic topic() {
         return topic;
+    }
+
+    Claimer claimer() {
+        return claimer;
     }
 
     /** There may be something to claim now. */

@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.LaneClaim;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
@@ -25,6 +26,29 @@ final class Verdict {
     /** @param chance uniform in [0, 1) */
     Verdict(DoubleSupplier chance) {
         this.chance = chance;
+    }
+
+    Outcome on(Held held, @Nullable DeliveryResult result) {
+        Outcome outcome = on(held.topic(), held.claim(), result);
+        LaneClaim inLane = held.inLane();
+        return inLane == null ? outcome : inLane(held.topic(), inLane, outcome);
+    }
+
+    /** What the failure of a message means for the others of its key; one beside the order has no others. */
+    static Outcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
+        boolean beside = claim.place() == LaneClaim.Place.BESIDE;
+        FailurePolicy policy = beside ? FailurePolicy.SKIP : topic.onFailure();
+        if (outcome instanceof Outcome.Retry retry) {
+            return switch (policy) {
+                case BLOCK -> retry;
+                case SKIP -> new Outcome.Skipped(retry.claim(), retry.delay(), retry.error());
+                case PARK -> new Outcome.Parked(retry.claim(), DeadReason.FAILED, retry.error());
+            };
+        }
+        if (outcome instanceof Outcome.Buried buried && policy != FailurePolicy.SKIP && topic.holdsAfterDeadLetter()) {
+            return new Outcome.Parked(buried.claim(), buried.reason(), buried.error());
+        }
+        return outcome;
     }
 
     Outcome on(Topic topic, Claim claim, @Nullable DeliveryResult result) {

@@ -40,6 +40,21 @@ public sealed interface Event {
     /** Rows past their retention were removed. */
     record Purged(int archived, int dead, int keys) implements Event {}
 
+    /** Messages appeared in a lane below the number up to which everything was believed to be read; they are delivered now. */
+    record FoundLate(TopicName topic, int count) implements Event {}
+
+    /** This node took lanes of an ordered topic, and holds so many now. */
+    record LanesTaken(TopicName topic, int count, int held) implements Event {}
+
+    /** This node gave back lanes of an ordered topic, and holds so many now. */
+    record LanesReleased(TopicName topic, int count, int held) implements Event {}
+
+    /** A message of an ordered topic, and with it its key, waits for an operator. */
+    record Parked(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {}
+
+    /** A message of an ordered topic was not tried, because its key is held; it waits there. */
+    record Blocked(Message message) implements Event {}
+
     /** A batch of outcomes was written. */
     record Settled(int delivered, int failed, int buried, int released, int lost) implements Event {}
 

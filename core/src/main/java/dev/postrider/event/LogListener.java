@@ -62,6 +62,15 @@ public final class LogListener implements EventListener {
             log.debug("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
         } else if (event instanceof Event.SkippedFinished e) {
             log.debug("OUTBOX_WORKER_SKIP_PROCESSED id={}", e.message().id());
+        } else if (event instanceof Event.Parked e) {
+            log.debug(
+                    "OUTBOX_WORKER_PARK {} attempt={} reason={} error={}",
+                    named(e.message()),
+                    e.attempt(),
+                    e.reason(),
+                    value(e.error()));
+        } else if (event instanceof Event.Blocked e) {
+            log.debug("OUTBOX_WORKER_BLOCK {}", named(e.message()));
         } else if (event instanceof Event.Released e) {
             log.debug("OUTBOX_WORKER_RELEASE {}", named(e.message()));
         }
@@ -72,6 +81,10 @@ public final class LogListener implements EventListener {
             log.info("OUTBOX_WORKER_FETCH topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.HandedOver e) {
             log.debug("OUTBOX_WORKER_HAND_OVER topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.LanesTaken e) {
+            log.info("OUTBOX_WORKER_LANES_TAKEN topic={} count={} held={}", e.topic(), e.count(), e.held());
+        } else if (event instanceof Event.LanesReleased e) {
+            log.info("OUTBOX_WORKER_LANES_RELEASED topic={} count={} held={}", e.topic(), e.count(), e.held());
         } else if (event instanceof Event.Settled e) {
             log.atLevel(e.buried() + e.lost() > 0 ? Level.WARN : Level.INFO)
                     .log(
@@ -98,6 +111,8 @@ public final class LogListener implements EventListener {
     private static void onTrouble(Event event) {
         if (event instanceof Event.Swept e) {
             log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.FoundLate e) {
+            log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.StoreFailed e) {
             log.warn(
                     "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",

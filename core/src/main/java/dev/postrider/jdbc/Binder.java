@@ -28,6 +28,11 @@ final class Binder {
         return this;
     }
 
+    Binder numberOrNone(@Nullable Long value) throws SQLException {
+        statement.setObject(++index, value, Types.BIGINT);
+        return this;
+    }
+
     Binder integer(int value) throws SQLException {
         statement.setInt(++index, value);
         return this;

@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,13 @@ import org.jspecify.annotations.Nullable;
  * of the message and spoils no other.
  */
 record ClaimedRow(
-        long seq, @Nullable Message message, @Nullable String problem, int attempts, int crashes, Instant availableAt) {
+        long seq,
+        @Nullable UUID id,
+        @Nullable Message message,
+        @Nullable String problem,
+        int attempts,
+        int crashes,
+        Instant availableAt) {
 
     static final Comparator<ClaimedRow> BY_DUE_TIME =
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
@@ -28,12 +35,17 @@ record ClaimedRow(
         int attempts = row.getInt("attempts");
         int crashes = row.getInt("crashes");
         Instant availableAt = dialect.readTime(row, "available_at");
+        UUID id = dialect.readUuid(row, "id");
         Instant due = availableAt == null ? Instant.EPOCH : availableAt;
         try {
-            return new ClaimedRow(seq, readMessage(row, dialect), null, attempts, crashes, due);
+            return new ClaimedRow(seq, id, readMessage(row, dialect), null, attempts, crashes, due);
         } catch (InvalidMessageException | IllegalArgumentException e) {
-            return new ClaimedRow(seq, null, String.valueOf(e.getMessage()), attempts, crashes, due);
+            return new ClaimedRow(seq, id, null, String.valueOf(e.getMessage()), attempts, crashes, due);
         }
+    }
+
+    long bytes() {
+        return message == null ? 0 : message.payload().size();
     }
 
     /** @throws InvalidMessageException or IllegalArgumentException when the columns make no message */

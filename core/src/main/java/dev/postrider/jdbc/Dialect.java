@@ -79,6 +79,9 @@ abstract class Dialect {
         return dialect;
     }
 
+    /** What it does for ordered topics. */
+    abstract LaneStatements lanes();
+
     /** The folder of its schema files. */
     abstract String folder();
 
@@ -86,6 +89,9 @@ abstract class Dialect {
     abstract String now();
 
     abstract String later();
+
+    /** One parameter of microseconds before now, as {@code {ago}}. */
+    abstract String ago();
 
     // How ids and times travel: as JDBC says, where the database has types for them
 
@@ -202,7 +208,8 @@ abstract class Dialect {
 
     /** The same for a text that will hardly come again. */
     final String sqlOnce(String statement) {
-        return tables.sql(statement.replace("{now}", now()).replace("{later}", later()));
+        return tables.sql(
+                statement.replace("{now}", now()).replace("{later}", later()).replace("{ago}", ago()));
     }
 
     final Binder bind(PreparedStatement statement) {

@@ -48,6 +48,16 @@ final class H2Dialect extends LockingDialect {
     }
 
     @Override
+    String shareLock() {
+        return " FOR UPDATE";
+    }
+
+    @Override
+    String never() {
+        return "TIMESTAMP WITH TIME ZONE '9999-12-31 00:00:00+00'";
+    }
+
+    @Override
     String lockingRead() {
         return "";
     }

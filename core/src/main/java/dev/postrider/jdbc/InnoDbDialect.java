@@ -51,6 +51,11 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
+    String shareLock() {
+        return " LOCK IN SHARE MODE";
+    }
+
+    @Override
     String lockingRead() {
         return " LOCK IN SHARE MODE";
     }

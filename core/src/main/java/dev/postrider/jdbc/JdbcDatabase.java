@@ -5,6 +5,7 @@ import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.TopicDeclaration;
@@ -27,6 +28,7 @@ public final class JdbcDatabase {
     private final Sessions sessions;
     private final Topics topics;
     private final JdbcOutbox outboxes;
+    private final EventListener events;
 
     private JdbcDatabase(
             DataSource dataSource,
@@ -34,13 +36,15 @@ public final class JdbcDatabase {
             JdbcOptions options,
             Sessions sessions,
             JdbcOutbox outboxes,
-            Topics topics) {
+            Topics topics,
+            EventListener events) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.options = options;
         this.sessions = sessions;
         this.topics = topics;
         this.outboxes = outboxes;
+        this.events = events;
     }
 
     /**
@@ -60,7 +64,8 @@ public final class JdbcDatabase {
                     options,
                     new Sessions(dataSource, setIsolation, statementTimeout),
                     new JdbcOutbox(dialect, topics, options, ownUrl, events),
-                    topics);
+                    topics,
+                    events);
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
@@ -147,6 +152,10 @@ public final class JdbcDatabase {
 
     public MessageStore messages() {
         return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime);
+    }
+
+    public LaneStore lanes() {
+        return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
     }
 
     public RetentionStore retention() {

@@ -33,9 +33,6 @@ abstract class LockingDialect extends Dialect {
         super(tables);
     }
 
-    /** One parameter of microseconds before now. */
-    abstract String ago();
-
     /** Microseconds from now to the given expression, negative when it is past. */
     abstract String microsUntil(String time);
 
@@ -48,9 +45,22 @@ abstract class LockingDialect extends Dialect {
     /** What is added to a SELECT so that it reads the newest committed rows, also in a transaction with an older snapshot. */
     abstract String lockingRead();
 
+    /** What is added to a SELECT so that nobody changes the rows before the transaction ends. */
+    abstract String shareLock();
+
+    /** A time that does not come. */
+    String never() {
+        return "'9999-12-31 00:00:00'";
+    }
+
     /** A parameter that may be a null time; some databases want to be told its type. */
     String timeParameter() {
         return "?";
+    }
+
+    @Override
+    LaneStatements lanes() {
+        return new LockingLanes(this);
     }
 
     // Writing
@@ -479,7 +489,7 @@ abstract class LockingDialect extends Dialect {
                 });
     }
 
-    private static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
+    static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
         long micros = rows.getLong(column);
         if (!rows.wasNull()) {
             due.merge(rows.getInt("id"), micros, Math::min);
@@ -496,7 +506,7 @@ abstract class LockingDialect extends Dialect {
     int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
         Set<Long> old = query(
                 connection,
-                LockingSql.LOCK_OLD_DEAD.replace("{ago}", ago()),
+                LockingSql.LOCK_OLD_DEAD,
                 binder -> binder.micros(age).integer(limit),
                 Dialect::numbers);
         change(connection, LockingSql.PURGE_DEAD, old, "purge dead letters", binder -> {});
@@ -507,7 +517,7 @@ abstract class LockingDialect extends Dialect {
     int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
         List<NewRow.Mark> old = query(
                 connection,
-                LockingSql.LOCK_OLD_KEYS.replace("{ago}", ago()),
+                LockingSql.LOCK_OLD_KEYS,
                 binder -> binder.micros(age).integer(limit),
                 LockingDialect::marks);
         int removed = 0;
@@ -534,7 +544,7 @@ abstract class LockingDialect extends Dialect {
      *
      * @param first binds what comes before the numbers
      */
-    private void change(Connection connection, String update, Collection<Long> seqs, String doing, Bind first)
+    final void change(Connection connection, String update, Collection<Long> seqs, String doing, Bind first)
             throws SQLException {
         if (!seqs.isEmpty()) {
             int met = update(connection, in(update, seqs.size()), binder -> {
@@ -545,21 +555,28 @@ abstract class LockingDialect extends Dialect {
         }
     }
 
-    private static Binder bindNumbers(Binder binder, Collection<Long> seqs) throws SQLException {
+    static Binder bindIntegers(Binder binder, Collection<Integer> values) throws SQLException {
+        for (Integer value : padded(values)) {
+            binder.integer(value);
+        }
+        return binder;
+    }
+
+    static Binder bindNumbers(Binder binder, Collection<Long> seqs) throws SQLException {
         for (Long seq : padded(seqs)) {
             binder.number(seq);
         }
         return binder;
     }
 
-    private static void expect(int wanted, int met, String doing) throws SQLException {
+    static void expect(int wanted, int met, String doing) throws SQLException {
         if (wanted != met) {
             throw new SQLException("Tried to " + doing + ": expected " + wanted + " rows but met " + met);
         }
     }
 
     /** The statement for a list of this many values; lists are padded to few lengths, so that statements repeat. */
-    private static String in(String statement, int count) {
+    static String in(String statement, int count) {
         return statement.replace("{values}", placeholders(count));
     }
 

@@ -41,7 +41,7 @@ record NewRow(
                     "key",
                     "is missing: topic '" + message.topic() + "' is ordered, and every message says by which key");
         }
-        return Lane.of(message.tenant(), key, topic.lanes());
+        return LaneHash.of(message.tenant(), key, topic.lanes());
     }
 
     /** For rows that are known to have a key. */

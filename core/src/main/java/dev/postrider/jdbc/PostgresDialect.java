@@ -42,6 +42,16 @@ final class PostgresDialect extends Dialect {
         return "clock_timestamp() + ? * interval '1 microsecond'";
     }
 
+    @Override
+    String ago() {
+        return "clock_timestamp() - ? * interval '1 microsecond'";
+    }
+
+    @Override
+    LaneStatements lanes() {
+        return new PostgresLanes(this);
+    }
+
     // Writing
 
     @Override

@@ -8,6 +8,10 @@ public enum DeadReason {
     REJECTED,
     /** The last allowed attempt ended with the worker lost. */
     WORKER_LOST,
+    /** An attempt failed, on a topic that parks its keys rather than retry. */
+    FAILED,
+    /** An operator let its key go on without it. */
+    SKIPPED,
     /** The row does not make a message: it was written by hand or by other software and breaks a rule. */
     UNREADABLE
 }

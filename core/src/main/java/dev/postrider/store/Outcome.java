@@ -18,4 +18,13 @@ public sealed interface Outcome {
 
     /** Not tried after all: back in the queue at once, and the attempt is given back. */
     record Released(Claim claim) implements Outcome {}
+
+    /** In a lane: to be tried again after the delay, while the later messages of its key go on. */
+    record Skipped(Claim claim, Duration delay, String error) implements Outcome {}
+
+    /** In a lane: it waits for an operator, and so do the later messages of its key. */
+    record Parked(Claim claim, DeadReason reason, String error) implements Outcome {}
+
+    /** In a lane: not tried, because its key is held; it waits behind the first message of the key. */
+    record Blocked(Claim claim) implements Outcome {}
 }

@@ -15,8 +15,17 @@ public sealed interface Settlement {
         return this instanceof LeaseLost;
     }
 
-    /** It is written. */
-    record Settled(Claim claim) implements Settlement {}
+    /**
+     * It is written.
+     *
+     * @param keyHeld in a lane: whether other messages of its key wait outside the order, or it does itself after it was tried
+     */
+    record Settled(Claim claim, boolean keyHeld) implements Settlement {
+
+        public Settled(Claim claim) {
+            this(claim, false);
+        }
+    }
 
     /**
      * The lease had run out and the message is no longer this claim's: nothing was changed. Not a failure of the delivery.

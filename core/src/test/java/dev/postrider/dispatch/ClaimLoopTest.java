@@ -155,14 +155,9 @@ final class ClaimLoopTest {
     @Test
     void claimNeverExceedsTheSlotsOfItsTopic() {
         Topic narrow = Topic.named("orders").deliver(rig).maxInFlight(3).build();
-        ClaimLoop loop = new ClaimLoop(
-                rig.store,
-                DispatchOptions.builder().build(),
-                List.of(narrow),
-                rig.inFlight,
-                rig.pipeline,
-                rig.time,
-                rig.events::add);
+        DispatchOptions options = DispatchOptions.builder().build();
+        RowClaimer claimer = new RowClaimer(rig.store, options, rig.inFlight, rig.pipeline, rig.time, rig.events::add);
+        ClaimLoop loop = new ClaimLoop(Map.of(narrow, claimer), options.pollInterval(), rig.time, rig.events::add);
         rig.hush();
         rig.store.enqueue("orders", 10);
         loop.lookNow();

@@ -68,7 +68,7 @@ final class DeliveryPipelineTest {
     @Test
     void deliveryDoesNotBeginUnderALeaseKnownToBeLost() {
         Held held = rig.hold();
-        held.lose();
+        held.tenure().lose();
 
         rig.pipeline.deliver(held);
 

@@ -14,6 +14,7 @@ import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Outcome;
+import dev.postrider.store.Stores;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.DeliveryResult;
@@ -36,6 +37,7 @@ final class DispatcherTest {
     private static final EventListener NOBODY = event -> {};
 
     private final FakeStore store = new FakeStore();
+    private final Stores stores = new Stores(store, new FakeLanes(), store);
     private final CompletableFuture<Dispatcher> opened = new CompletableFuture<>();
 
     @AfterEach
@@ -189,7 +191,7 @@ final class DispatcherTest {
                 .retry(RetryPolicy.constant(Duration.ofHours(1)))
                 .build();
         DispatchOptions one = DispatchOptions.builder().maxInFlight(1).build();
-        Dispatcher dispatcher = new Dispatcher(store, store, List.of(topic), one, NOBODY);
+        Dispatcher dispatcher = new Dispatcher(stores, List.of(topic), one, NOBODY);
         opened.complete(dispatcher);
         dispatcher.start();
         dispatcher.wake();
@@ -274,7 +276,7 @@ final class DispatcherTest {
                 .pollInterval(Duration.ofMillis(100))
                 .build();
 
-        new Dispatcher(store, store, List.of(topic), brief, NOBODY).deliverDue();
+        new Dispatcher(stores, List.of(topic), brief, NOBODY).deliverDue();
 
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
         eventually(() -> ownThreads() == 0);
@@ -283,8 +285,7 @@ final class DispatcherTest {
     @Test
     void committedMessagesAreLookedForInTheirTopicOnly() throws Exception {
         Dispatcher dispatcher = new Dispatcher(
-                store,
-                store,
+                stores,
                 List.of(
                         handler(delivery -> {}),
                         Topic.named("audit")
@@ -336,11 +337,7 @@ final class DispatcherTest {
         Topic topic = handler(delivery -> {});
 
         assertThatThrownBy(() -> new Dispatcher(
-                        store,
-                        store,
-                        List.of(topic, topic),
-                        DispatchOptions.builder().build(),
-                        NOBODY))
+                        stores, List.of(topic, topic), DispatchOptions.builder().build(), NOBODY))
                 .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageStartingWith("topic.orders ");
     }
@@ -385,7 +382,7 @@ final class DispatcherTest {
 
     private Dispatcher open(Topic topic, EventListener listener, Duration drain) {
         DispatchOptions options = DispatchOptions.builder().drainTimeout(drain).build();
-        Dispatcher dispatcher = new Dispatcher(store, store, List.of(topic), options, listener);
+        Dispatcher dispatcher = new Dispatcher(stores, List.of(topic), options, listener);
         opened.complete(dispatcher);
         return dispatcher;
     }

@@ -21,7 +21,14 @@ final class HousekeeperTest {
 
     private Housekeeper housekeeper(DispatchOptions options) {
         return new Housekeeper(
-                rig.store, rig.store, options, rig.topics, rig.time, rig.events::add, rig.inFlight, rig.writer.tally());
+                rig.store,
+                rig.store,
+                options,
+                rig.topics,
+                rig.time,
+                rig.events::add,
+                rig.inFlight,
+                () -> rig.writer.tally().copy());
     }
 
     @Test

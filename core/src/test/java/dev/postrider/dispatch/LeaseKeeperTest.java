@@ -25,7 +25,7 @@ final class LeaseKeeperTest {
         rig.time.pass(Duration.ofMillis(1));
         keeper.runOnce();
         assertThat(rig.store.extensions).containsExactly(List.of(held.claim()));
-        assertThat(held.sinceRenewal(rig.time)).isZero();
+        assertThat(held.tenure().sinceRenewal(rig.time)).isZero();
 
         keeper.runOnce();
         assertThat(rig.store.extensions).as("fresh again").hasSize(1);
@@ -64,7 +64,7 @@ final class LeaseKeeperTest {
         keeper.runOnce();
 
         assertThat(rig.store.extensions).hasSize(1);
-        assertThat(held.isLost()).isTrue();
+        assertThat(held.tenure().isLost()).isTrue();
     }
 
     @Test
@@ -78,7 +78,7 @@ final class LeaseKeeperTest {
 
         keeper.runOnce();
 
-        assertThat(held.sinceRenewal(rig.time)).isEqualTo(Duration.ofSeconds(3));
+        assertThat(held.tenure().sinceRenewal(rig.time)).isEqualTo(Duration.ofSeconds(3));
     }
 
     @Test
@@ -94,7 +94,7 @@ final class LeaseKeeperTest {
         keeper.runOnce();
 
         assertThat(rig.store.extensions).hasSize(2);
-        assertThat(held.sinceRenewal(rig.time)).isZero();
+        assertThat(held.tenure().sinceRenewal(rig.time)).isZero();
     }
 
     @Test

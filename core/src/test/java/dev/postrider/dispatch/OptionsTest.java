@@ -42,7 +42,10 @@ final class OptionsTest {
                         "max-delay", "5m",
                         "max-in-flight", "100",
                         "handler-timeout", "5m",
-                        "tenant-prefixed-keys", "false"));
+                        "tenant-prefixed-keys", "false",
+                        "lanes", "0",
+                        "on-failure", "block",
+                        "hold-after-dead-letter", "true"));
     }
 
     @ParameterizedTest

@@ -4,12 +4,15 @@ import dev.postrider.event.Event;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +25,14 @@ final class Rig implements Transport {
 
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration POLL = Duration.ofSeconds(5);
+
+    static final OutcomeWriter.Observer NOBODY = new OutcomeWriter.Observer() {
+        @Override
+        public void decided(Held held, Outcome outcome) {}
+
+        @Override
+        public void settled(Held held, Outcome outcome, Settlement settlement) {}
+    };
 
     final ManualTime time = new ManualTime();
     final FakeStore store = new FakeStore();
@@ -51,14 +62,17 @@ final class Rig implements Transport {
             transports.put(topic.name(), this);
         }
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
-        writer = new OutcomeWriter(store, inFlight, time, events::add, outcome -> {});
+        writer = new OutcomeWriter(store::settle, inFlight, inFlight::claimed, time, events::add, NOBODY);
         pipeline = new DeliveryPipeline(
                 transports,
                 new Verdict(() -> 0.5),
-                writer,
+                writer::add,
                 time,
                 options.lease().minus(options.headroom()));
-        loop = new ClaimLoop(store, options, topics, inFlight, pipeline, time, events::add);
+        RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
+        Map<Topic, Claimer> claimers = new LinkedHashMap<>();
+        topics.forEach(topic -> claimers.put(topic, claimer));
+        loop = new ClaimLoop(claimers, options.pollInterval(), time, events::add);
     }
 
     Topic topic() {
@@ -76,7 +90,7 @@ final class Rig implements Transport {
     }
 
     Held hold(Claim claim) {
-        Held held = new Held(topic(), claim, Held.Stamp.now(time));
+        Held held = new Held(topic(), claim, Tenure.Stamp.now(time));
         inFlight.add(held);
         return held;
     }

@@ -35,6 +35,8 @@ public final class DatabaseClock {
             shift(statement, "message", List.of("locked_until", "created_at", "updated_at"), minus);
             shift(statement, "archive", List.of("created_at", "delivered_at"), minus);
             shift(statement, "dedup", List.of("seen_at"), minus);
+            shift(statement, "lane", List.of("until"), minus);
+            shift(statement, "node", List.of("until"), minus);
             if (!connection.getAutoCommit()) {
                 connection.commit();
             }
@@ -47,7 +49,7 @@ public final class DatabaseClock {
     private void bringNearer(Statement statement, String minus, String now) throws SQLException {
         String nearer = minus.formatted("available_at");
         statement.executeUpdate("UPDATE " + tablePrefix + "message SET available_at = CASE WHEN " + nearer + " > " + now
-                + " THEN " + nearer + " ELSE " + now + " END WHERE available_at > " + now);
+                + " THEN " + nearer + " ELSE " + now + " END WHERE available_at > " + now + " AND state <> 'PARKED'");
     }
 
     private static String now(String product) {

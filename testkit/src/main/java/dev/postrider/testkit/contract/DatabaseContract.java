@@ -123,6 +123,19 @@ public abstract class DatabaseContract {
         }
     }
 
+    /** The first column of every row, as text. */
+    protected final List<String> list(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> values = new ArrayList<>();
+            while (rows.next()) {
+                values.add(String.valueOf(rows.getString(1)));
+            }
+            return values;
+        }
+    }
+
     /** How many messages of this test's topic are in the live table. */
     protected final long live() throws SQLException {
         return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic + "'"));

@@ -302,8 +302,11 @@ public abstract class HandOverContract extends DatabaseContract {
         await(written);
         node.commits.clear();
 
-        eventually("another is taken over", () -> {
-            node.stage(message().type("other").build());
+        node.stage(message().type("second").build());
+        eventually("a claim finds the slot free", () -> archived() == 1);
+        eventually("and so does a message, when nothing waits before it", () -> {
+            node.stage(message().type("third").build());
+            eventually("it is delivered", () -> live() == 0);
             return !node.events(Event.HandedOver.class).isEmpty();
         });
         end.countDown();

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * In which lane a key travels. Part of the contract with whoever writes rows by other means, so it never changes; vectors are in
  * {@code docs/how-it-works.md}.
  */
-final class Lane {
+final class LaneHash {
 
-    private Lane() {}
+    private LaneHash() {}
 
     /** The first 31 bits of an MD5 over both texts, each in UTF-8 with its length before it (-1 for no tenant), modulo the lanes. */
     static int of(@Nullable String tenant, String key, int lanes) {

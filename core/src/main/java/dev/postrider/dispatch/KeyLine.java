@@ -1,0 +1,28 @@
+package dev.postrider.dispatch;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/** The messages of one key that are in this node's hands: one being sent, the others behind it. Not thread-safe. */
+final class KeyLine {
+
+    /** The one that is sent, or about to be. */
+    @Nullable
+    Held first;
+
+    final Deque<Held> behind = new ArrayDeque<>();
+
+    /** Messages of the key wait in the database, outside the order: what comes in order must join them. */
+    boolean held;
+
+    /** How many are on their way to join them, and not written yet. */
+    int joining;
+
+    /** How many are being put back, to be read again: until that is done nothing of the key may be sent. */
+    int returning;
+
+    boolean isIdle() {
+        return first == null && behind.isEmpty() && !held && joining == 0 && returning == 0;
+    }
+}

@@ -1,0 +1,40 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Lane;
+import dev.postrider.store.OrderingKey;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A lane that this node holds, and what it has in its hands of it. Not thread-safe. */
+final class LaneQueue {
+
+    final Lane lane;
+    final Tenure tenure;
+    private final Map<OrderingKey, KeyLine> keys = new HashMap<>();
+
+    /** To be given to another node as soon as nothing of it is in hand. */
+    boolean leaving;
+
+    int inHand;
+
+    LaneQueue(Lane lane, Tenure tenure) {
+        this.lane = lane;
+        this.tenure = tenure;
+        lane.heldKeys().forEach(key -> key(key).held = true);
+    }
+
+    KeyLine key(OrderingKey key) {
+        return keys.computeIfAbsent(key, absent -> new KeyLine());
+    }
+
+    void forgetIfIdle(OrderingKey key) {
+        KeyLine line = keys.get(key);
+        if (line != null && line.isIdle()) {
+            keys.remove(key);
+        }
+    }
+
+    Iterable<KeyLine> lines() {
+        return keys.values();
+    }
+}

@@ -1,0 +1,372 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.OrderingKey;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One ordered topic on this node: the lanes it holds, and their messages on the way to the pipeline. Of each key one is sent at a
+ * time, and the next when the outcome of the one before is known; different keys go side by side. When a message fails, what is
+ * behind it in its key joins it in the database. Thread-safe.
+ */
+final class Sequencer {
+
+    /** How many messages are in hand over all lanes, and how many of one lane. */
+    private static final int BUFFER = 2048;
+
+    private static final int LEAST_PER_LANE = 16;
+    private static final int MOST_PER_LANE = 256;
+
+    private record Decision(Held held, Outcome outcome) {}
+
+    private final Topic topic;
+    private final InFlight inFlight;
+    private final OutcomeWriter writer;
+    private final DeliveryPipeline pipeline;
+    private final Time time;
+    private final Duration lastStart;
+    private final Map<Integer, LaneQueue> lanes = new TreeMap<>();
+    private final Deque<Held> ready = new ArrayDeque<>();
+    private final AtomicInteger sending = new AtomicInteger();
+    private boolean closed;
+
+    /** @param lastStart how old a lease may be for a delivery to begin under it */
+    Sequencer(
+            Topic topic,
+            InFlight inFlight,
+            OutcomeWriter writer,
+            DeliveryPipeline pipeline,
+            Time time,
+            Duration lastStart) {
+        this.topic = topic;
+        this.inFlight = inFlight;
+        this.writer = writer;
+        this.pipeline = pipeline;
+        this.time = time;
+        this.lastStart = lastStart;
+    }
+
+    Topic topic() {
+        return topic;
+    }
+
+    // Lanes
+
+    synchronized void add(Lane lane, Tenure.Stamp asked) {
+        lanes.put(lane.number(), new LaneQueue(lane, new Tenure(asked)));
+    }
+
+    synchronized List<Lane> lanes() {
+        return lanes.values().stream().map(queue -> queue.lane).toList();
+    }
+
+    /** Those that it means to keep. */
+    synchronized int kept() {
+        return (int) lanes.values().stream().filter(queue -> !queue.leaving).count();
+    }
+
+    /** Keeps so many and lets the others run dry; or takes back what it was letting go. */
+    synchronized void keep(int most) {
+        int kept = 0;
+        for (LaneQueue queue : lanes.values()) {
+            queue.leaving = kept >= most;
+            kept++;
+        }
+    }
+
+    /** Those that were to be let go and have run dry. They are no longer this node's to read from. */
+    synchronized List<Lane> takeDry() {
+        List<Lane> dry = new ArrayList<>();
+        lanes.values().removeIf(queue -> {
+            boolean isDry = (queue.leaving || closed) && queue.inHand == 0;
+            if (isDry) {
+                dry.add(queue.lane);
+            }
+            return isDry;
+        });
+        return dry;
+    }
+
+    synchronized boolean hasDry() {
+        return lanes.values().stream().anyMatch(queue -> queue.leaving && queue.inHand == 0);
+    }
+
+    synchronized void renewed(Lane lane, Tenure.Stamp asked) {
+        LaneQueue queue = lanes.get(lane.number());
+        if (queue != null && queue.lane.equals(lane)) {
+            queue.tenure.renewed(asked);
+        }
+    }
+
+    /** Another node has the lane: what is in hand of it is not sent any more. */
+    void lose(Lane lane) {
+        decide(loseAll(lane));
+    }
+
+    private synchronized List<Decision> loseAll(Lane lane) {
+        LaneQueue queue = lanes.get(lane.number());
+        if (queue == null || !queue.lane.equals(lane)) {
+            return List.of();
+        }
+        queue.tenure.lose();
+        lanes.remove(lane.number());
+        List<Decision> decisions = new ArrayList<>();
+        for (KeyLine line : queue.lines()) {
+            release(line, decisions);
+        }
+        ready.removeIf(held -> {
+            boolean gone = held.claim().lease().equals(lane.lease());
+            if (gone) {
+                decisions.add(released(held));
+            }
+            return gone;
+        });
+        return decisions;
+    }
+
+    // Reading
+
+    /** The lanes to read from now, and how many messages of each. */
+    synchronized Map<Lane, Integer> room() {
+        Map<Lane, Integer> room = new LinkedHashMap<>();
+        for (LaneQueue queue : lanes.values()) {
+            int free = perLane() - queue.inHand;
+            boolean sound = !queue.leaving && queue.tenure.sinceRenewal(time).compareTo(lastStart) < 0;
+            if (!closed && sound && free > 0) {
+                room.put(queue.lane, free);
+            }
+        }
+        return room;
+    }
+
+    synchronized int capacity() {
+        return perLane() * Math.max(lanes.size(), 1);
+    }
+
+    private int perLane() {
+        return Math.max(LEAST_PER_LANE, Math.min(MOST_PER_LANE, BUFFER / Math.max(lanes.size(), 1)));
+    }
+
+    /** Takes what was read, in its order, and sends what can be sent. */
+    void offer(Collection<LaneClaim> claims, Tenure.Stamp asked) {
+        List<Decision> decisions = new ArrayList<>();
+        synchronized (this) {
+            for (LaneClaim claim : claims) {
+                LaneQueue queue = lanes.get(claim.lane());
+                if (queue != null && queue.lane.lease().equals(claim.claim().lease())) {
+                    Held held = Held.inLane(topic, claim, queue.tenure, asked);
+                    inFlight.hold(held);
+                    queue.inHand++;
+                    place(queue, held, claim.place(), decisions);
+                }
+            }
+        }
+        decide(decisions);
+        send();
+    }
+
+    private void place(LaneQueue queue, Held held, LaneClaim.Place place, List<Decision> decisions) {
+        KeyLine line = queue.key(keyOf(held));
+        if (closed || line.returning > 0) {
+            line.returning++;
+            decisions.add(released(held));
+        } else if (place == LaneClaim.Place.IN_ORDER && line.held) {
+            line.joining++;
+            decisions.add(new Decision(held, new Outcome.Blocked(held.claim())));
+        } else {
+            if (place == LaneClaim.Place.IN_HELD_KEY && !line.held) {
+                line.held = true; // an operator replayed it
+                join(line, decisions);
+            }
+            enqueue(line, held);
+        }
+    }
+
+    private void enqueue(KeyLine line, Held held) {
+        if (line.first == null) {
+            line.first = held;
+            ready.add(held);
+        } else {
+            line.behind.add(held);
+        }
+    }
+
+    // Sending
+
+    /** One thread at a time sends; one that comes meanwhile leaves it to that one, so an answer that is there at once sends the next. */
+    private void send() {
+        if (sending.getAndIncrement() != 0) {
+            return;
+        }
+        int missed = 1;
+        do {
+            for (Held next = nextReady(); next != null; next = nextReady()) {
+                pipeline.deliver(next);
+            }
+            missed = sending.addAndGet(-missed);
+        } while (missed != 0);
+    }
+
+    private synchronized @Nullable Held nextReady() {
+        if (ready.isEmpty() || inFlight.freeSlots(topic) <= 0) {
+            return null;
+        }
+        Held next = ready.remove();
+        inFlight.takeSlot(next);
+        return next;
+    }
+
+    /** Slots that were taken by other topics may be free again. */
+    void slotsFreed() {
+        send();
+    }
+
+    // Outcomes
+
+    /** What came of the message is known, though not written yet. */
+    void decided(Held held, Outcome outcome) {
+        List<Decision> decisions = new ArrayList<>();
+        synchronized (this) {
+            inFlight.freeSlot(held);
+            LaneQueue queue = queueOf(held);
+            KeyLine line = queue == null ? null : queue.key(keyOf(held));
+            if (line != null && line.first == held) {
+                line.first = null;
+                goOn(line, held, outcome, decisions);
+            }
+        }
+        decide(decisions);
+        send();
+    }
+
+    private void goOn(KeyLine line, Held held, Outcome outcome, List<Decision> decisions) {
+        if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
+            line.held = true;
+            join(line, decisions);
+            release(line, decisions);
+        } else if (outcome instanceof Outcome.Released) {
+            line.returning++;
+            ready.remove(held);
+            release(line, decisions);
+        } else {
+            Held next = line.behind.poll();
+            if (next != null) {
+                enqueue(line, next);
+            }
+        }
+    }
+
+    /** What came in order goes to wait behind the head; what waits in the database anyway is left in the line. */
+    private static void join(KeyLine line, List<Decision> decisions) {
+        line.behind.removeIf(held -> {
+            boolean inOrder = placeOf(held) == LaneClaim.Place.IN_ORDER;
+            if (inOrder) {
+                line.joining++;
+                decisions.add(new Decision(held, new Outcome.Blocked(held.claim())));
+            }
+            return inOrder;
+        });
+    }
+
+    private static void release(KeyLine line, List<Decision> decisions) {
+        for (Held held : line.behind) {
+            line.returning++;
+            decisions.add(released(held));
+        }
+        line.behind.clear();
+    }
+
+    private static Decision released(Held held) {
+        return new Decision(held, new Outcome.Released(held.claim()));
+    }
+
+    /** Outside the lock: the writer answers by calling {@link #decided}. */
+    private void decide(List<Decision> decisions) {
+        decisions.forEach(decision -> writer.add(decision.held(), decision.outcome()));
+    }
+
+    /**
+     * The outcome is written, or it was too late.
+     *
+     * @return whether to look at once for what waits in held keys
+     */
+    boolean settled(Held held, Outcome outcome, Settlement settlement) {
+        LaneQueue queue;
+        boolean look;
+        synchronized (this) {
+            queue = queueOf(held);
+            if (queue == null) {
+                return false;
+            }
+            queue.inHand--;
+            OrderingKey key = keyOf(held);
+            look = settle(queue.key(key), held, outcome, settlement);
+            queue.forgetIfIdle(key);
+        }
+        if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
+            lose(queue.lane);
+        }
+        return look;
+    }
+
+    private static boolean settle(KeyLine line, Held held, Outcome outcome, Settlement settlement) {
+        boolean keyHeld = settlement instanceof Settlement.Settled settled && settled.keyHeld();
+        if (outcome instanceof Outcome.Released) {
+            line.returning = Math.max(line.returning - 1, 0);
+            return true;
+        }
+        if (outcome instanceof Outcome.Blocked) {
+            line.joining--;
+            return !keyHeld; // nothing was left to wait for: it is the head itself, and due
+        }
+        if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
+            return false;
+        }
+        if (placeOf(held) == LaneClaim.Place.IN_HELD_KEY && !settlement.isLost()) {
+            line.held = keyHeld || line.joining > 0;
+        }
+        return keyHeld && line.first == null;
+    }
+
+    /** Nothing is sent any more; what waits its turn is put back. */
+    void close() {
+        List<Decision> decisions = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            for (LaneQueue queue : lanes.values()) {
+                queue.lines().forEach(line -> release(line, decisions));
+            }
+            ready.forEach(held -> decisions.add(released(held)));
+            ready.clear();
+        }
+        decide(decisions);
+    }
+
+    private @Nullable LaneQueue queueOf(Held held) {
+        LaneClaim inLane = held.inLane();
+        LaneQueue queue = inLane == null ? null : lanes.get(inLane.lane());
+        return queue != null && queue.lane.lease().equals(held.claim().lease()) ? queue : null;
+    }
+
+    private static LaneClaim.@Nullable Place placeOf(Held held) {
+        LaneClaim inLane = held.inLane();
+        return inLane == null ? null : inLane.place();
+    }
+
+    private static OrderingKey keyOf(Held held) {
+        return OrderingKey.of(held.claim().message());
+    }
+}

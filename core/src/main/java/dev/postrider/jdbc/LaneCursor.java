@@ -1,0 +1,141 @@
+package dev.postrider.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * How far a lane has been read under one tenure, and what of that has no outcome yet. Reading begins at a number below which
+ * everything is either read or finished; a wrong one could only delay, because now and then the lane is read from its beginning.
+ * Thread-safe.
+ */
+final class LaneCursor {
+
+    private static final long WHOLE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** How many messages of a lane may be in a node's hands at once, each of which may be the one that kills it. */
+    static final int MOST_IN_HAND = 256;
+
+    /** Where to begin, and how many rows to take. */
+    record Look(int lane, long start, int room, boolean whole) {}
+
+    final int topicId;
+    final int lane;
+    final UUID token;
+    private final NavigableSet<Long> inOrder = new TreeSet<>();
+    private final Map<Long, Boolean> waiting = new TreeMap<>();
+    private int revision;
+    private long floor;
+    private long start;
+    private long nextWhole;
+
+    LaneCursor(int topicId, int lane, UUID token, int revision, long floor, long nanos) {
+        this.topicId = topicId;
+        this.lane = lane;
+        this.token = token;
+        this.revision = revision;
+        this.floor = floor;
+        this.start = floor;
+        this.nextWhole = nanos + WHOLE_EVERY_NANOS;
+    }
+
+    synchronized Look look(int room, long nanos) {
+        boolean whole = nanos - nextWhole >= 0;
+        if (whole) {
+            nextWhole = nanos + WHOLE_EVERY_NANOS;
+        }
+        return new Look(lane, whole ? 0 : start, room, whole);
+    }
+
+    /** What a look must leave out. */
+    synchronized List<Long> readAlready(Look look) {
+        return new ArrayList<>(inOrder.tailSet(look.start(), false));
+    }
+
+    /**
+     * Everything without an outcome. What came in order is among it although it is read elsewhere: a message that failed waits in
+     * the database a moment before this node knows that it is written.
+     */
+    synchronized List<Long> inHand() {
+        List<Long> inHand = new ArrayList<>(inOrder);
+        inHand.addAll(waiting.keySet());
+        return inHand;
+    }
+
+    synchronized boolean isBelowStart(long seq) {
+        return seq <= start;
+    }
+
+    /** False when it is in hand already. */
+    synchronized boolean tookInOrder(long seq) {
+        return !waiting.containsKey(seq) && inOrder.add(seq);
+    }
+
+    /** @param inHeldKey or else beside the order */
+    synchronized boolean tookWaiting(long seq, boolean inHeldKey) {
+        return !inOrder.contains(seq) && waiting.putIfAbsent(seq, inHeldKey) == null;
+    }
+
+    /**
+     * The next look may begin there. Only called with a number that the look just taken has proved, or that an earlier one had,
+     * and never above the last row that it returned if there may be more.
+     */
+    synchronized void advance(long to) {
+        start = Math.max(start, to);
+    }
+
+    /** Whether it was read from a held key. */
+    synchronized boolean isInHeldKey(long seq) {
+        return waiting.getOrDefault(seq, false);
+    }
+
+    /** It has its outcome. */
+    synchronized void finished(long seq) {
+        inOrder.remove(seq);
+        waiting.remove(seq);
+    }
+
+    /** It was not delivered, and is to be read again. */
+    synchronized void putBack(long seq) {
+        if (inOrder.remove(seq)) {
+            start = Math.min(start, seq - 1);
+        }
+        waiting.remove(seq);
+    }
+
+    /** What the lane row may say: nothing up to here is still to be delivered in order. */
+    synchronized long floor() {
+        long lowest = inOrder.isEmpty() ? Long.MAX_VALUE : inOrder.first() - 1;
+        return Math.max(floor, Math.min(start, lowest));
+    }
+
+    synchronized long storedFloor() {
+        return floor;
+    }
+
+    synchronized void stored(long storedFloor) {
+        floor = storedFloor;
+    }
+
+    /** What was read is still in hand; what was concluded from it is not to be trusted. */
+    synchronized void restart() {
+        start = floor;
+    }
+
+    synchronized long start() {
+        return start;
+    }
+
+    synchronized int revision() {
+        return revision;
+    }
+
+    synchronized void revision(int current) {
+        revision = current;
+    }
+}

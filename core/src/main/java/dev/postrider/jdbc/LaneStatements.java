@@ -1,0 +1,170 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.Lane;
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one database does for lanes. Every change of a message is fenced: it locks the lane's row in share mode, and happens only
+ * if the lane still has the token and the revision that the cursor knows. Immutable, thread-safe.
+ */
+abstract class LaneStatements {
+
+    /** How many messages behind the head of a held key are read together with it. */
+    static final int BEHIND_HEAD = 50;
+
+    /** Waiting rows of a key, in the order of the promise: the lowest of them is RETRY or PARKED, and everybody sees it so. */
+    static final String WAITING = "('RETRY', 'BLOCKED', 'PARKED')";
+
+    /**
+     * A lane as it was taken.
+     *
+     * @param crashed its last holder was lost
+     * @param alone what that one delivered alone when it was lost
+     * @param buffer how many messages it may have had in its hands
+     */
+    record Taken(
+            int lane,
+            UUID token,
+            int revision,
+            long floor,
+            boolean crashed,
+            @Nullable Long alone,
+            int buffer) {}
+
+    /** A row of a lane, and the state it was in. */
+    record LaneRow(int lane, String state, ClaimedRow row) {}
+
+    /** @param rows in the order of their numbers */
+    record Sighting(Horizon.Sight sight, List<LaneRow> rows) {}
+
+    /**
+     * A message that is not delivered, and where it goes.
+     *
+     * @param delay until it is due; null for never
+     */
+    record Move(
+            long seq,
+            UUID id,
+            String state,
+            int attempts,
+            @Nullable Duration delay,
+            @Nullable String error,
+            @Nullable String reason,
+            @Nullable String fingerprint) {}
+
+    /**
+     * Which rows a statement met.
+     *
+     * @param keyHeld by number: whether the row's key still has waiting rows
+     * @param transaction the transaction's id, where it has a meaning, else 0
+     */
+    record Written(Map<Long, Boolean> keyHeld, long transaction) {}
+
+    /**
+     * @param revisions by the token of each lane that is still held
+     * @param transaction as in {@link Written}
+     */
+    record Renewed(Map<UUID, Integer> revisions, long transaction) {}
+
+    // Owning
+
+    abstract List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+            throws SQLException;
+
+    /** Prolongs, and stores the floors; answers for the lanes that are still held. */
+    abstract Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer)
+            throws SQLException;
+
+    abstract void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException;
+
+    /** Gives back lanes that were taken without an answer. */
+    abstract void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException;
+
+    /** The revision of each lane that is still held, by its token. */
+    abstract Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
+
+    /** The keys that are held in each of these lanes. */
+    abstract Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException;
+
+    /**
+     * Counts a crash against what the lost holders had in their hands: the one message, if it was delivered alone, else all that
+     * may have been, which by itself only makes them be delivered alone.
+     */
+    abstract void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException;
+
+    /** @return whether the lane is still held */
+    abstract boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException;
+
+    // Reading
+
+    abstract Sighting read(
+            Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
+            throws SQLException;
+
+    abstract List<LaneRow> readTimed(
+            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            throws SQLException;
+
+    /** Microseconds until each topic has something to read beyond these numbers; topics without are left out. */
+    abstract Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
+
+    // Outcomes
+
+    /** Removes rows that were delivered; if they were waiting, the next of each key becomes its head. */
+    abstract Written acknowledge(
+            Connection connection,
+            Collection<LaneCursor> fence,
+            Map<Long, UUID> rows,
+            boolean waiting,
+            JdbcOptions.Archive archive)
+            throws SQLException;
+
+    /**
+     * Moves rows that were not delivered.
+     *
+     * @param outOfKey they were waiting, and no longer are: the next of each key becomes its head
+     */
+    abstract Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+            throws SQLException;
+
+    /** Puts rows behind the head of their key; one that turns out to have none before it is the head. */
+    abstract Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException;
+
+    // Ways to read an answer
+
+    static LaneRow laneRow(ResultSet row, Dialect dialect) throws SQLException {
+        return new LaneRow(row.getInt("lane"), row.getString("state"), ClaimedRow.read(row, dialect));
+    }
+
+    static List<LaneRow> laneRows(ResultSet rows, Dialect dialect) throws SQLException {
+        List<LaneRow> found = new ArrayList<>();
+        while (rows.next()) {
+            found.add(laneRow(rows, dialect));
+        }
+        return found;
+    }
+
+    static Map<Integer, Set<OrderingKey>> heldKeys(ResultSet rows) throws SQLException {
+        Map<Integer, Set<OrderingKey>> held = new HashMap<>();
+        while (rows.next()) {
+            held.computeIfAbsent(rows.getInt("lane"), lane -> new HashSet<>())
+                    .add(new OrderingKey(rows.getString("tenant"), rows.getString("ordering_key")));
+        }
+        return held;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.postrider.jdbc;
+
+/**
+ * The statements for lanes of the databases that do not return what they changed. In braces: table names, {@code {now}} and the
+ * like for the database's clock, and {@code {values}} for a list of parameters.
+ */
+final class LockingLaneSql {
+
+    private LockingLaneSql() {}
+
+    static final String LOCK_FREE = """
+            SELECT lane, revision, floor, owner, alone, buffer FROM {lane}
+            WHERE topic_id = ? AND until < {ago}
+            ORDER BY lane
+            LIMIT ?
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String TAKE =
+            "UPDATE {lane} SET owner = ?, token = ?, until = {later}, alone = NULL WHERE topic_id = ? AND lane = ?";
+
+    /** In the order of everybody else who locks more than one; a lock of its kind is added. */
+    static final String LANES =
+            "SELECT lane, token, revision FROM {lane} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
+
+    static final String PROLONG =
+            "UPDATE {lane} SET until = {later}, buffer = ? WHERE topic_id = ? AND lane IN ({values})";
+
+    static final String STORE_FLOOR = "UPDATE {lane} SET floor = ? WHERE topic_id = ? AND lane = ?";
+
+    static final String FREE = """
+            UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, floor = ?, buffer = 0, alone = NULL
+            WHERE topic_id = ? AND lane = ? AND token = ?
+            """;
+
+    static final String FREE_TOKEN =
+            "UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, alone = NULL WHERE token = ?";
+
+    static final String HELD_KEYS = """
+            SELECT DISTINCT lane, tenant, ordering_key FROM {message}
+            WHERE state IN ('RETRY', 'PARKED') AND topic_id = ? AND lane IN ({values})
+            """;
+
+    static final String FIRST_IN_LANE = """
+            SELECT seq FROM {message} WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
+            """;
+
+    static final String DUE_IN_LANE = """
+            SELECT seq FROM {message}
+            WHERE state IN ('SCHEDULED', 'RETRY') AND topic_id = ? AND lane = ? AND available_at <= {now} ORDER BY seq LIMIT ?
+            """;
+
+    static final String SUSPECT_MANY =
+            "UPDATE {message} SET crashes = CASE WHEN crashes < 2 THEN crashes + 1 ELSE crashes END WHERE seq IN ({values})";
+
+    static final String SUSPECT_ONE = """
+            UPDATE {message} SET crashes = crashes + 1
+            WHERE seq IN ({values}) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
+            """;
+
+    static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
+
+    /** How far everybody has come: the highest number that can be seen, and the time. */
+    static final String SIGHT = "SELECT {now} AS now, (SELECT MAX(seq) FROM {message}) AS last_number";
+
+    /** One lane's part of the question what is next; a union of these asks for all, in one statement and one snapshot. */
+    static final String NEXT_IN_LANE = """
+            (SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+             WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ?
+               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
+             ORDER BY seq LIMIT ?)
+            """;
+
+    static final String DUE = """
+            SELECT seq, state, lane, tenant, ordering_key, OCTET_LENGTH(payload) AS bytes FROM {message}
+            WHERE state = ? AND topic_id = ? AND available_at <= {now} AND lane IN ({values})
+              AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
+            ORDER BY available_at, seq LIMIT ?
+            """;
+
+    /** One state's part of the question what waits in a key, in the order of the index; {@code {tenant}} is a comparison. */
+    static final String WAITING = """
+            (SELECT seq, state, OCTET_LENGTH(payload) AS bytes FROM {message}
+             WHERE state = '{state}' AND topic_id = ? AND lane = ? AND seq > ? AND ordering_key = ? AND {tenant}
+             ORDER BY seq LIMIT ?)
+            """;
+
+    static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
+
+    static final String NEXT_DUE = """
+            SELECT t.id,
+                   (SELECT 0 FROM {message} m
+                    WHERE m.state = 'PENDING' AND m.topic_id = t.id AND m.lane IN ({values}) AND m.seq > ? LIMIT 1) AS in_order,
+                   (SELECT {until} FROM {message} m
+                    WHERE m.state = 'RETRY' AND m.topic_id = t.id ORDER BY m.available_at LIMIT 1) AS retry,
+                   (SELECT {until} FROM {message} m
+                    WHERE m.state = 'SCHEDULED' AND m.topic_id = t.id ORDER BY m.available_at LIMIT 1) AS scheduled
+            FROM {topic} t WHERE t.id = ? AND NOT t.paused
+            """;
+
+    static final String FIND =
+            "SELECT seq, id, state, lane, tenant, ordering_key FROM {message} WHERE seq IN ({values})";
+
+    static final String COPY =
+            LockingSql.COPY.replace("attempts, crashes, created_at, {now}", "attempts + 1, crashes, created_at, {now}");
+
+    static final String MOVE = """
+            UPDATE {message}
+            SET state = ?, attempts = ?, last_error = ?, reason = ?, fingerprint = ?, available_at = {due}, updated_at = {now}
+            WHERE seq = ?
+            """;
+
+    static final String WAIT =
+            "UPDATE {message} SET state = ?, available_at = {now}, updated_at = {now} WHERE seq IN ({values})";
+}

@@ -1,0 +1,588 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.Lane;
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lanes on databases that do not return what they changed: a short transaction for each verb, which locks the lanes first, so
+ * that everything after that is seen as it is.
+ */
+final class LockingLanes extends LaneStatements {
+
+    /** Where open transactions cannot be seen: none is expected to be older. What one all the same leaves behind is found later. */
+    private static final Duration OLDEST_TRANSACTION = Duration.ofMinutes(1);
+
+    /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
+    private static final int MOST_TIMED = 32;
+
+    private static final Comparator<LaneRow> BY_NUMBER =
+            Comparator.comparingLong(row -> row.row().seq());
+
+    private record Found(long seq, UUID id, String state, int lane, OrderingKey key) {}
+
+    private record Sized(long seq, String state, long bytes) {}
+
+    private final LockingDialect dialect;
+
+    LockingLanes(LockingDialect dialect) {
+        this.dialect = dialect;
+    }
+
+    // Owning
+
+    @Override
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+            throws SQLException {
+        boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
+        List<Taken> free = dialect.query(
+                connection,
+                LockingLaneSql.LOCK_FREE,
+                binder -> binder.integer(topicId)
+                        .micros(leftOver ? request.lease() : Duration.ZERO)
+                        .integer(tokens.size()),
+                rows -> free(rows, tokens));
+        for (Taken lane : free) {
+            int met = dialect.update(
+                    connection,
+                    LockingLaneSql.TAKE,
+                    binder -> binder.text(request.worker())
+                            .uuid(lane.token())
+                            .micros(request.lease())
+                            .integer(topicId)
+                            .integer(lane.lane()));
+            LockingDialect.expect(1, met, "take a lane");
+        }
+        return free;
+    }
+
+    private static List<Taken> free(ResultSet rows, List<UUID> tokens) throws SQLException {
+        List<Taken> free = new ArrayList<>();
+        while (rows.next()) {
+            long alone = rows.getLong("alone");
+            Long suspect = rows.wasNull() ? null : alone;
+            free.add(new Taken(
+                    rows.getInt("lane"),
+                    tokens.get(free.size()),
+                    rows.getInt("revision"),
+                    rows.getLong("floor"),
+                    rows.getString("owner") != null,
+                    suspect,
+                    rows.getInt("buffer")));
+        }
+        return free;
+    }
+
+    @Override
+    Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer) throws SQLException {
+        Map<UUID, Integer> revisions = new HashMap<>();
+        for (Map.Entry<Integer, List<LaneCursor>> topic :
+                byTopic(floors.keySet()).entrySet()) {
+            Map<UUID, Integer> held = lanes(connection, topic.getKey(), topic.getValue(), " FOR UPDATE");
+            List<LaneCursor> kept = topic.getValue().stream()
+                    .filter(lane -> held.containsKey(lane.token))
+                    .toList();
+            if (kept.isEmpty()) {
+                continue;
+            }
+            dialect.update(
+                    connection,
+                    LockingDialect.in(LockingLaneSql.PROLONG, kept.size()),
+                    binder -> bindLanes(binder.micros(lease).integer(buffer).integer(topic.getKey()), kept));
+            for (LaneCursor lane : kept) {
+                long floor = floors.getOrDefault(lane, 0L);
+                if (floor > lane.storedFloor()) {
+                    dialect.update(
+                            connection,
+                            LockingLaneSql.STORE_FLOOR,
+                            binder -> binder.number(floor).integer(lane.topicId).integer(lane.lane));
+                }
+            }
+            revisions.putAll(held);
+        }
+        return new Renewed(revisions, 0);
+    }
+
+    @Override
+    void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException {
+        List<LaneCursor> inOrder = floors.keySet().stream()
+                .sorted(Comparator.comparingInt((LaneCursor lane) -> lane.topicId)
+                        .thenComparingInt(lane -> lane.lane))
+                .toList();
+        for (LaneCursor lane : inOrder) {
+            dialect.update(
+                    connection,
+                    LockingLaneSql.FREE,
+                    binder -> binder.number(floors.getOrDefault(lane, 0L))
+                            .integer(lane.topicId)
+                            .integer(lane.lane)
+                            .uuid(lane.token));
+        }
+    }
+
+    @Override
+    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+        for (UUID token : tokens) {
+            dialect.update(connection, LockingLaneSql.FREE_TOKEN, binder -> binder.uuid(token));
+        }
+    }
+
+    @Override
+    Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+        return held(connection, lanes, "");
+    }
+
+    /** The lanes that still have their token, with their revisions. */
+    private Map<UUID, Integer> held(Connection connection, Collection<LaneCursor> lanes, String lock)
+            throws SQLException {
+        Map<UUID, Integer> held = new HashMap<>();
+        for (Map.Entry<Integer, List<LaneCursor>> topic : byTopic(lanes).entrySet()) {
+            held.putAll(lanes(connection, topic.getKey(), topic.getValue(), lock));
+        }
+        return held;
+    }
+
+    private Map<UUID, Integer> lanes(Connection connection, int topicId, List<LaneCursor> lanes, String lock)
+            throws SQLException {
+        Set<UUID> wanted = lanes.stream().map(lane -> lane.token).collect(Collectors.toSet());
+        return dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.LANES, lanes.size()) + lock,
+                binder -> bindLanes(binder.integer(topicId), lanes),
+                rows -> {
+                    Map<UUID, Integer> held = new HashMap<>();
+                    while (rows.next()) {
+                        if (rows.getBytes("token") != null) {
+                            UUID token = dialect.readUuid(rows, "token");
+                            if (wanted.contains(token)) {
+                                held.put(token, rows.getInt("revision"));
+                            }
+                        }
+                    }
+                    return held;
+                });
+    }
+
+    private static Map<Integer, List<LaneCursor>> byTopic(Collection<LaneCursor> lanes) {
+        return lanes.stream().collect(Collectors.groupingBy(lane -> lane.topicId, TreeMap::new, Collectors.toList()));
+    }
+
+    private static Binder bindLanes(Binder binder, Collection<LaneCursor> lanes) throws SQLException {
+        return LockingDialect.bindIntegers(
+                binder, lanes.stream().map(lane -> lane.lane).toList());
+    }
+
+    @Override
+    Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
+        return dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.HELD_KEYS, lanes.size()),
+                binder -> LockingDialect.bindIntegers(binder.integer(topicId), lanes),
+                LaneStatements::heldKeys);
+    }
+
+    @Override
+    void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException {
+        Set<Long> many = new HashSet<>();
+        Set<Long> one = new HashSet<>();
+        for (Taken lane : crashed) {
+            if (lane.alone() != null) {
+                one.add(lane.alone());
+                continue;
+            }
+            many.addAll(dialect.query(
+                    connection,
+                    LockingLaneSql.FIRST_IN_LANE,
+                    binder -> binder.integer(topicId)
+                            .integer(lane.lane())
+                            .number(lane.floor())
+                            .integer(lane.buffer()),
+                    Dialect::numbers));
+            many.addAll(dialect.query(
+                    connection,
+                    LockingLaneSql.DUE_IN_LANE,
+                    binder -> binder.integer(topicId).integer(lane.lane()).integer(lane.buffer()),
+                    Dialect::numbers));
+        }
+        if (!many.isEmpty()) {
+            dialect.update(
+                    connection,
+                    LockingDialect.in(LockingLaneSql.SUSPECT_MANY, many.size()),
+                    binder -> LockingDialect.bindNumbers(binder, many));
+        }
+        if (!one.isEmpty()) {
+            dialect.update(
+                    connection,
+                    LockingDialect.in(LockingLaneSql.SUSPECT_ONE, one.size()),
+                    binder -> LockingDialect.bindNumbers(binder, one).integer(topicId));
+        }
+    }
+
+    @Override
+    boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+        if (lanes(connection, lane.topicId, List.of(lane), " FOR UPDATE").isEmpty()) {
+            return false;
+        }
+        dialect.update(
+                connection,
+                LockingLaneSql.SET_ALONE,
+                binder -> binder.numberOrNone(seq)
+                        .integer(lane.topicId)
+                        .integer(lane.lane)
+                        .uuid(lane.token));
+        return true;
+    }
+
+    // Reading
+
+    /** The sight comes first: whatever had finished by then is seen by what follows. */
+    @Override
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
+            throws SQLException {
+        Horizon.Sight sight = sight(connection);
+        Set<Long> inHand = new HashSet<>(leaveOut);
+        String select = String.join(" UNION ALL ", Collections.nCopies(looks.size(), LockingLaneSql.NEXT_IN_LANE));
+        List<Sized> next = dialect.query(
+                connection,
+                select,
+                binder -> {
+                    for (LaneCursor.Look look : looks) {
+                        binder.integer(topicId)
+                                .integer(look.lane())
+                                .number(look.start())
+                                .integer(topicId)
+                                .integer(look.room() + inHand.size());
+                    }
+                },
+                rows -> sized(rows, "PENDING"));
+        next.removeIf(row -> inHand.contains(row.seq()));
+        next.sort(Comparator.comparingLong(Sized::seq));
+        return new Sighting(sight, fetch(connection, upToBudget(next, maxBytes)));
+    }
+
+    private Horizon.Sight sight(Connection connection) throws SQLException {
+        return dialect.query(connection, LockingLaneSql.SIGHT, binder -> {}, row -> {
+            row.next();
+            long now = micros(dialect.readTime(row, "now"));
+            long oldest = now - Binder.toMicros(OLDEST_TRANSACTION);
+            return new Horizon.Sight("", row.getLong("last_number"), oldest, now);
+        });
+    }
+
+    private static long micros(@Nullable Instant time) {
+        return time == null ? 0 : ChronoUnit.MICROS.between(Instant.EPOCH, time);
+    }
+
+    private static List<Sized> sized(ResultSet rows, @Nullable String state) throws SQLException {
+        List<Sized> sized = new ArrayList<>();
+        while (rows.next()) {
+            sized.add(new Sized(
+                    rows.getLong("seq"), state == null ? rows.getString("state") : state, rows.getLong("bytes")));
+        }
+        return sized;
+    }
+
+    private static List<Long> upToBudget(List<Sized> rows, long maxBytes) {
+        List<Long> seqs = new ArrayList<>();
+        long bytes = 0;
+        for (Sized row : rows) {
+            if (bytes >= maxBytes) {
+                break;
+            }
+            seqs.add(row.seq());
+            bytes += row.bytes();
+        }
+        return seqs;
+    }
+
+    private List<LaneRow> fetch(Connection connection, Collection<Long> seqs) throws SQLException {
+        if (seqs.isEmpty()) {
+            return List.of();
+        }
+        List<LaneRow> rows = dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.READ, seqs.size()),
+                binder -> LockingDialect.bindNumbers(binder, seqs),
+                found -> laneRows(found, dialect));
+        rows.sort(BY_NUMBER);
+        return rows;
+    }
+
+    @Override
+    List<LaneRow> readTimed(
+            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            throws SQLException {
+        Set<Long> inHand = new HashSet<>(leaveOut);
+        List<Sized> due = new ArrayList<>();
+        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, inHand)) {
+            due.add(new Sized(beside.seq(), "SCHEDULED", beside.bytes()));
+        }
+        for (Due head : due(connection, "RETRY", topicId, lanes, inHand)) {
+            List<Sized> waiting = waiting(connection, topicId, head.lane(), head.key(), 0, BEHIND_HEAD);
+            if (!waiting.isEmpty() && waiting.get(0).seq() == head.seq()) {
+                due.addAll(waiting);
+            }
+        }
+        due.sort(Comparator.comparingLong(Sized::seq));
+        return fetch(connection, upToBudget(due, maxBytes));
+    }
+
+    private record Due(long seq, int lane, OrderingKey key, long bytes) {}
+
+    private List<Due> due(Connection connection, String state, int topicId, List<Integer> lanes, Set<Long> inHand)
+            throws SQLException {
+        return dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.DUE, lanes.size()),
+                binder -> LockingDialect.bindIntegers(binder.text(state).integer(topicId), lanes)
+                        .integer(topicId)
+                        .integer(MOST_TIMED + inHand.size()),
+                rows -> {
+                    List<Due> due = new ArrayList<>();
+                    while (rows.next()) {
+                        Due row = new Due(rows.getLong("seq"), rows.getInt("lane"), key(rows), rows.getLong("bytes"));
+                        if (!inHand.contains(row.seq())) {
+                            due.add(row);
+                        }
+                    }
+                    return due;
+                });
+    }
+
+    private static OrderingKey key(ResultSet row) throws SQLException {
+        String key = row.getString("ordering_key");
+        return new OrderingKey(row.getString("tenant"), key == null ? "" : key);
+    }
+
+    /** What waits in a key beyond a number, the lowest first. */
+    private List<Sized> waiting(Connection connection, int topicId, int lane, OrderingKey key, long beyond, int limit)
+            throws SQLException {
+        String tenant = key.tenant();
+        String one = LockingLaneSql.WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
+        List<String> states = List.of("RETRY", "BLOCKED", "PARKED");
+        String all =
+                states.stream().map(state -> one.replace("{state}", state)).collect(Collectors.joining(" UNION ALL "));
+        List<Sized> waiting = dialect.query(
+                connection,
+                all,
+                binder -> {
+                    for (int i = 0; i < states.size(); i++) {
+                        binder.integer(topicId).integer(lane).number(beyond).text(key.key());
+                        if (tenant != null) {
+                            binder.text(tenant);
+                        }
+                        binder.integer(limit);
+                    }
+                },
+                rows -> sized(rows, null));
+        waiting.sort(Comparator.comparingLong(Sized::seq));
+        return waiting.size() > limit ? waiting.subList(0, limit) : waiting;
+    }
+
+    @Override
+    Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+        Map<Integer, Long> due = new HashMap<>();
+        for (Map.Entry<Integer, List<LaneCursor>> topic :
+                byTopic(starts.keySet()).entrySet()) {
+            long start = topic.getValue().stream()
+                    .mapToLong(lane -> starts.getOrDefault(lane, 0L))
+                    .min()
+                    .orElse(0);
+            String select = LockingDialect.in(
+                            LockingLaneSql.NEXT_DUE, topic.getValue().size())
+                    .replace("{until}", dialect.microsUntil("m.available_at"));
+            dialect.query(
+                    connection,
+                    select,
+                    binder -> bindLanes(binder, topic.getValue()).number(start).integer(topic.getKey()),
+                    rows -> {
+                        while (rows.next()) {
+                            LockingDialect.earlier(due, rows, "in_order");
+                            LockingDialect.earlier(due, rows, "retry");
+                            LockingDialect.earlier(due, rows, "scheduled");
+                        }
+                        return due;
+                    });
+        }
+        return due;
+    }
+
+    // Outcomes
+
+    @Override
+    Written acknowledge(
+            Connection connection,
+            Collection<LaneCursor> fence,
+            Map<Long, UUID> rows,
+            boolean waiting,
+            JdbcOptions.Archive archive)
+            throws SQLException {
+        Map<Long, Found> met = fenced(connection, fence, rows);
+        if (archive != JdbcOptions.Archive.OFF) {
+            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+            dialect.change(
+                    connection,
+                    LockingLaneSql.COPY,
+                    met.keySet(),
+                    "archive messages",
+                    binder -> binder.flag(withPayload));
+        }
+        dialect.change(connection, LockingSql.DELETE, met.keySet(), "delete delivered messages", binder -> {});
+        return waiting ? promoted(connection, fence, met) : written(met, false);
+    }
+
+    @Override
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+            throws SQLException {
+        Map<Long, UUID> wanted = new LinkedHashMap<>();
+        rows.forEach(row -> wanted.put(row.seq(), row.id()));
+        Map<Long, Found> met = fenced(connection, fence, wanted);
+        met.values().removeIf(row -> row.state().equals("PARKED") || row.state().equals("DEAD"));
+        Map<Long, Boolean> keyHeld = new HashMap<>();
+        for (Move row : rows) {
+            if (met.containsKey(row.seq())) {
+                move(connection, row);
+                keyHeld.put(
+                        row.seq(), row.state().equals("RETRY") || row.state().equals("PARKED"));
+            }
+        }
+        return outOfKey ? promoted(connection, fence, met) : new Written(keyHeld, 0);
+    }
+
+    private void move(Connection connection, Move row) throws SQLException {
+        Duration delay = row.delay();
+        String due = delay == null ? dialect.never() : "{later}";
+        int changed = dialect.update(connection, LockingLaneSql.MOVE.replace("{due}", due), binder -> {
+            binder.text(row.state())
+                    .integer(row.attempts())
+                    .text(row.error())
+                    .text(row.reason())
+                    .text(row.fingerprint());
+            if (delay != null) {
+                binder.micros(delay);
+            }
+            binder.number(row.seq());
+        });
+        LockingDialect.expect(1, changed, "move a message");
+    }
+
+    @Override
+    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+        Map<Long, Found> met = fenced(connection, fence, rows);
+        met.values().removeIf(row -> !row.state().equals("PENDING"));
+        Map<Integer, Integer> topics = topics(fence);
+        Map<OrderingKey, Long> lowest = new HashMap<>();
+        Map<Long, Boolean> behind = new HashMap<>();
+        for (Found row : met.values()) {
+            Long first = lowest.get(row.key());
+            if (first == null) {
+                List<Sized> waiting =
+                        waiting(connection, topics.getOrDefault(row.lane(), 0), row.lane(), row.key(), 0, 1);
+                first = waiting.isEmpty() ? Long.MAX_VALUE : waiting.get(0).seq();
+            }
+            behind.put(row.seq(), first < row.seq());
+            lowest.put(row.key(), Math.min(first, row.seq()));
+        }
+        wait(connection, "BLOCKED", behind, true);
+        wait(connection, "RETRY", behind, false);
+        return new Written(behind, 0);
+    }
+
+    private void wait(Connection connection, String state, Map<Long, Boolean> rows, boolean which) throws SQLException {
+        List<Long> seqs = rows.keySet().stream()
+                .filter(seq -> rows.getOrDefault(seq, false) == which)
+                .toList();
+        dialect.change(connection, LockingLaneSql.WAIT, seqs, "let messages wait", binder -> binder.text(state));
+    }
+
+    /** The rows that are there, in lanes that are still ours; in the order of their numbers. */
+    private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException {
+        Map<UUID, Integer> held = held(connection, fence, dialect.shareLock());
+        Set<Integer> lanes = fence.stream()
+                .filter(lane -> held.containsKey(lane.token))
+                .map(lane -> lane.lane)
+                .collect(Collectors.toSet());
+        Map<Long, Found> met = new TreeMap<>();
+        if (!lanes.isEmpty()) {
+            dialect.query(
+                    connection,
+                    LockingDialect.in(LockingLaneSql.FIND, rows.size()),
+                    binder -> LockingDialect.bindNumbers(binder, rows.keySet()),
+                    found -> {
+                        while (found.next()) {
+                            Found row = new Found(
+                                    found.getLong("seq"),
+                                    dialect.readUuid(found, "id"),
+                                    found.getString("state"),
+                                    found.getInt("lane"),
+                                    key(found));
+                            if (row.id().equals(rows.get(row.seq())) && lanes.contains(row.lane())) {
+                                met.put(row.seq(), row);
+                            }
+                        }
+                        return met;
+                    });
+        }
+        return met;
+    }
+
+    private static Written written(Map<Long, Found> met, boolean keyHeld) {
+        Map<Long, Boolean> answers = new HashMap<>();
+        met.keySet().forEach(seq -> answers.put(seq, keyHeld));
+        return new Written(answers, 0);
+    }
+
+    /** The lowest of what is left waiting in each key becomes its head, due now. */
+    private Written promoted(Connection connection, Collection<LaneCursor> fence, Map<Long, Found> gone)
+            throws SQLException {
+        Map<Integer, Integer> topics = topics(fence);
+        Map<OrderingKey, Boolean> held = new HashMap<>();
+        Map<Long, Boolean> answers = new HashMap<>();
+        for (Found row : gone.values()) {
+            Boolean keyHeld = held.get(row.key());
+            if (keyHeld == null) {
+                List<Sized> left =
+                        waiting(connection, topics.getOrDefault(row.lane(), 0), row.lane(), row.key(), row.seq(), 1);
+                keyHeld = !left.isEmpty();
+                if (keyHeld && left.get(0).state().equals("BLOCKED")) {
+                    dialect.change(
+                            connection,
+                            LockingLaneSql.WAIT,
+                            List.of(left.get(0).seq()),
+                            "go on with a key",
+                            binder -> binder.text("RETRY"));
+                }
+                held.put(row.key(), keyHeld);
+            }
+            answers.put(row.seq(), keyHeld);
+        }
+        return new Written(answers, 0);
+    }
+
+    private static Map<Integer, Integer> topics(Collection<LaneCursor> fence) {
+        Map<Integer, Integer> topics = new HashMap<>();
+        fence.forEach(lane -> topics.put(lane.lane, lane.topicId));
+        return topics;
+    }
+}

@@ -1,0 +1,287 @@
+package dev.postrider.jdbc;
+
+/** The statements of PostgreSQL for lanes, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
+final class PostgresLaneSql {
+
+    private PostgresLaneSql() {}
+
+    static final String ACQUIRE = """
+            WITH free AS MATERIALIZED (
+                SELECT topic_id, lane, owner IS NOT NULL AS crashed, alone, buffer FROM {lane}
+                WHERE topic_id = ? AND until < clock_timestamp() - ? * interval '1 microsecond'
+                ORDER BY lane
+                LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), numbered AS (
+                SELECT *, row_number() OVER (ORDER BY lane) AS place FROM free
+            )
+            UPDATE {lane} AS l
+            SET owner = ?, token = (?::uuid[])[numbered.place], until = clock_timestamp() + ? * interval '1 microsecond', alone = NULL
+            FROM numbered
+            WHERE l.topic_id = numbered.topic_id AND l.lane = numbered.lane
+            RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer
+            """;
+
+    /** Locked in the order of everybody else who locks more than one. */
+    static final String RENEW = """
+            WITH held AS MATERIALIZED (
+                SELECT l.topic_id, l.lane, mine.floor
+                FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
+                JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                ORDER BY l.topic_id, l.lane
+                FOR NO KEY UPDATE OF l
+            )
+            UPDATE {lane} AS l SET until = clock_timestamp() + ? * interval '1 microsecond', floor = held.floor, buffer = ?
+            FROM held
+            WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+            RETURNING l.token, l.revision, pg_current_xact_id()::text::bigint AS transaction
+            """;
+
+    static final String RELEASE = """
+            WITH held AS MATERIALIZED (
+                SELECT l.topic_id, l.lane, mine.floor
+                FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
+                JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                ORDER BY l.topic_id, l.lane
+                FOR NO KEY UPDATE OF l
+            )
+            UPDATE {lane} AS l
+            SET owner = NULL, token = NULL, until = clock_timestamp(), floor = held.floor, buffer = 0, alone = NULL
+            FROM held
+            WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+            """;
+
+    static final String RELEASE_TOKENS = """
+            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL WHERE token = ANY (?::uuid[])
+            """;
+
+    static final String REVISIONS = """
+            SELECT l.token, l.revision
+            FROM unnest(?::int[], ?::smallint[], ?::uuid[]) AS mine (topic_id, lane, token)
+            JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+            """;
+
+    static final String HELD_KEYS = """
+            SELECT DISTINCT lane, tenant, ordering_key FROM {message}
+            WHERE topic_id = ? AND lane = ANY (?::smallint[]) AND state IN ('RETRY', 'PARKED')
+            """;
+
+    /** The first rows of each lane, as many as its holder may have had, and what was due there. */
+    static final String SUSPECT_MANY = """
+            UPDATE {message} AS m SET crashes = least(m.crashes + 1, 2)
+            FROM (
+                SELECT hot.seq
+                FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS lost (lane, floor, buffer)
+                CROSS JOIN LATERAL (
+                    SELECT seq FROM {message}
+                    WHERE topic_id = ? AND lane = lost.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > lost.floor
+                    ORDER BY seq LIMIT lost.buffer
+                ) AS hot
+                UNION ALL
+                SELECT timed.seq
+                FROM unnest(?::smallint[], ?::int[]) AS lost (lane, buffer)
+                CROSS JOIN LATERAL (
+                    SELECT seq FROM {message}
+                    WHERE topic_id = ? AND lane = lost.lane AND state IN ('SCHEDULED', 'RETRY')
+                      AND available_at <= statement_timestamp()
+                    ORDER BY available_at LIMIT lost.buffer
+                ) AS timed
+            ) AS suspect
+            WHERE m.seq = suspect.seq
+            """;
+
+    static final String SUSPECT_ONE = """
+            UPDATE {message} SET crashes = crashes + 1
+            WHERE seq = ANY (?::bigint[]) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
+            """;
+
+    static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
+
+    /**
+     * One statement, and so one snapshot, for all lanes, beginning where everything is known: two reads could show the second
+     * message of a key and then the first. The last number is read without a transaction id, and paired later with one that is
+     * taken after it. What was read before is left out by a hashed list.
+     */
+    static final String READ = """
+            SELECT sight.*, found.*
+            FROM (
+                SELECT last_value AS last_number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS finished_before,
+                       coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
+                FROM {message_seq}
+            ) AS sight
+            LEFT JOIN (
+                SELECT * FROM (
+                    SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq) - octet_length(m.payload) AS before
+                    FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM {message}
+                        WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
+                          AND seq NOT IN (SELECT unnest(?::bigint[]))
+                        ORDER BY seq
+                        LIMIT look.room
+                    ) AS m
+                    WHERE NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
+                ) AS running
+                WHERE before < ?
+            ) AS found ON true
+            ORDER BY found.seq
+            """;
+
+    /**
+     * What is due beside the order, and the heads of held keys that are due, each with what is behind it up to the next one that
+     * waits for an operator. Only the lowest waiting row of a key is its head, whatever else of it is due.
+     */
+    static final String READ_TIMED = """
+            SELECT * FROM (
+            SELECT found.*, sum(octet_length(found.payload)) OVER (ORDER BY found.seq) - octet_length(found.payload) AS before
+            FROM unnest(?::smallint[]) AS look (lane)
+            CROSS JOIN LATERAL (
+                SELECT seq, state, tenant, ordering_key FROM {message} AS t
+                WHERE topic_id = ? AND lane = look.lane AND state IN ('SCHEDULED', 'RETRY')
+                  AND available_at <= statement_timestamp() AND seq NOT IN (SELECT unnest(?::bigint[]))
+                  AND (state = 'SCHEDULED' OR NOT EXISTS (
+                      SELECT FROM {message} AS w
+                      WHERE w.topic_id = t.topic_id AND w.lane = t.lane AND w.ordering_key = t.ordering_key
+                        AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM t.tenant AND w.seq < t.seq))
+                ORDER BY available_at
+                LIMIT ?
+            ) AS due
+            CROSS JOIN LATERAL (
+                SELECT * FROM {message} WHERE seq = due.seq
+                UNION ALL
+                (SELECT * FROM {message} AS w
+                 WHERE due.state = 'RETRY' AND w.topic_id = ? AND w.lane = look.lane AND w.ordering_key = due.ordering_key
+                   AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM due.tenant AND w.seq > due.seq
+                 ORDER BY w.seq
+                 LIMIT ?)
+            ) AS found
+            WHERE NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
+            ) AS running
+            WHERE before < ?
+            ORDER BY seq
+            """;
+
+    static final String NEXT_DUE = """
+            SELECT look.topic_id, min(CASE
+                     WHEN EXISTS (SELECT FROM {message}
+                                  WHERE topic_id = look.topic_id AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL
+                                    AND seq > look.start) THEN 0
+                     ELSE (SELECT (extract(epoch FROM available_at - clock_timestamp()) * 1000000)::bigint FROM {message}
+                           WHERE topic_id = look.topic_id AND lane = look.lane AND state IN ('SCHEDULED', 'RETRY')
+                           ORDER BY available_at LIMIT 1)
+                   END) AS micros
+            FROM unnest(?::int[], ?::smallint[], ?::bigint[]) AS look (topic_id, lane, start)
+            JOIN {topic} AS t ON t.id = look.topic_id AND NOT t.paused
+            GROUP BY look.topic_id
+            """;
+
+    /** Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing. */
+    static final String FENCE = """
+            WITH fence AS MATERIALIZED (
+                SELECT l.topic_id, l.lane
+                FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::int[]) AS mine (topic_id, lane, token, revision)
+                JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane
+                             AND l.token = mine.token AND l.revision = mine.revision
+                ORDER BY l.topic_id, l.lane
+                FOR SHARE OF l
+            ),
+            """;
+
+    static final String DELETED = """
+            finished AS (
+                DELETE FROM {message} AS m
+                USING fence, unnest(?::bigint[], ?::uuid[]) AS gone (seq, id)
+                WHERE m.seq = ANY (?::bigint[]) AND m.seq = gone.seq AND m.id = gone.id
+                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                RETURNING m.*
+            )
+            """;
+
+    static final String ARCHIVED = """
+            , archived AS (
+                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                       occurred_at, deliver_at, attempts + 1, crashes, created_at, clock_timestamp()
+                FROM finished
+            )
+            """;
+
+    static final String WITHOUT_WAITING =
+            "SELECT seq, false AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished";
+
+    static final String DELETE = FENCE + DELETED + WITHOUT_WAITING;
+
+    static final String ARCHIVE = FENCE + DELETED + ARCHIVED + WITHOUT_WAITING;
+
+    /**
+     * The lowest of what is left waiting in each key becomes its head, due now. Rows of this statement's own are still visible to
+     * it, and are passed over.
+     */
+    static final String PROMOTE = """
+            , keys AS (
+                SELECT topic_id, lane, tenant, ordering_key, min(seq) AS from_seq FROM finished
+                GROUP BY topic_id, lane, tenant, ordering_key
+            ), heads AS MATERIALIZED (
+                SELECT keys.*, head.seq, head.state
+                FROM keys CROSS JOIN LATERAL (
+                    SELECT seq, state FROM {message} AS w
+                    WHERE w.topic_id = keys.topic_id AND w.lane = keys.lane AND w.ordering_key = keys.ordering_key
+                      AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM keys.tenant
+                      AND w.seq > keys.from_seq AND w.seq NOT IN (SELECT seq FROM finished)
+                    ORDER BY w.seq LIMIT 1
+                ) AS head
+            ), promoted AS (
+                UPDATE {message} AS m SET state = 'RETRY', available_at = clock_timestamp(), updated_at = clock_timestamp()
+                FROM heads WHERE heads.state = 'BLOCKED' AND m.seq = heads.seq
+            )
+            SELECT f.seq, heads.seq IS NOT NULL AS key_held, pg_current_xact_id()::text::bigint AS transaction
+            FROM finished AS f
+            LEFT JOIN heads ON heads.topic_id = f.topic_id AND heads.lane = f.lane AND heads.ordering_key = f.ordering_key
+                           AND heads.tenant IS NOT DISTINCT FROM f.tenant
+            """;
+
+    static final String DELETE_WAITING = FENCE + DELETED + PROMOTE;
+
+    static final String ARCHIVE_WAITING = FENCE + DELETED + ARCHIVED + PROMOTE;
+
+    static final String MOVED = """
+            finished AS (
+                UPDATE {message} AS m
+                SET state = t.state, attempts = t.attempts, last_error = t.error, reason = t.reason, fingerprint = t.fingerprint,
+                    available_at = coalesce(clock_timestamp() + t.delay * interval '1 microsecond', '9999-12-31 00:00:00+00'),
+                    updated_at = clock_timestamp()
+                FROM fence, unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
+                         AS t (seq, id, state, attempts, delay, error, reason, fingerprint)
+                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state NOT IN ('PARKED', 'DEAD')
+                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                RETURNING m.*
+            )
+            """;
+
+    static final String MOVE = FENCE + MOVED + """
+            SELECT seq, state IN ('RETRY', 'PARKED') AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished
+            """;
+
+    static final String MOVE_OUT = FENCE + MOVED + PROMOTE;
+
+    static final String BLOCK = FENCE + """
+            finished AS (
+                UPDATE {message} AS m
+                SET state = CASE WHEN EXISTS (
+                                SELECT FROM {message} AS w
+                                WHERE w.topic_id = m.topic_id AND w.lane = m.lane AND w.ordering_key = m.ordering_key
+                                  AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM m.tenant
+                                  AND w.seq < m.seq)
+                            THEN 'BLOCKED' ELSE 'RETRY' END,
+                    available_at = clock_timestamp(), updated_at = clock_timestamp()
+                FROM fence, unnest(?::bigint[], ?::uuid[]) AS t (seq, id)
+                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state = 'PENDING'
+                  AND m.topic_id = fence.topic_id AND m.lane = fence.lane
+                RETURNING m.seq, m.state
+            )
+            SELECT seq, state = 'BLOCKED' AS key_held, pg_current_xact_id()::text::bigint AS transaction FROM finished
+            """;
+}

@@ -1,0 +1,304 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.Lane;
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Lanes on PostgreSQL: one statement for each verb, so that a process that is frozen holds no lock. */
+final class PostgresLanes extends LaneStatements {
+
+    private final Dialect dialect;
+
+    PostgresLanes(Dialect dialect) {
+        this.dialect = dialect;
+    }
+
+    // Owning
+
+    @Override
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+            throws SQLException {
+        boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
+        return dialect.query(
+                connection,
+                PostgresLaneSql.ACQUIRE,
+                binder -> binder.integer(topicId)
+                        .micros(leftOver ? request.lease() : Duration.ZERO)
+                        .integer(tokens.size())
+                        .text(request.worker())
+                        .array("uuid", tokens.toArray())
+                        .micros(request.lease()),
+                this::taken);
+    }
+
+    private List<Taken> taken(ResultSet rows) throws SQLException {
+        List<Taken> taken = new ArrayList<>();
+        while (rows.next()) {
+            long alone = rows.getLong("alone");
+            Long suspect = rows.wasNull() ? null : alone;
+            taken.add(new Taken(
+                    rows.getInt("lane"),
+                    dialect.readUuid(rows, "token"),
+                    rows.getInt("revision"),
+                    rows.getLong("floor"),
+                    rows.getBoolean("crashed"),
+                    suspect,
+                    rows.getInt("buffer")));
+        }
+        return taken;
+    }
+
+    @Override
+    Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer) throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.RENEW,
+                binder -> floors(binder, floors).micros(lease).integer(buffer),
+                rows -> {
+                    Map<UUID, Integer> revisions = new HashMap<>();
+                    long transaction = 0;
+                    while (rows.next()) {
+                        revisions.put(dialect.readUuid(rows, "token"), rows.getInt("revision"));
+                        transaction = rows.getLong("transaction");
+                    }
+                    return new Renewed(revisions, transaction);
+                });
+    }
+
+    @Override
+    void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException {
+        dialect.update(connection, PostgresLaneSql.RELEASE, binder -> floors(binder, floors));
+    }
+
+    private static Binder floors(Binder binder, Map<LaneCursor, Long> floors) throws SQLException {
+        return lanes(binder, floors.keySet()).array("int8", floors.values().toArray());
+    }
+
+    private static Binder lanes(Binder binder, Collection<LaneCursor> lanes) throws SQLException {
+        return binder.array("int4", column(lanes, lane -> lane.topicId))
+                .array("int2", column(lanes, lane -> lane.lane))
+                .array("uuid", column(lanes, lane -> lane.token));
+    }
+
+    @Override
+    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+        dialect.update(connection, PostgresLaneSql.RELEASE_TOKENS, binder -> binder.array("uuid", tokens.toArray()));
+    }
+
+    @Override
+    Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+        return dialect.query(connection, PostgresLaneSql.REVISIONS, binder -> lanes(binder, lanes), rows -> {
+            Map<UUID, Integer> revisions = new HashMap<>();
+            while (rows.next()) {
+                revisions.put(dialect.readUuid(rows, "token"), rows.getInt("revision"));
+            }
+            return revisions;
+        });
+    }
+
+    @Override
+    Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.HELD_KEYS,
+                binder -> binder.integer(topicId).array("int2", lanes.toArray()),
+                LaneStatements::heldKeys);
+    }
+
+    @Override
+    void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException {
+        List<Taken> many =
+                crashed.stream().filter(taken -> taken.alone() == null).toList();
+        Object[] one = crashed.stream()
+                .map(Taken::alone)
+                .filter(alone -> alone != null)
+                .toArray();
+        if (one.length > 0) {
+            dialect.update(
+                    connection,
+                    PostgresLaneSql.SUSPECT_ONE,
+                    binder -> binder.array("int8", one).integer(topicId));
+        }
+        if (!many.isEmpty()) {
+            Object[] lanes = column(many, Taken::lane);
+            Object[] buffers = column(many, Taken::buffer);
+            dialect.update(
+                    connection,
+                    PostgresLaneSql.SUSPECT_MANY,
+                    binder -> binder.array("int2", lanes)
+                            .array("int8", column(many, Taken::floor))
+                            .array("int4", buffers)
+                            .integer(topicId)
+                            .array("int2", lanes)
+                            .array("int4", buffers)
+                            .integer(topicId));
+        }
+    }
+
+    @Override
+    boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+        return dialect.update(
+                        connection,
+                        PostgresLaneSql.SET_ALONE,
+                        binder -> binder.numberOrNone(seq)
+                                .integer(lane.topicId)
+                                .integer(lane.lane)
+                                .uuid(lane.token))
+                == 1;
+    }
+
+    // Reading
+
+    @Override
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
+            throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.READ,
+                binder -> binder.array("int2", column(looks, LaneCursor.Look::lane))
+                        .array("int8", column(looks, LaneCursor.Look::start))
+                        .array("int4", column(looks, LaneCursor.Look::room))
+                        .integer(topicId)
+                        .array("int8", leaveOut.toArray())
+                        .integer(topicId)
+                        .number(maxBytes),
+                this::sighting);
+    }
+
+    private Sighting sighting(ResultSet rows) throws SQLException {
+        rows.next();
+        Horizon.Sight sight = new Horizon.Sight(
+                rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
+        List<LaneRow> found = new ArrayList<>();
+        rows.getLong("seq");
+        if (rows.wasNull()) {
+            return new Sighting(sight, found);
+        }
+        do {
+            found.add(laneRow(rows, dialect));
+        } while (rows.next());
+        return new Sighting(sight, found);
+    }
+
+    @Override
+    List<LaneRow> readTimed(
+            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.READ_TIMED,
+                binder -> binder.array("int2", lanes.toArray())
+                        .integer(topicId)
+                        .array("int8", leaveOut.toArray())
+                        .integer(limit)
+                        .integer(topicId)
+                        .integer(BEHIND_HEAD)
+                        .integer(topicId)
+                        .number(maxBytes),
+                rows -> laneRows(rows, dialect));
+    }
+
+    @Override
+    Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.NEXT_DUE,
+                binder -> binder.array("int4", column(starts.keySet(), lane -> lane.topicId))
+                        .array("int2", column(starts.keySet(), lane -> lane.lane))
+                        .array("int8", starts.values().toArray()),
+                rows -> {
+                    Map<Integer, Long> due = new HashMap<>();
+                    while (rows.next()) {
+                        long micros = rows.getLong("micros");
+                        if (!rows.wasNull()) {
+                            due.put(rows.getInt("topic_id"), micros);
+                        }
+                    }
+                    return due;
+                });
+    }
+
+    // Outcomes
+
+    @Override
+    Written acknowledge(
+            Connection connection,
+            Collection<LaneCursor> fence,
+            Map<Long, UUID> rows,
+            boolean waiting,
+            JdbcOptions.Archive archive)
+            throws SQLException {
+        if (archive == JdbcOptions.Archive.OFF) {
+            return written(
+                    connection,
+                    waiting ? PostgresLaneSql.DELETE_WAITING : PostgresLaneSql.DELETE,
+                    binder -> rows(fence(binder, fence), rows));
+        }
+        boolean withPayload = archive == JdbcOptions.Archive.FULL;
+        return written(
+                connection,
+                waiting ? PostgresLaneSql.ARCHIVE_WAITING : PostgresLaneSql.ARCHIVE,
+                binder -> rows(fence(binder, fence), rows).flag(withPayload));
+    }
+
+    @Override
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+            throws SQLException {
+        return written(
+                connection,
+                outOfKey ? PostgresLaneSql.MOVE_OUT : PostgresLaneSql.MOVE,
+                binder -> fence(binder, fence)
+                        .array("int8", column(rows, Move::seq))
+                        .array("uuid", column(rows, Move::id))
+                        .array("text", column(rows, Move::state))
+                        .array("int4", column(rows, Move::attempts))
+                        .array("int8", column(rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
+                        .array("text", column(rows, Move::error))
+                        .array("text", column(rows, Move::reason))
+                        .array("text", column(rows, Move::fingerprint))
+                        .array("int8", column(rows, Move::seq)));
+    }
+
+    @Override
+    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+        return written(connection, PostgresLaneSql.BLOCK, binder -> rows(fence(binder, fence), rows));
+    }
+
+    private static Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
+        return lanes(binder, fence).array("int4", column(fence, LaneCursor::revision));
+    }
+
+    private static Binder rows(Binder binder, Map<Long, UUID> rows) throws SQLException {
+        Object[] seqs = rows.keySet().toArray();
+        return binder.array("int8", seqs).array("uuid", rows.values().toArray()).array("int8", seqs);
+    }
+
+    private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {
+        return dialect.query(connection, statement, bind, rows -> {
+            Map<Long, Boolean> keyHeld = new HashMap<>();
+            long transaction = 0;
+            while (rows.next()) {
+                keyHeld.put(rows.getLong("seq"), rows.getBoolean("key_held"));
+                transaction = rows.getLong("transaction");
+            }
+            return new Written(keyHeld, transaction);
+        });
+    }
+
+    private static <T> @Nullable Object[] column(Collection<T> rows, Function<T, @Nullable Object> value) {
+        return rows.stream().map(value).toArray();
+    }
+}

@@ -1,0 +1,117 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneStore;
+import dev.postrider.store.Lease;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+
+/** Lanes in memory that record every call, and do what the test scripts; without a script every request is granted. */
+final class FakeLanes implements LaneStore {
+
+    final Set<Lane> granted = new HashSet<>();
+    final List<Lane.Request> requests = new CopyOnWriteArrayList<>();
+    final List<Lane> released = new CopyOnWriteArrayList<>();
+    final List<Outcome> written = new CopyOnWriteArrayList<>();
+    final List<Claim> alone = new CopyOnWriteArrayList<>();
+    final List<Claim> aloneEnded = new CopyOnWriteArrayList<>();
+    final List<Node> left = new CopyOnWriteArrayList<>();
+
+    volatile int nodes = 1;
+    volatile Set<Lane> lost = Set.of();
+    volatile List<LaneClaim> next = List.of();
+    volatile List<LaneClaim> timed = List.of();
+    volatile boolean keepsAlone = true;
+    volatile Function<Outcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
+
+    @Override
+    public Map<TopicName, Integer> announce(Node node, Duration lease) {
+        Map<TopicName, Integer> alive = new HashMap<>();
+        node.topics().forEach(topic -> alive.put(topic, nodes));
+        return alive;
+    }
+
+    @Override
+    public void leave(Node node) {
+        left.add(node);
+    }
+
+    @Override
+    public List<Lane> acquire(Lane.Request request) {
+        requests.add(request);
+        List<Lane> lanes = new ArrayList<>();
+        for (int number = 0; lanes.size() < request.most() && number < 32; number++) {
+            int wanted = number;
+            if (granted.stream()
+                    .noneMatch(lane -> lane.number() == wanted && lane.topic().equals(request.topic()))) {
+                Lease lease = new Lease(UUID.randomUUID(), request.worker(), request.lease());
+                lanes.add(new Lane(request.topic(), number, lease, Set.of()));
+            }
+        }
+        granted.addAll(lanes);
+        return lanes;
+    }
+
+    @Override
+    public Set<Lane> renew(Collection<Lane> lanes, Duration lease) {
+        Set<Lane> kept = new HashSet<>(lanes);
+        kept.removeAll(lost);
+        return kept;
+    }
+
+    @Override
+    public void release(Collection<Lane> lanes) {
+        granted.removeAll(lanes);
+        released.addAll(lanes);
+    }
+
+    @Override
+    public List<LaneClaim> read(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
+        List<LaneClaim> claims = next;
+        next = List.of();
+        return claims;
+    }
+
+    @Override
+    public List<LaneClaim> readTimed(TopicName topic, Collection<Lane> lanes, int limit, long maxBytes) {
+        List<LaneClaim> claims = timed;
+        timed = List.of();
+        return claims;
+    }
+
+    @Override
+    public Map<TopicName, Duration> nextDue(Collection<Lane> lanes) {
+        return Map.of();
+    }
+
+    @Override
+    public List<Settlement> settle(List<? extends Outcome> outcomes) {
+        written.addAll(outcomes);
+        return outcomes.stream().map(outcome -> onSettle.apply(outcome)).toList();
+    }
+
+    @Override
+    public boolean deliverAlone(Claim claim) {
+        alone.add(claim);
+        return keepsAlone;
+    }
+
+    @Override
+    public void endAlone(Claim claim) {
+        aloneEnded.add(claim);
+    }
+}
