@@ -4,6 +4,7 @@ import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * For operators: what is there, and how to mend it. Every change is recorded with the name of who made it. Thread-safe. Throws
@@ -24,10 +25,32 @@ public interface Admin {
     /** The message, wherever it is: waiting, being processed, dead, or delivered and still in the archive. */
     Optional<StoredMessage> find(MessageId id);
 
-    /** Puts a dead letter back in the queue, due now, with all its attempts before it. */
+    /**
+     * Keys of an ordered topic that do not go on, in the order of their first messages.
+     *
+     * @param afterSeq the number of the last one's first message, to go on from; 0 to begin
+     */
+    List<HeldKey> heldKeys(TopicName topic, long afterSeq, int limit);
+
+    /** Tries the first message of a held key again now; one that was parked has all its attempts before it. */
+    Repair release(TopicName topic, @Nullable String tenant, String key, String operator);
+
+    /** Makes the first message of a held key a dead letter, and lets the key go on without it. */
+    Repair skip(TopicName topic, @Nullable String tenant, String key, String operator);
+
+    /** The lanes of an ordered topic, by their numbers; none for an unordered one. */
+    List<LaneStatus> lanes(TopicName topic);
+
+    /** The nodes that deliver ordered topics, those that were lost within a day among them. */
+    List<NodeStatus> nodes();
+
+    /**
+     * Puts a dead letter, or a parked message, back in the queue, due now, with all its attempts before it. On an ordered topic it
+     * goes before what waits of its key, unless that is older.
+     */
     Repair replay(MessageId id, String operator);
 
-    /** Removes a dead letter for good. Its idempotency key stays used for its window. */
+    /** Removes a dead letter, or a parked message, for good; a key that it held goes on. Its idempotency key stays used for its window. */
     Repair discard(MessageId id, String operator);
 
     /** Stops the delivery of a topic on all nodes; what is in flight is finished. Pausing twice is pausing once. */
@@ -38,6 +61,11 @@ public interface Admin {
     /** {@link #deadLetters(TopicName, long, int)} from the beginning, for a topic by its written name. */
     default List<StoredMessage> deadLetters(String topic, int limit) {
         return deadLetters(TopicName.of(topic), 0, limit);
+    }
+
+    /** {@link #heldKeys(TopicName, long, int)} from the beginning, for a topic by its written name. */
+    default List<HeldKey> heldKeys(String topic, int limit) {
+        return heldKeys(TopicName.of(topic), 0, limit);
     }
 
     default void pause(String topic, String operator) {

@@ -3,7 +3,7 @@ package dev.postrider.admin;
 /** What came of an operator's action on one message. */
 public enum Repair {
     DONE,
-    /** There is no such message, or it was delivered. */
+    /** There is no such message, or it was delivered; or no such key is held. */
     NOT_FOUND,
     /** The message is not dead: it is waiting or being delivered, and needs no repair. */
     NOT_DEAD

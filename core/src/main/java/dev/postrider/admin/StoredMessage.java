@@ -32,6 +32,14 @@ public record StoredMessage(
         PENDING,
         PROCESSING,
         DEAD,
-        DELIVERED
+        DELIVERED,
+        /** On an ordered topic: waits for its time, beside the order. */
+        SCHEDULED,
+        /** On an ordered topic: the first of its key, waits for its next attempt. */
+        RETRY,
+        /** On an ordered topic: waits behind the first of its key. */
+        BLOCKED,
+        /** On an ordered topic: the first of its key, waits for an operator. */
+        PARKED
     }
 }

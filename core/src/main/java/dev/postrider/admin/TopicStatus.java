@@ -10,6 +10,8 @@ import java.time.Duration;
  * @param scheduled not due yet and never tried
  * @param retrying tried without success, and to be tried again
  * @param processing held under a lease
+ * @param blocked behind the first message of a held key, on an ordered topic
+ * @param parked holding a key until an operator decides, on an ordered topic
  * @param dead waiting for an operator
  * @param oldest how long the oldest message that is due or being processed has been in the outbox; zero if there is none
  */
@@ -20,11 +22,13 @@ public record TopicStatus(
         long scheduled,
         long retrying,
         long processing,
+        long blocked,
+        long parked,
         long dead,
         Duration oldest) {
 
     /** Everything that is still to be delivered. */
     public long backlog() {
-        return waiting + scheduled + retrying + processing;
+        return waiting + scheduled + retrying + processing + blocked + parked;
     }
 }

@@ -50,12 +50,14 @@ final class Engine {
     private final BornClaims births;
     private final Map<TopicName, Sequencer> sequencers = new LinkedHashMap<>();
     private final LaneKeeper laneKeeper;
+    private final Solitude solitude;
     private final Housekeeper housekeeper;
     private final BackgroundLoop claiming;
     private final BackgroundLoop handing;
     private final BackgroundLoop writing;
     private final BackgroundLoop laneWriting;
     private final BackgroundLoop laneKeeping;
+    private final BackgroundLoop aloneDelivering;
     private final BackgroundLoop keeping;
     private final BackgroundLoop housekeeping;
     private boolean stopped;
@@ -83,6 +85,7 @@ final class Engine {
         claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
         births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
         laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
+        solitude = new Solitude(stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide);
         LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), time);
         housekeeper = new Housekeeper(
                 stores.messages(), stores.retention(), options, topics, time, events, inFlight, this::tally);
@@ -92,6 +95,7 @@ final class Engine {
         laneWriting = new BackgroundLoop(this, "settle-lanes", () -> write(laneWriter), events);
         keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
         laneKeeping = new BackgroundLoop(this, "lanes", laneKeeper::runOnce, events);
+        aloneDelivering = new BackgroundLoop(this, "alone", solitude::runOnce, events);
         housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
         writer.onWork(writing::wake);
         births.onWork(handing::wake);
@@ -121,6 +125,7 @@ final class Engine {
         keeping.start();
         if (!sequencers.isEmpty()) {
             laneWriting.start();
+            aloneDelivering.start();
         }
     }
 
@@ -227,6 +232,8 @@ final class Engine {
     private void drain() {
         births.close();
         claiming.end();
+        solitude.stop();
+        aloneDelivering.end();
         sequencers.values().forEach(Sequencer::close);
         housekeeper.stop();
         housekeeping.end();
@@ -258,6 +265,7 @@ final class Engine {
             keeping.awaitEnd(FLUSH_TIMEOUT);
             writing.awaitEnd(FLUSH_TIMEOUT);
             laneWriting.awaitEnd(FLUSH_TIMEOUT);
+            aloneDelivering.awaitEnd(FLUSH_TIMEOUT);
             laneKeeping.awaitEnd(FLUSH_TIMEOUT);
             leaveLanes();
         } catch (InterruptedException e) {
@@ -301,6 +309,7 @@ final class Engine {
     private Duration write(OutcomeWriter outcomes) {
         Duration pause = outcomes.runOnce();
         sequencers.values().forEach(Sequencer::slotsFreed);
+        solitude.progressed();
         claiming.wake();
         return pause;
     }

@@ -31,6 +31,7 @@ final class InFlight {
     private long takenBytes;
     private boolean birthsWanted;
     private final Set<TopicName> behind = new HashSet<>();
+    private boolean closed;
 
     /** Room that was taken, to be filled or given back. */
     record Room(Topic topic, int slots, long bytes) {}
@@ -41,7 +42,27 @@ final class InFlight {
     }
 
     synchronized int freeSlots(Topic topic) {
-        return Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
+        return closed
+                ? 0
+                : Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
+    }
+
+    /** Those that are about to be filled among them. */
+    synchronized int slotsTaken() {
+        return taken;
+    }
+
+    /** No slot is free from now on, however few are taken. */
+    synchronized void closeSlots() {
+        closed = true;
+    }
+
+    synchronized void openSlots() {
+        closed = false;
+    }
+
+    boolean isHeld(Held claim) {
+        return held.contains(claim);
     }
 
     synchronized long freeBytes() {

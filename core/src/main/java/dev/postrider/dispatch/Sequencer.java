@@ -40,6 +40,7 @@ final class Sequencer {
     private final Duration lastStart;
     private final Map<Integer, LaneQueue> lanes = new TreeMap<>();
     private final Deque<Held> ready = new ArrayDeque<>();
+    private final Deque<Held> suspects = new ArrayDeque<>();
     private final AtomicInteger sending = new AtomicInteger();
     private boolean closed;
 
@@ -127,13 +128,14 @@ final class Sequencer {
         for (KeyLine line : queue.lines()) {
             release(line, decisions);
         }
-        ready.removeIf(held -> {
-            boolean gone = held.claim().lease().equals(lane.lease());
-            if (gone) {
-                decisions.add(released(held));
-            }
-            return gone;
-        });
+        List.of(ready, suspects)
+                .forEach(waiting -> waiting.removeIf(held -> {
+                    boolean gone = held.claim().lease().equals(lane.lease());
+                    if (gone) {
+                        decisions.add(released(held));
+                    }
+                    return gone;
+                }));
         return decisions;
     }
 
@@ -198,7 +200,7 @@ final class Sequencer {
     private void enqueue(KeyLine line, Held held) {
         if (line.first == null) {
             line.first = held;
-            ready.add(held);
+            (Solitude.isSuspect(held) ? suspects : ready).add(held);
         } else {
             line.behind.add(held);
         }
@@ -227,6 +229,11 @@ final class Sequencer {
         Held next = ready.remove();
         inFlight.takeSlot(next);
         return next;
+    }
+
+    /** One that is to be delivered alone, or null; it is no longer this sequencer's to send. */
+    synchronized @Nullable Held nextSuspect() {
+        return suspects.poll();
     }
 
     /** Slots that were taken by other topics may be free again. */
@@ -260,6 +267,7 @@ final class Sequencer {
         } else if (outcome instanceof Outcome.Released) {
             line.returning++;
             ready.remove(held);
+            suspects.remove(held);
             release(line, decisions);
         } else {
             Held next = line.behind.poll();
@@ -351,6 +359,8 @@ final class Sequencer {
             }
             ready.forEach(held -> decisions.add(released(held)));
             ready.clear();
+            suspects.forEach(held -> decisions.add(released(held)));
+            suspects.clear();
         }
         decide(decisions);
     }

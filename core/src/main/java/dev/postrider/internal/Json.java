@@ -37,6 +37,9 @@ public final class Json {
     }
 
     public static String write(Map<String, String> object) {
+        if (object.isEmpty()) {
+            return "{}";
+        }
         StringBuilder out = new StringBuilder("{");
         for (Map.Entry<String, String> member : object.entrySet()) {
             if (out.length() > 1) {

@@ -91,11 +91,21 @@ final class Binder {
         return this;
     }
 
-    /** The columns of a new message from {@code id} to {@code deliver_at}, in the order of every INSERT. */
-    Binder message(Message message, int topicId) throws SQLException {
+    /** A used key. */
+    Binder mark(NewRow row) throws SQLException {
+        NewRow.Mark mark = row.requireMark();
+        return integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()).bytes(mark.payloadHash);
+    }
+
+    /**
+     * The columns of a new message in the order of every INSERT; then whether it is in a lane and when it is due, twice, from
+     * which the statement makes its state and its due time.
+     */
+    Binder row(NewRow row) throws SQLException {
+        Message message = row.message();
         TraceContext trace = message.trace();
-        return uuid(message.id().value())
-                .integer(topicId)
+        return uuid(row.id())
+                .integer(row.topicId())
                 .text(message.topic().namespace())
                 .text(message.topic().topic())
                 .text(message.type())
@@ -112,6 +122,10 @@ final class Binder {
                 .text(message.source())
                 .text(message.subject())
                 .time(message.occurredAt())
+                .time(message.deliverAt())
+                .small(row.lane())
+                .flag(row.lane() != null)
+                .time(message.deliverAt())
                 .time(message.deliverAt());
     }
 

@@ -45,11 +45,11 @@ abstract class Dialect {
         String version = server.getDatabaseProductVersion();
         return switch (product) {
             case "PostgreSQL" -> atLeast(13, 0, server, new PostgresDialect(new Tables(options, "\"")));
-            case "MariaDB" -> atLeast(10, 6, server, new MariaDbDialect(new Tables(options, "`")));
+            case "MariaDB" -> atLeast(10, 6, server, mariaDb(server, options));
             // MySQL's own driver takes a MariaDB server for MySQL; its version text tells.
             case "MySQL" ->
                 version.contains("MariaDB")
-                        ? atLeast(10, 6, server, new MariaDbDialect(new Tables(options, "`")))
+                        ? atLeast(10, 6, server, mariaDb(server, options))
                         : atLeast(8, 0, server, mySql(version, options));
             case "H2" -> atLeast(2, 2, server, new H2Dialect(new Tables(options, "")));
             default ->
@@ -57,6 +57,10 @@ abstract class Dialect {
                         "db.url",
                         "leads to " + product + ", but Postrider works with PostgreSQL, MySQL, MariaDB and H2");
         };
+    }
+
+    private static Dialect mariaDb(DatabaseMetaData server, JdbcOptions options) throws SQLException {
+        return new MariaDbDialect(new Tables(options, "`"), server.getDriverName());
     }
 
     /** The collation that compares byte by byte, trailing blanks included, came with 8.0.17. */
@@ -114,6 +118,14 @@ abstract class Dialect {
     }
 
     // Writing, on the caller's connection
+
+    /**
+     * Whether its driver asks the server each time it is asked whether a connection is read-only. Then only a failed write
+     * asks: server or driver refuse to write anyway, and a round trip for every message is too much.
+     */
+    boolean asksServerIfReadOnly() {
+        return false;
+    }
 
     /**
      * Inserts the rows and their marks in the order given, leaving out those whose key or id is there already. Returns the ids

@@ -68,7 +68,7 @@ final class H2Dialect extends LockingDialect {
     }
 
     @Override
-    void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
+    int insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
         String merge = sql("""
                 MERGE INTO {dedup} d
                 USING (SELECT CAST(? AS INT) AS topic_id, CAST(? AS VARBINARY(32)) AS key_hash, CAST(? AS UUID) AS message_id,
@@ -77,17 +77,14 @@ final class H2Dialect extends LockingDialect {
                 WHEN NOT MATCHED THEN INSERT (topic_id, key_hash, message_id, payload_hash, seen_at)
                     VALUES (s.topic_id, s.key_hash, s.message_id, s.payload_hash, {now})
                 """);
+        int inserted = 0;
         try (PreparedStatement statement = connection.prepareStatement(merge)) {
             for (NewRow row : rows) {
-                NewRow.Mark mark = row.requireMark();
-                bind(statement)
-                        .integer(mark.topicId)
-                        .bytes(mark.keyHash)
-                        .uuid(row.message().id().value())
-                        .bytes(mark.payloadHash);
-                statement.executeUpdate();
+                bind(statement).mark(row);
+                inserted += statement.executeUpdate();
             }
         }
+        return inserted;
     }
 
     @Override

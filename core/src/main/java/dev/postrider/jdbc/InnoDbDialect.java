@@ -11,7 +11,6 @@ import java.sql.Statement;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -88,21 +87,15 @@ abstract class InnoDbDialect extends LockingDialect {
         return time == null ? null : time.toInstant(ZoneOffset.UTC);
     }
 
-    /** IGNORE only ever hides a taken key here: every column is of fixed size and none of the values can be null. */
     @Override
-    void insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
-        String insert = "INSERT IGNORE INTO {dedup} (topic_id, key_hash, message_id, payload_hash, seen_at) VALUES "
-                + String.join(", ", Collections.nCopies(rows.size(), "(?, ?, ?, ?, {now})"));
-        try (PreparedStatement statement = connection.prepareStatement(sqlOnce(insert))) {
+    int insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
+        String insert = withRows(LockingSql.INSERT_MARKS, LockingSql.MARK_ROW, rows.size());
+        try (PreparedStatement statement = connection.prepareStatement(insert)) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
-                NewRow.Mark mark = row.requireMark();
-                binder.integer(mark.topicId)
-                        .bytes(mark.keyHash)
-                        .uuid(row.message().id().value())
-                        .bytes(mark.payloadHash);
+                binder.mark(row);
             }
-            statement.executeUpdate();
+            return statement.executeUpdate();
         }
     }
 

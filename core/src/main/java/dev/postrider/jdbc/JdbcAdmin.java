@@ -1,6 +1,9 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.LaneStatus;
+import dev.postrider.admin.NodeStatus;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
@@ -8,13 +11,16 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +30,13 @@ final class JdbcAdmin implements Admin {
     private static final String STATUS = """
             SELECT t.namespace, t.topic, t.paused,
                    COUNT(CASE WHEN m.state = 'PENDING' AND m.attempts = 0 AND m.available_at <= {now} THEN 1 END) AS waiting,
-                   COUNT(CASE WHEN m.state = 'PENDING' AND m.attempts = 0 AND m.available_at > {now} THEN 1 END) AS scheduled,
-                   COUNT(CASE WHEN m.state = 'PENDING' AND m.attempts > 0 THEN 1 END) AS retrying,
+                   COUNT(CASE WHEN m.state IN ('PENDING', 'SCHEDULED') AND m.attempts = 0 AND m.available_at > {now} THEN 1
+                              WHEN m.state = 'SCHEDULED' AND m.attempts = 0 THEN 1 END) AS scheduled,
+                   COUNT(CASE WHEN m.state IN ('PENDING', 'SCHEDULED') AND m.attempts > 0 THEN 1
+                              WHEN m.state = 'RETRY' THEN 1 END) AS retrying,
                    COUNT(CASE WHEN m.state = 'PROCESSING' THEN 1 END) AS processing,
+                   COUNT(CASE WHEN m.state = 'BLOCKED' THEN 1 END) AS blocked,
+                   COUNT(CASE WHEN m.state = 'PARKED' THEN 1 END) AS parked,
                    COUNT(CASE WHEN m.state = 'DEAD' THEN 1 END) AS dead,
                    MIN(CASE WHEN m.state = 'PROCESSING' OR m.state = 'PENDING' AND m.available_at <= {now}
                             THEN m.created_at END) AS oldest,
@@ -62,14 +72,27 @@ final class JdbcAdmin implements Admin {
     private static final String AUDIT =
             "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, ?, ?, ?)";
 
+    private static final String LANES = """
+            SELECT l.lane, l.owner, l.until, {now} AS now FROM {lane} l JOIN {topic} t ON t.id = l.topic_id
+            WHERE t.namespace = ? AND t.topic = ?
+            ORDER BY l.lane
+            """;
+
+    private static final String NODES =
+            "SELECT worker, version, topics, started_at, until, {now} AS now FROM {node} ORDER BY started_at, worker";
+
+    private static final String TOPICS = "SELECT id, namespace, topic FROM {topic}";
+
     private static final int LIST_LIMIT = 1000;
 
     private final Sessions sessions;
     private final Dialect dialect;
+    private final HeldKeys heldKeys;
 
-    JdbcAdmin(Sessions sessions, Dialect dialect) {
+    JdbcAdmin(Sessions sessions, Dialect dialect, Topics topics) {
         this.sessions = sessions;
         this.dialect = dialect;
+        this.heldKeys = new HeldKeys(dialect, topics);
     }
 
     @Override
@@ -88,6 +111,8 @@ final class JdbcAdmin implements Admin {
                     row.getLong("scheduled"),
                     row.getLong("retrying"),
                     row.getLong("processing"),
+                    row.getLong("blocked"),
+                    row.getLong("parked"),
                     row.getLong("dead"),
                     age(dialect.readTime(row, "oldest"), dialect.readTime(row, "now"))));
         }
@@ -103,9 +128,7 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public List<StoredMessage> deadLetters(TopicName topic, long afterSeq, int limit) {
-        if (limit < 1 || limit > LIST_LIMIT) {
-            throw new InvalidConfigurationException("limit", "must be 1 to " + LIST_LIMIT + ", but is " + limit);
-        }
+        checkLimit(limit);
         return sessions.statement(
                 "list dead letters",
                 connection -> dialect.query(
@@ -119,6 +142,99 @@ final class JdbcAdmin implements Admin {
                             }
                             return dead;
                         }));
+    }
+
+    private static void checkLimit(int limit) {
+        if (limit < 1 || limit > LIST_LIMIT) {
+            throw new InvalidConfigurationException("limit", "must be 1 to " + LIST_LIMIT + ", but is " + limit);
+        }
+    }
+
+    @Override
+    public List<HeldKey> heldKeys(TopicName topic, long afterSeq, int limit) {
+        checkLimit(limit);
+        return sessions.statement("list held keys", connection -> heldKeys.list(connection, topic, afterSeq, limit));
+    }
+
+    @Override
+    public Repair release(TopicName topic, @Nullable String tenant, String key, String operator) {
+        return repairKey(
+                "RELEASE",
+                topic,
+                operator,
+                connection -> heldKeys.release(connection, topic, new OrderingKey(tenant, key)));
+    }
+
+    @Override
+    public Repair skip(TopicName topic, @Nullable String tenant, String key, String operator) {
+        return repairKey(
+                "SKIP", topic, operator, connection -> heldKeys.skip(connection, topic, new OrderingKey(tenant, key)));
+    }
+
+    private Repair repairKey(
+            String action, TopicName topic, String operator, Sessions.Body<Optional<MessageId>> change) {
+        return sessions.transaction(action, connection -> {
+            Optional<MessageId> head = change.run(connection);
+            if (head.isEmpty()) {
+                return Repair.NOT_FOUND;
+            }
+            audit(connection, operator, action, topic, head.get());
+            return Repair.DONE;
+        });
+    }
+
+    @Override
+    public List<LaneStatus> lanes(TopicName topic) {
+        return sessions.statement(
+                "list lanes",
+                connection -> dialect.query(connection, LANES, binder -> named(binder, topic), row -> {
+                    List<LaneStatus> lanes = new ArrayList<>();
+                    while (row.next()) {
+                        String owner = row.getString("owner");
+                        Instant until = time(row, "until");
+                        boolean expired = owner != null && until.isBefore(time(row, "now"));
+                        lanes.add(new LaneStatus(row.getInt("lane"), owner, until, expired));
+                    }
+                    return lanes;
+                }));
+    }
+
+    @Override
+    public List<NodeStatus> nodes() {
+        return sessions.statement("list nodes", connection -> {
+            Map<String, TopicName> names = dialect.query(connection, TOPICS, binder -> {}, row -> {
+                Map<String, TopicName> found = new HashMap<>();
+                while (row.next()) {
+                    found.put(row.getString("id"), new TopicName(row.getString("namespace"), row.getString("topic")));
+                }
+                return found;
+            });
+            return dialect.query(connection, NODES, binder -> {}, row -> {
+                List<NodeStatus> nodes = new ArrayList<>();
+                while (row.next()) {
+                    nodes.add(node(row, names));
+                }
+                return nodes;
+            });
+        });
+    }
+
+    private NodeStatus node(ResultSet row, Map<String, TopicName> names) throws SQLException {
+        List<TopicName> topics = new ArrayList<>();
+        for (String id : row.getString("topics").split(",")) {
+            TopicName name = names.get(id);
+            if (name != null) {
+                topics.add(name);
+            }
+        }
+        Instant until = time(row, "until");
+        return new NodeStatus(
+                row.getString("worker"),
+                row.getString("version"),
+                topics,
+                time(row, "started_at"),
+                until,
+                until.isAfter(time(row, "now")));
     }
 
     @Override
@@ -175,27 +291,50 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair replay(MessageId id, String operator) {
-        return repair("REPLAY", REPLAY, id, operator);
+        return repair("REPLAY", REPLAY, heldKeys::replay, id, operator);
     }
 
     @Override
     public Repair discard(MessageId id, String operator) {
-        return repair("DISCARD", DISCARD, id, operator);
+        return repair("DISCARD", DISCARD, heldKeys::discard, id, operator);
     }
 
+    @FunctionalInterface
+    private interface LaneRepair {
+        boolean on(Connection connection, HeldKeys.Row row) throws SQLException;
+    }
+
+    private record Found(TopicName topic, HeldKeys.@Nullable Row inLane) {}
+
     /** The change is conditional, so two operators at once make one change and one entry in the audit. */
-    private Repair repair(String action, String change, MessageId id, String operator) {
+    private Repair repair(String action, String change, LaneRepair laneRepair, MessageId id, String operator) {
         return sessions.transaction(action, connection -> {
-            Optional<StoredMessage> found = find(connection, LIVE, id, this::live);
+            Optional<Found> found = dialect.query(
+                    connection,
+                    LIVE,
+                    binder -> binder.uuid(id.value()),
+                    row -> row.next() ? Optional.of(found(row)) : Optional.empty());
             if (found.isEmpty()) {
                 return Repair.NOT_FOUND;
             }
-            if (dialect.update(connection, change, binder -> binder.uuid(id.value())) != 1) {
+            HeldKeys.Row inLane = found.get().inLane();
+            boolean changed = inLane == null
+                    ? dialect.update(connection, change, binder -> binder.uuid(id.value())) == 1
+                    : isEnded(inLane) && laneRepair.on(connection, inLane);
+            if (!changed) {
                 return Repair.NOT_DEAD;
             }
-            audit(connection, operator, action, found.get().message().topic(), id);
+            audit(connection, operator, action, found.get().topic(), id);
             return Repair.DONE;
         });
+    }
+
+    private Found found(ResultSet row) throws SQLException {
+        return new Found(new TopicName(row.getString("namespace"), row.getString("topic")), heldKeys.ordered(row));
+    }
+
+    private static boolean isEnded(HeldKeys.Row row) {
+        return row.state().equals("DEAD") || row.state().equals("PARKED");
     }
 
     @Override

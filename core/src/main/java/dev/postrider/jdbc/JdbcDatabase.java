@@ -163,6 +163,6 @@ public final class JdbcDatabase {
     }
 
     public Admin admin() {
-        return new JdbcAdmin(sessions, dialect);
+        return new JdbcAdmin(sessions, dialect, topics);
     }
 }

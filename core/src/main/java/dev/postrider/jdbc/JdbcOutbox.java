@@ -26,20 +26,23 @@ final class JdbcOutbox {
     /** How often a key may be purged between finding it taken and reading who took it, before something else is wrong. */
     private static final int PURGE_RACES = 5;
 
-    /** Keeps a statement below the databases' limits on parameters and packet size. */
-    private static final int ROWS_PER_STATEMENT = 500;
+    /** More rows in one statement are no faster (docs/decisions/0012), and there are limits on parameters. */
+    static final int ROWS_PER_STATEMENT = 500;
+
+    /** Of payload and headers. A quarter of the least packet a server takes by default, since escaping may double them. */
+    private static final long BYTES_PER_STATEMENT = 4L << 20;
 
     private final Dialect dialect;
     private final Topics topics;
     private final JdbcOptions options;
-    private final String ownUrl;
+    private final OwnConnections own;
     private final EventListener events;
 
-    JdbcOutbox(Dialect dialect, Topics topics, JdbcOptions options, String ownUrl, EventListener events) {
+    JdbcOutbox(Dialect dialect, Topics topics, JdbcOptions options, String ownAddress, EventListener events) {
         this.dialect = dialect;
         this.topics = topics;
         this.options = options;
-        this.ownUrl = ownUrl;
+        this.own = new OwnConnections(ownAddress);
         this.events = events;
     }
 
@@ -78,14 +81,27 @@ final class JdbcOutbox {
                 rows.add(checked(connection, message));
             }
             List<Enqueued> answers = new ArrayList<>(rows.size());
-            for (int start = 0; start < rows.size(); start += ROWS_PER_STATEMENT) {
-                List<NewRow> some = rows.subList(start, Math.min(start + ROWS_PER_STATEMENT, rows.size()));
-                answers.addAll(insert(connection, some, birth));
+            for (int start = 0; start < rows.size(); start = answers.size()) {
+                answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), birth));
             }
             return answers;
         } catch (SQLException e) {
             throw failed(connection, e);
         }
+    }
+
+    /** At least one row, and as many more as fit. */
+    private static int endOfStatement(List<NewRow> rows, int start) {
+        int end = start + 1;
+        long bytes = rows.get(start).bytes();
+        while (end < rows.size() && end - start < ROWS_PER_STATEMENT) {
+            bytes += rows.get(end).bytes();
+            if (bytes > BYTES_PER_STATEMENT) {
+                break;
+            }
+            end++;
+        }
+        return end;
     }
 
     /** What can be known of a message before commit, here and when it is staged. */
@@ -114,26 +130,33 @@ final class JdbcOutbox {
         if (connection.getAutoCommit()) {
             throw new UnusableConnectionException(Problem.AUTOCOMMIT);
         }
-        if (connection.isReadOnly()) {
+        if (!dialect.asksServerIfReadOnly() && connection.isReadOnly()) {
             throw new UnusableConnectionException(Problem.READ_ONLY);
         }
-        String url = Urls.address(connection.getMetaData().getURL());
-        if (!url.equals(ownUrl)) {
+        String foreign = own.foreignAddress(connection);
+        if (foreign != null) {
             throw new UnusableConnectionException(
-                    Problem.FOREIGN, " (it leads to " + url + ", the data source to " + ownUrl + ")", null);
+                    Problem.FOREIGN,
+                    " (it leads to " + foreign + ", the data source to " + own.ownAddress() + ")",
+                    null);
         }
     }
 
     private List<Enqueued> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        Set<UUID> inserted = new HashSet<>(dialect.insert(connection, rows, birth));
-        List<Enqueued> answers = new ArrayList<>(rows.size());
-        List<NewRow> refused = rows.stream()
-                .filter(row -> !inserted.contains(row.message().id().value()))
-                .toList();
+        Set<UUID> inserted = dialect.insert(connection, rows, birth);
+        return inserted.size() == rows.size()
+                ? rows.stream().map(JdbcOutbox::created).toList()
+                : answers(connection, rows, new HashSet<>(inserted));
+    }
+
+    private List<Enqueued> answers(Connection connection, List<NewRow> rows, Set<UUID> inserted) throws SQLException {
+        List<NewRow> refused =
+                rows.stream().filter(row -> !inserted.contains(row.id())).toList();
         Map<NewRow.Mark, FirstUse> first = firstUses(connection, refused, inserted);
+        List<Enqueued> answers = new ArrayList<>(rows.size());
         for (NewRow row : rows) {
             // Taken out when met: the same message given twice is created once.
-            answers.add(inserted.remove(row.message().id().value()) ? created(row) : duplicate(row, first));
+            answers.add(inserted.remove(row.id()) ? created(row) : duplicate(row, first));
         }
         return answers;
     }
@@ -149,7 +172,7 @@ final class JdbcOutbox {
             Map<NewRow.Mark, FirstUse> found = dialect.firstUses(
                     connection, keyed.stream().map(NewRow::requireMark).toList());
             List<NewRow> freed = keyed.stream()
-                    .filter(row -> !inserted.contains(row.message().id().value()))
+                    .filter(row -> !inserted.contains(row.id()))
                     .filter(row -> !found.containsKey(row.requireMark()))
                     .toList();
             if (freed.isEmpty()) {
@@ -178,11 +201,22 @@ final class JdbcOutbox {
      * A lock wait timeout rolls back no more than its statement on MySQL and MariaDB: whoever swallowed the error and committed
      * would keep the business rows without the message. So the transaction ends here.
      */
-    private static RuntimeException failed(Connection connection, SQLException e) {
+    private RuntimeException failed(Connection connection, SQLException e) {
         RuntimeException translated = SqlErrors.translateInTransaction("write the message", e);
         if (SqlErrors.isConflict(e)) {
             Sessions.rollback(connection, translated);
+        } else if (dialect.asksServerIfReadOnly() && isReadOnly(connection, e)) {
+            return new UnusableConnectionException(Problem.READ_ONLY, "", e);
         }
         return translated;
+    }
+
+    private static boolean isReadOnly(Connection connection, SQLException reason) {
+        try {
+            return connection.isReadOnly();
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+            return false;
+        }
     }
 }

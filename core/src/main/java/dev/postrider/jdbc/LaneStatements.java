@@ -25,9 +25,6 @@ abstract class LaneStatements {
     /** How many messages behind the head of a held key are read together with it. */
     static final int BEHIND_HEAD = 50;
 
-    /** Waiting rows of a key, in the order of the promise: the lowest of them is RETRY or PARKED, and everybody sees it so. */
-    static final String WAITING = "('RETRY', 'BLOCKED', 'PARKED')";
-
     /**
      * A lane as it was taken.
      *

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,13 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class LockingDialect extends Dialect {
 
+    /** Up to how many rows the text of an INSERT is kept, because it comes again and again; that of a full one is, too. */
+    private static final int KEPT_ROWS = 16;
+
+    private record Rows(String insert, int count) {}
+
+    private final Map<Rows, String> inserts = new ConcurrentHashMap<>();
+
     LockingDialect(Tables tables) {
         super(tables);
     }
@@ -36,8 +44,11 @@ abstract class LockingDialect extends Dialect {
     /** Microseconds from now to the given expression, negative when it is past. */
     abstract String microsUntil(String time);
 
-    /** Inserts marks, leaving out those that are taken; in the given order, which is the same for everyone. */
-    abstract void insertMarks(Connection connection, List<NewRow> rows) throws SQLException;
+    /**
+     * Inserts marks, leaving out those that are taken; in the given order, which is the same for everyone. Returns how many it
+     * inserted.
+     */
+    abstract int insertMarks(Connection connection, List<NewRow> rows) throws SQLException;
 
     /** What makes a DELETE take so many rows, the oldest first where that can be said. */
     abstract String oldestFirst(String columns);
@@ -71,40 +82,115 @@ abstract class LockingDialect extends Dialect {
         if (keyed.isEmpty()) {
             return insertMessages(connection, rows, birth);
         }
-        // A mark without its message would swallow the event for ever: both or neither.
+        return rows.size() == 1
+                ? insertWithMark(connection, rows.get(0), birth)
+                : insertWithMarks(connection, rows, inMarkOrder(keyed), birth);
+    }
+
+    // A mark without its message would swallow the event for ever: both or neither, also when the caller goes on after
+    // an error.
+
+    /** One mark can be taken back by itself, which saves the two round trips of a savepoint. */
+    private Set<UUID> insertWithMark(Connection connection, NewRow row, @Nullable Birth birth) throws SQLException {
+        if (insertMarks(connection, List.of(row)) == 0) {
+            return Set.of();
+        }
+        try {
+            return insertMessages(connection, List.of(row), birth);
+        } catch (Throwable e) {
+            takeBack(connection, row, e);
+            throw e;
+        }
+    }
+
+    /** If the mark cannot be taken back, the transaction cannot be saved; after a conflict it is lost already. */
+    private void takeBack(Connection connection, NewRow row, Throwable reason) {
+        if (reason instanceof SQLException e && SqlErrors.isConflict(e)) {
+            Sessions.rollback(connection, reason);
+            return;
+        }
+        try {
+            NewRow.Mark mark = row.requireMark();
+            int met = update(
+                    connection,
+                    LockingSql.TAKE_BACK_MARK,
+                    binder -> binder.integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()));
+            expect(1, met, "take back an idempotency key");
+        } catch (Throwable e) {
+            reason.addSuppressed(e);
+            Sessions.rollback(connection, reason);
+        }
+    }
+
+    private Set<UUID> insertWithMarks(
+            Connection connection, List<NewRow> rows, List<NewRow> keyed, @Nullable Birth birth) throws SQLException {
         Savepoint savepoint = connection.setSavepoint();
         try {
-            insertMarks(connection, inMarkOrder(keyed));
-            Map<NewRow.Mark, FirstUse> first = firstUses(connection, marks(keyed));
-            Set<UUID> inserted = insertMessages(
-                    connection, rows.stream().filter(row -> isFirst(row, first)).toList(), birth);
+            Set<NewRow.Mark> first = newMarks(connection, keyed, savepoint);
+            Set<UUID> inserted = insertMessages(connection, firstUses(rows, first), birth);
             connection.releaseSavepoint(savepoint);
             return inserted;
-        } catch (SQLException | RuntimeException e) {
+        } catch (Throwable e) {
             rollbackTo(connection, savepoint, e);
             throw e;
         }
     }
 
+    /**
+     * Inserts the marks that are not taken, and says which. The count tells it, except when some are taken: then those that name
+     * our messages are new, unless there are more of them than were inserted, because the same message was written before.
+     */
+    private Set<NewRow.Mark> newMarks(Connection connection, List<NewRow> keyed, Savepoint before) throws SQLException {
+        int inserted = insertMarks(connection, keyed);
+        Set<NewRow.Mark> marks = new TreeSet<>();
+        if (inserted == 0) {
+            return marks;
+        }
+        keyed.forEach(row -> marks.add(row.requireMark()));
+        if (inserted == marks.size()) {
+            return marks;
+        }
+        Map<NewRow.Mark, FirstUse> uses = firstUses(connection, marks);
+        Set<NewRow.Mark> ours = new TreeSet<>();
+        keyed.stream().filter(row -> isNamed(row, uses)).forEach(row -> ours.add(row.requireMark()));
+        if (inserted == ours.size()) {
+            return ours;
+        }
+        connection.rollback(before);
+        return newMarksOneByOne(connection, keyed);
+    }
+
+    private static boolean isNamed(NewRow row, Map<NewRow.Mark, FirstUse> uses) {
+        FirstUse use = uses.get(row.requireMark());
+        return use != null && use.id().equals(row.message().id());
+    }
+
+    private Set<NewRow.Mark> newMarksOneByOne(Connection connection, List<NewRow> keyed) throws SQLException {
+        Set<NewRow.Mark> ours = new TreeSet<>();
+        for (NewRow row : keyed) {
+            if (insertMarks(connection, List.of(row)) == 1) {
+                ours.add(row.requireMark());
+            }
+        }
+        return ours;
+    }
+
+    /** The rows without a key, and the first of each new mark, in their order. */
+    private static List<NewRow> firstUses(List<NewRow> rows, Set<NewRow.Mark> marks) {
+        Set<NewRow.Mark> left = new TreeSet<>(marks);
+        return rows.stream()
+                .filter(row -> row.mark() == null || left.remove(row.mark()))
+                .toList();
+    }
+
+    /** Stable, so that of two messages with one key the first takes it. */
     private static List<NewRow> inMarkOrder(List<NewRow> keyed) {
         List<NewRow> sorted = new ArrayList<>(keyed);
         sorted.sort((a, b) -> a.requireMark().compareTo(b.requireMark()));
         return sorted;
     }
 
-    private static Collection<NewRow.Mark> marks(List<NewRow> keyed) {
-        return new TreeSet<>(keyed.stream().map(NewRow::requireMark).toList());
-    }
-
-    private static boolean isFirst(NewRow row, Map<NewRow.Mark, FirstUse> first) {
-        if (row.mark() == null) {
-            return true;
-        }
-        FirstUse use = first.get(row.mark());
-        return use != null && use.id().equals(row.message().id());
-    }
-
-    private static void rollbackTo(Connection connection, Savepoint savepoint, Exception reason) {
+    static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
         try {
             connection.rollback(savepoint);
         } catch (SQLException e) {
@@ -116,7 +202,7 @@ abstract class LockingDialect extends Dialect {
     private Set<UUID> insertMessages(Connection connection, List<NewRow> rows, @Nullable Birth birth)
             throws SQLException {
         Map<UUID, NewRow> remaining = new LinkedHashMap<>();
-        rows.forEach(row -> remaining.putIfAbsent(row.message().id().value(), row));
+        rows.forEach(row -> remaining.putIfAbsent(row.id(), row));
         for (int attempt = 0; !remaining.isEmpty(); attempt++) {
             try {
                 insertRows(connection, remaining.values(), birth);
@@ -133,34 +219,23 @@ abstract class LockingDialect extends Dialect {
 
     private void insertRows(Connection connection, Collection<NewRow> rows, @Nullable Birth birth) throws SQLException {
         List<NewRow> born = birth == null ? List.of() : open(connection, birth.wanted(rows));
-        if (birth != null && !born.isEmpty()) {
+        if (birth == null || born.isEmpty()) {
+            insertRows(connection, rows);
+        } else {
             insertBorn(connection, rows, birth, born);
-            return;
         }
-        String values = String.join(", ", Collections.nCopies(rows.size(), LockingSql.INSERT_ROW));
-        try (PreparedStatement statement =
-                connection.prepareStatement(insertion(LockingSql.INSERT.replace("{rows}", values)))) {
+    }
+
+    /** Inserts all of them, in their order, or fails and inserts none. */
+    void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
+        String insert = withRows(LockingSql.INSERT, LockingSql.INSERT_ROW, rows.size());
+        try (PreparedStatement statement = connection.prepareStatement(insert)) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
-                bindRow(binder, row);
+                binder.row(row);
             }
             expect(rows.size(), statement.executeUpdate(), "insert messages");
         }
-    }
-
-    private String insertion(String statement) {
-        String greatest = "GREATEST(COALESCE(" + timeParameter() + ", {now}), {now})";
-        String state =
-                "CASE WHEN ? AND COALESCE(" + timeParameter() + ", {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END";
-        return sqlOnce(statement.replace("{state}", state).replace("{greatest}", greatest));
-    }
-
-    private static void bindRow(Binder binder, NewRow row) throws SQLException {
-        binder.message(row.message(), row.topicId())
-                .small(row.lane())
-                .flag(row.lane() != null)
-                .time(row.message().deliverAt())
-                .time(row.message().deliverAt());
     }
 
     /** Looked at before the insert and not in it, where it would lock the row of the topic until the commit. */
@@ -195,17 +270,15 @@ abstract class LockingDialect extends Dialect {
         String values = rows.stream()
                 .map(row -> leased.contains(row) ? LockingSql.INSERT_BORN_ROW : LockingSql.INSERT_UNBORN_ROW)
                 .collect(Collectors.joining(", "));
-        String insert = insertion(LockingSql.INSERT_BORN.replace("{rows}", values));
+        String insert = sqlOnce(LockingSql.INSERT_BORN.replace("{rows}", values).replace("{time}", timeParameter()));
         try (PreparedStatement statement = connection.prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
+                binder.row(row);
                 if (leased.contains(row)) {
-                    binder.message(row.message(), row.topicId())
-                            .uuid(birth.lease().token())
+                    binder.uuid(birth.lease().token())
                             .text(birth.lease().holder())
                             .micros(birth.lease().length());
-                } else {
-                    bindRow(binder, row);
                 }
             }
             expect(rows.size(), statement.executeUpdate(), "insert messages");
@@ -567,6 +640,18 @@ abstract class LockingDialect extends Dialect {
             binder.number(seq);
         }
         return binder;
+    }
+
+    /** An INSERT of so many rows. */
+    final String withRows(String insert, String row, int count) {
+        return count <= KEPT_ROWS || count == JdbcOutbox.ROWS_PER_STATEMENT
+                ? inserts.computeIfAbsent(new Rows(insert, count), rows -> build(insert, row, count))
+                : build(insert, row, count);
+    }
+
+    private String build(String insert, String row, int count) {
+        return sqlOnce(insert.replace("{rows}", String.join(", ", Collections.nCopies(count, row)))
+                .replace("{time}", timeParameter()));
     }
 
     static void expect(int wanted, int met, String doing) throws SQLException {

@@ -2,7 +2,7 @@ package dev.postrider.jdbc;
 
 /**
  * The statements of the databases that do not return what they changed. In braces: table names, {@code {now}} and the like for
- * the database's clock, and {@code {values}} for a list of parameters.
+ * the database's clock, {@code {time}} for a parameter that may be a null time, and {@code {values}} for a list of parameters.
  */
 final class LockingSql {
 
@@ -15,8 +15,19 @@ final class LockingSql {
             VALUES {rows}
             """;
 
-    static final String INSERT_ROW =
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {state}, {greatest}, {now}, {now})";
+    static final String INSERT_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END,
+             GREATEST(COALESCE({time}, {now}), {now}), {now}, {now})
+            """;
+
+    /** MySQL and MariaDB. IGNORE only ever hides a taken key here: every column is of fixed size and none of the values can be null. */
+    static final String INSERT_MARKS =
+            "INSERT IGNORE INTO {dedup} (topic_id, key_hash, message_id, payload_hash, seen_at) VALUES {rows}";
+
+    static final String MARK_ROW = "(?, ?, ?, ?, {now})";
+
+    static final String TAKE_BACK_MARK = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash = ? AND message_id = ?";
 
     /** The same for messages that this node means to take over: each either leased to it from the start or not. */
     static final String INSERT_BORN = """
@@ -26,11 +37,17 @@ final class LockingSql {
             VALUES {rows}
             """;
 
-    static final String INSERT_BORN_ROW =
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'PROCESSING', {now}, {now}, {now}, ?, ?, {later})";
+    static final String INSERT_BORN_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PROCESSING' END,
+             GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, ?, ?, {later})
+            """;
 
-    static final String INSERT_UNBORN_ROW =
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {state}, {greatest}, {now}, {now}, NULL, NULL, NULL)";
+    static final String INSERT_UNBORN_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END,
+             GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, NULL, NULL, NULL)
+            """;
 
     static final String PAUSED = "SELECT id FROM {topic} WHERE paused AND id IN ({values})";
 

@@ -8,6 +8,11 @@ final class MySqlDialect extends InnoDbDialect {
     }
 
     @Override
+    boolean asksServerIfReadOnly() {
+        return true;
+    }
+
+    @Override
     String folder() {
         return "mysql";
     }

@@ -8,7 +8,9 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A message on its way into the table, with its topic's number and, if it has an idempotency key, the mark for it. */
@@ -42,6 +44,19 @@ record NewRow(
                     "is missing: topic '" + message.topic() + "' is ordered, and every message says by which key");
         }
         return LaneHash.of(message.tenant(), key, topic.lanes());
+    }
+
+    /** How much of a statement it takes, but for what is small. */
+    long bytes() {
+        long bytes = message.payload().size();
+        for (Map.Entry<String, String> header : message.headers().entrySet()) {
+            bytes += header.getKey().length() + header.getValue().length();
+        }
+        return bytes;
+    }
+
+    UUID id() {
+        return message.id().value();
     }
 
     /** For rows that are known to have a key. */

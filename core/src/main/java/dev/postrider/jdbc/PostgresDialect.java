@@ -18,10 +18,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL: one statement for each verb, arrays for batches, RETURNING for the answer. */
 final class PostgresDialect extends Dialect {
+
+    /** Each number of rows is a statement of its own, and a connection keeps only so many prepared. */
+    private static final int FEW = 8;
+
+    private static final List<String> INSERT_FEW =
+            IntStream.rangeClosed(0, FEW).mapToObj(PostgresSql::insertFew).toList();
 
     PostgresDialect(Tables tables) {
         super(tables);
@@ -56,13 +63,15 @@ final class PostgresDialect extends Dialect {
 
     @Override
     Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        if (birth != null && rows.stream().anyMatch(birth::isWanted)) {
+            return insertBorn(connection, rows, birth);
+        }
+        if (rows.size() == 1) {
+            return insertOne(connection, rows.get(0));
+        }
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
-        if (birth != null) {
-            return query(
-                    connection,
-                    keyed ? PostgresSql.INSERT_KEYED_BORN : PostgresSql.INSERT_BORN,
-                    binder -> bindBirth(bindInput(binder, rows), birth, rows),
-                    answer -> idsAndBirths(answer, birth));
+        if (!keyed && rows.size() <= FEW) {
+            return query(connection, INSERT_FEW.get(rows.size()), binder -> bindRows(binder, rows), this::ids);
         }
         return query(
                 connection,
@@ -71,13 +80,48 @@ final class PostgresDialect extends Dialect {
                 this::ids);
     }
 
-    private static void bindBirth(Binder binder, Birth birth, List<NewRow> rows) throws SQLException {
-        binder.uuid(birth.lease().token())
-                .text(birth.lease().holder())
-                .micros(birth.lease().length())
-                .array("uuid", column(birth.wanted(rows), Message::id, MessageId::value));
+    private Set<UUID> insertBorn(Connection connection, List<NewRow> rows, Birth birth) throws SQLException {
+        boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
+        if (rows.size() == 1) {
+            NewRow row = rows.get(0);
+            return query(
+                    connection,
+                    keyed ? PostgresSql.INSERT_ONE_KEYED_BORN : PostgresSql.INSERT_ONE_BORN,
+                    binder -> bindLease(keyed ? binder.mark(row).row(row) : binder.row(row), birth)
+                            .integer(row.topicId()),
+                    answer -> idsAndBirths(answer, birth));
+        }
+        return query(
+                connection,
+                keyed ? PostgresSql.INSERT_KEYED_BORN : PostgresSql.INSERT_BORN,
+                binder -> bindLease(bindInput(binder, rows), birth)
+                        .array("uuid", column(birth.wanted(rows), Message::id, MessageId::value)),
+                answer -> idsAndBirths(answer, birth));
     }
 
+    private static Binder bindLease(Binder binder, Birth birth) throws SQLException {
+        return binder.uuid(birth.lease().token())
+                .text(birth.lease().holder())
+                .micros(birth.lease().length());
+    }
+
+    private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
+        int inserted = row.mark() == null
+                ? update(connection, PostgresSql.INSERT_ONE, binder -> binder.row(row))
+                : update(
+                        connection,
+                        PostgresSql.INSERT_ONE_KEYED,
+                        binder -> binder.mark(row).row(row));
+        return inserted == 1 ? Set.of(row.id()) : Set.of();
+    }
+
+    private static void bindRows(Binder binder, List<NewRow> rows) throws SQLException {
+        for (NewRow row : rows) {
+            binder.row(row);
+        }
+    }
+
+    /** In the order of {@link Binder#row}, a column at a time. */
     private static Binder bindInput(Binder binder, List<NewRow> rows) throws SQLException {
         return binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())

@@ -1,9 +1,51 @@
 package dev.postrider.jdbc;
 
+import java.util.Collections;
+
 /** The statements of PostgreSQL, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
 final class PostgresSql {
 
     private PostgresSql() {}
+
+    /** What every INSERT of messages begins with; it goes on with the values in this order. */
+    static final String INTO_MESSAGE = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at)
+            """;
+
+    static final String ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+             greatest(?::timestamptz, clock_timestamp()))
+            """;
+
+    /** A few rows go by plain values, which arrays overtake at about ten rows (docs/decisions/0012). */
+    static final String INSERT_ONE = INTO_MESSAGE + "VALUES " + ROW + "ON CONFLICT (id) DO NOTHING";
+
+    /** Values are inserted in the order they are written. */
+    static String insertFew(int rows) {
+        return INTO_MESSAGE + "VALUES " + String.join(", ", Collections.nCopies(rows, ROW))
+                + "ON CONFLICT (id) DO NOTHING RETURNING id";
+    }
+
+    static final String MARK = """
+            WITH mark AS (
+                INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                RETURNING message_id
+            )
+            """;
+
+    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
+    static final String INSERT_ONE_KEYED = MARK + INTO_MESSAGE + """
+            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
+                   ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
+                   CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(?::timestamptz, clock_timestamp())
+            FROM mark
+            ON CONFLICT (id) DO NOTHING
+            """;
 
     /** Rows of an INSERT; WITH ORDINALITY and ORDER BY keep the numbers in the order of the batch. */
     static final String INPUT = """
@@ -15,10 +57,7 @@ final class PostgresSql {
                         lane, key_hash, payload_hash, ord)
             """;
 
-    static final String INSERT_MESSAGE = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at)
+    static final String INSERT_MESSAGE = INTO_MESSAGE + """
             SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
                    deliver_at, lane,
@@ -39,7 +78,7 @@ final class PostgresSql {
             )
             """;
 
-    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
+    /** As for one; messages without a key travel along. */
     static final String INSERT_KEYED =
             "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_MESSAGE + """
             FROM input LEFT JOIN mark ON mark.message_id = input.id
@@ -47,6 +86,35 @@ final class PostgresSql {
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id
+            """;
+
+    /**
+     * One message that this node means to take over: leased to it from the start unless its topic, whose number is the last parameter,
+     * is paused. It comes back with its number if it was leased.
+     */
+    static final String ONE_BORN = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
+            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
+                   ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
+                   CASE WHEN NOT paused THEN 'PROCESSING'
+                        WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(?::timestamptz, clock_timestamp()),
+                   CASE WHEN NOT paused THEN ?::uuid END, CASE WHEN NOT paused THEN ? END,
+                   CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
+            """;
+
+    static final String INSERT_ONE_BORN = ONE_BORN + """
+            FROM {topic} AS t WHERE t.id = ?
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """;
+
+    static final String INSERT_ONE_KEYED_BORN = MARK + ONE_BORN + """
+            FROM {topic} AS t CROSS JOIN mark WHERE t.id = ?
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
 
     /**

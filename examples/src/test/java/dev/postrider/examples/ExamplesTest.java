@@ -84,6 +84,18 @@ class ExamplesTest {
     }
 
     @Test
+    void orderPerKey() throws Exception {
+        List<String> said = saidBy(OrderPerKey::run);
+        assertThat(said.stream().filter(line -> line.startsWith("account-1 ")))
+                .containsExactly("account-1 opened", "account-1 credited", "account-1 closed");
+        assertThat(said.subList(3, said.size()))
+                .containsExactly(
+                        "account-2 is held by its first message (REJECTED), 2 behind it",
+                        "account-2 credited",
+                        "account-2 closed");
+    }
+
+    @Test
     void scheduledMessageWaitsForItsTime() throws Exception {
         assertThat(saidBy(ScheduledMessage::run)).containsExactly("pay-today", "waiting 0, scheduled 1");
     }

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 /** Writes the status of topics for people and for programs. Pure functions. */
 final class StatusText {
 
-    private static final List<String> HEADINGS =
-            List.of("TOPIC", "STATE", "WAITING", "SCHEDULED", "RETRYING", "PROCESSING", "DEAD", "OLDEST");
+    private static final List<String> HEADINGS = List.of(
+            "TOPIC", "STATE", "WAITING", "SCHEDULED", "RETRYING", "PROCESSING", "BLOCKED", "PARKED", "DEAD", "OLDEST");
 
     private StatusText() {}
 
@@ -21,7 +21,7 @@ final class StatusText {
         int width = topics.stream()
                 .mapToInt(topic -> topic.topic().toString().length())
                 .reduce(HEADINGS.get(0).length(), Math::max);
-        String format = "%-" + width + "s  %-7s %8s %10s %9s %11s %6s %8s";
+        String format = "%-" + width + "s  %-7s %8s %10s %9s %11s %8s %7s %6s %8s";
         return String.format(Locale.ROOT, format, HEADINGS.toArray())
                 + topics.stream().map(topic -> "\n" + row(format, topic)).collect(Collectors.joining());
     }
@@ -36,6 +36,8 @@ final class StatusText {
                 topic.scheduled(),
                 topic.retrying(),
                 topic.processing(),
+                topic.blocked(),
+                topic.parked(),
                 topic.dead(),
                 age(topic.oldest()));
     }
@@ -65,13 +67,15 @@ final class StatusText {
         return String.format(
                 Locale.ROOT,
                 "{\"topic\":\"%s\",\"paused\":%b,\"waiting\":%d,\"scheduled\":%d,\"retrying\":%d,\"processing\":%d,"
-                        + "\"dead\":%d,\"oldestMillis\":%d}",
+                        + "\"blocked\":%d,\"parked\":%d,\"dead\":%d,\"oldestMillis\":%d}",
                 topic.topic(),
                 topic.paused(),
                 topic.waiting(),
                 topic.scheduled(),
                 topic.retrying(),
                 topic.processing(),
+                topic.blocked(),
+                topic.parked(),
                 topic.dead(),
                 topic.oldest().toMillis());
     }

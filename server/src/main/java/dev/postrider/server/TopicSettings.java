@@ -1,5 +1,6 @@
 package dev.postrider.server;
 
+import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
@@ -39,13 +40,23 @@ final class TopicSettings {
             .with("max-in-flight", (topic, value) -> topic.with(builder -> builder.maxInFlight(value.integer())))
             .with(
                     "tenant-prefixed-keys",
-                    (topic, value) -> topic.with(builder -> builder.tenantPrefixedKeys(value.flag())));
+                    (topic, value) -> topic.with(builder -> builder.tenantPrefixedKeys(value.flag())))
+            .with("ordered", (topic, value) -> topic.ordered = value.flag())
+            .with("lanes", (topic, value) -> topic.with(builder -> builder.lanes(value.integer())))
+            .with("on-failure", (topic, value) -> {
+                FailurePolicy policy = value.oneOf(FailurePolicy.class);
+                topic.with(builder -> builder.onFailure(policy));
+            })
+            .with(
+                    "hold-after-dead-letter",
+                    (topic, value) -> topic.with(builder -> builder.holdAfterDeadLetter(value.flag())));
 
     private record Change(Value value, UnaryOperator<Webhook> change) {}
 
     private final String name;
     private @Nullable Value url;
     private boolean privateAllowed;
+    private boolean ordered;
     private final List<Change> webhookChanges = new ArrayList<>();
     private final List<Consumer<Topic.Builder>> topicChanges = new ArrayList<>();
 
@@ -114,6 +125,9 @@ final class TopicSettings {
 
     /** Declares the topic as the file says. */
     void declare(Topic.Builder builder) {
+        if (ordered) {
+            builder.ordered();
+        }
         topicChanges.forEach(change -> change.accept(builder));
         builder.deliver(webhook());
     }

@@ -96,6 +96,7 @@ final class ConfigurationPageTest {
         Map<String, String> expected = new TreeMap<>();
         Topic.named("x").build().describe().forEach((name, value) -> expected.put(TOPIC + name, value));
         expected.put(TOPIC + "tenants", "all");
+        expected.put(TOPIC + "ordered", "false");
 
         assertThat(defaults("Topics")).isEqualTo(expected);
     }

@@ -100,9 +100,10 @@ final class DatabaseCommandsTest {
         assertThat(table.lines().map(line -> line.replaceAll(" +", " ")).toList())
                 .hasSize(3)
                 .satisfies(lines -> {
-                    assertThat(lines.get(0)).isEqualTo("TOPIC STATE WAITING SCHEDULED RETRYING PROCESSING DEAD OLDEST");
-                    assertThat(lines.get(1)).matches("orders active 1 0 0 0 0 [0-9]+\\.[0-9]s");
-                    assertThat(lines.get(2)).isEqualTo("shop/returns active 0 0 0 0 0 -");
+                    assertThat(lines.get(0))
+                            .isEqualTo("TOPIC STATE WAITING SCHEDULED RETRYING PROCESSING BLOCKED PARKED DEAD OLDEST");
+                    assertThat(lines.get(1)).matches("orders active 1 0 0 0 0 0 0 [0-9]+\\.[0-9]s");
+                    assertThat(lines.get(2)).isEqualTo("shop/returns active 0 0 0 0 0 0 0 -");
                 });
         assertThat(json)
                 .contains("{\"topic\":\"orders\",\"paused\":false,\"waiting\":1,\"scheduled\":0,\"retrying\":0,")

@@ -129,6 +129,10 @@ final class RelayConfigTest {
                 topic.eu.shop/order.events.max-attempts = 3
                 topic.url.url = https://b.example
                 topic.mode.timeout.url = https://c.example
+                topic.mode.timeout.ordered = true
+                topic.mode.timeout.lanes = 8
+                topic.mode.timeout.on-failure = park
+                topic.mode.timeout.hold-after-dead-letter = false
                 topic.a.header.b.url = https://d.example
                 """);
 
@@ -196,6 +200,10 @@ final class RelayConfigTest {
             topic.orders.max-delay = 1s            | topic.orders.max-delay           | base-delay
             topic.orders.max-in-flight = 0         | topic.orders.max-in-flight       | 1 to 10000
             topic.orders.tenant-prefixed-keys = 1  | topic.orders.tenant-prefixed-keys | true or false
+            topic.orders.ordered = yes             | topic.orders.ordered             | true or false
+            topic.orders.lanes = -1                | topic.orders.lanes               | 0 (unordered) to 1024
+            topic.orders.on-failure = stop         | topic.orders.on-failure          | block, skip, park
+            topic.orders.hold-after-dead-letter =0 | topic.orders.hold-after-dead-letter | true or false
             topic.other.max-attempts = 5           | topic.other.url                  | is missing
             topic.other.url = nonsense             | topic.other.url                  | http
             topic.other.url = ht tp://x            | topic.other.url                  | is not a URL

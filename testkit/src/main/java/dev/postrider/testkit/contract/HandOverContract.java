@@ -363,13 +363,17 @@ public abstract class HandOverContract extends DatabaseContract {
         Node node = node(topic -> topic.maxInFlight(2)).started();
 
         node.stage(message().idempotencyKey("once").type("first").build());
-        eventually("the first is delivered", () -> archived() == 1);
+        eventually(
+                "the first is delivered, and its slot free",
+                () -> node.events(Event.Delivered.class).size() == 1);
         node.stage(message().idempotencyKey("once").type("again").build());
         node.postrider.inTransaction(work -> {
             work.stage(message().idempotencyKey("once").type("again").build());
             work.stage(message().idempotencyKey("twice").type("second").build());
         });
-        eventually("the second is delivered", () -> archived() == 2);
+        eventually(
+                "the second is delivered",
+                () -> node.events(Event.Delivered.class).size() == 2);
         node.postrider.inTransaction(work -> {
             work.stage(message().type("third").build());
             work.stage(message().type("fourth").build());

@@ -4,14 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.Repair;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.event.Event;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneStore;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
@@ -29,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -290,6 +299,188 @@ public abstract class OrderingContract extends DatabaseContract {
         node.start();
 
         eventually("it is delivered", () -> live() == 0);
+    }
+
+    @Test
+    void releasedKeyGoesOnWithItsHead() throws Exception {
+        AtomicBoolean working = new AtomicBoolean();
+        transport.answering(
+                delivery -> working.get() ? DeliveryResult.delivered() : DeliveryResult.rejected("not like this"));
+        Postrider node = node();
+        write(node, 0, "a");
+        write(node, 1, "a");
+        node.start();
+        eventually("the key is held", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
+
+        List<HeldKey> held = node.admin().heldKeys(topic, 10);
+        assertThat(held).hasSize(1);
+        assertThat(held.get(0).key()).isEqualTo("a");
+        assertThat(held.get(0).isParked()).isTrue();
+        assertThat(held.get(0).reason()).isEqualTo("REJECTED");
+        assertThat(held.get(0).lastError()).isEqualTo("not like this");
+        assertThat(held.get(0).behind()).isEqualTo(1);
+        assertThat(node.admin().status().stream()
+                        .filter(status -> status.topic().toString().equals(topic)))
+                .singleElement()
+                .satisfies(status -> {
+                    assertThat(status.parked()).isEqualTo(1);
+                    assertThat(status.blocked()).isEqualTo(1);
+                    assertThat(status.backlog()).isEqualTo(2);
+                });
+
+        working.set(true);
+        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+
+        eventually("the key goes on", () -> live() == 0);
+        assertThat(delivered("a")).isEqualTo(List.of(0, 0, 1));
+        assertThat(transport.deliveries()).extracting(Delivery::attempt).containsExactly(1, 1, 1);
+        assertThat(node.admin().heldKeys(topic, 10)).isEmpty();
+        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.NOT_FOUND);
+        assertThat(query("SELECT action FROM postrider_audit WHERE topic = '" + topic + "'"))
+                .isEqualTo("RELEASE");
+    }
+
+    @Test
+    void skippedHeadIsADeadLetterAndItsKeyGoesOn() throws Exception {
+        transport.answering(delivery ->
+                number(delivery.message()) == 0 ? DeliveryResult.failed("busy") : DeliveryResult.delivered());
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR));
+        write(node, 0, "a");
+        write(node, 1, "a");
+        node.start();
+        eventually("the key is held", () -> states("a").equals(List.of("RETRY", "BLOCKED")));
+        assertThat(node.admin().heldKeys(topic, 10).get(0).nextAttempt()).isNotNull();
+
+        assertThat(node.admin().skip(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+
+        eventually("the key goes on", () -> states("a").equals(List.of("DEAD")));
+        assertThat(delivered("a")).isEqualTo(List.of(0, 1));
+        assertThat(reason("a")).isEqualTo("SKIPPED");
+        write(node, 2, "a");
+        eventually("the hold has ended", () -> delivered("a").equals(List.of(0, 1, 2)));
+    }
+
+    @Test
+    void replayedDeadLetterHoldsItsKeyUntilItIsDelivered() throws Exception {
+        AtomicBoolean working = new AtomicBoolean();
+        transport.answering(delivery -> number(delivery.message()) == 0 && !working.get()
+                ? DeliveryResult.rejected("no")
+                : DeliveryResult.delivered());
+        Postrider node = node(topic -> topic.holdAfterDeadLetter(false));
+        write(node, 0, "a");
+        write(node, 1, "a");
+        node.start();
+        eventually("the key has gone on", () -> states("a").equals(List.of("DEAD")));
+        MessageId dead = node.admin().deadLetters(topic, 1).get(0).message().id();
+
+        working.set(true);
+        assertThat(node.admin().replay(dead, "ann")).isEqualTo(Repair.DONE);
+
+        eventually("it is delivered", () -> live() == 0);
+        assertThat(delivered("a")).isEqualTo(List.of(0, 1, 0));
+        write(node, 2, "a");
+        eventually("the key goes on", () -> live() == 0);
+    }
+
+    @Test
+    void discardedParkedMessageLetsItsKeyGoOn() throws Exception {
+        transport.answering(delivery ->
+                number(delivery.message()) == 0 ? DeliveryResult.rejected("no") : DeliveryResult.delivered());
+        Postrider node = node();
+        write(node, 0, "a");
+        write(node, 1, "a");
+        node.start();
+        eventually("the key is held", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
+
+        assertThat(node.admin().discard(node.admin().heldKeys(topic, 1).get(0).head(), "ann"))
+                .isEqualTo(Repair.DONE);
+
+        eventually("the key goes on", () -> live() == 0);
+        assertThat(delivered("a")).isEqualTo(numbers(2));
+    }
+
+    @Test
+    void lanesAndNodesAreListed() throws Exception {
+        Postrider node = node(
+                topic -> topic.lanes(4),
+                options -> options.worker("node-" + topic).pollInterval(Duration.ofMillis(100)));
+        assertThat(node.admin().lanes(TopicName.of(topic)))
+                .hasSize(4)
+                .allMatch(lane -> lane.owner() == null && !lane.expired());
+
+        node.start();
+
+        eventually("the lanes are taken", () -> owners().equals(List.of(4)));
+        assertThat(node.admin().lanes(TopicName.of(topic)))
+                .allMatch(lane -> ("node-" + topic).equals(lane.owner()) && !lane.expired());
+        assertThat(node.admin().nodes().stream().filter(seen -> seen.worker().equals("node-" + topic)))
+                .singleElement()
+                .satisfies(seen -> {
+                    assertThat(seen.alive()).isTrue();
+                    assertThat(seen.topics()).containsExactly(TopicName.of(topic));
+                });
+    }
+
+    @Test
+    void messageOfALostNodeIsDeliveredAloneWhenItHappensTwiceAndBuriedWhenItDoesAgain() throws Exception {
+        Postrider node = node(topic -> topic.lanes(1).holdAfterDeadLetter(false));
+        write(node, 0, "a", "b");
+        loseLane("NULL");
+        loseLane("NULL");
+        Queue<CompletableFuture<DeliveryResult>> answers = answeringByHand();
+
+        node.start();
+
+        eventually("one is sent", () -> transport.deliveries().size() == 1);
+        assertThat(query(
+                        "SELECT alone FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
+                                + topic + "'"))
+                .isEqualTo(query("SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "'"));
+        never(
+                "another beside it",
+                Duration.ofMillis(300),
+                () -> transport.deliveries().size() > 1);
+        answers.remove().complete(DeliveryResult.delivered());
+        eventually("the other is sent", () -> transport.deliveries().size() == 2);
+        answers.remove().complete(DeliveryResult.delivered());
+        eventually("all are delivered", () -> live() == 0);
+        eventually(
+                "nothing is alone any more",
+                () -> query(
+                                "SELECT alone FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
+                                        + topic + "'")
+                        .equals("null"));
+    }
+
+    @Test
+    void messageThatKillsItsNodeIsBuriedAndItsNeighboursAreDelivered() throws Exception {
+        Postrider node = node(topic -> topic.lanes(1).holdAfterDeadLetter(false));
+        write(node, 0, "a", "b");
+        loseLane("NULL");
+        loseLane("NULL");
+        loseLane("(SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "')");
+
+        node.start();
+
+        eventually("it is buried", () -> states("a").equals(List.of("DEAD")));
+        assertThat(reason("a")).isEqualTo("WORKER_LOST");
+        eventually("its neighbour is delivered", () -> live() == 1);
+        assertThat(delivered("a")).isEmpty();
+        assertThat(delivered("b")).isEqualTo(numbers(1));
+    }
+
+    /** As if a node had taken the topic's lanes and was lost; whoever takes them next counts that. */
+    private void loseLane(String alone) throws Exception {
+        execute("UPDATE postrider_lane SET owner = 'lost', buffer = 10, alone = " + alone
+                + ", until = (SELECT MAX(created_at) FROM postrider_message WHERE topic = '" + topic
+                + "') WHERE topic_id = (SELECT id FROM postrider_topic WHERE topic = '" + topic + "')");
+        LaneStore lanes = JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
+                .lanes();
+        assertThat(lanes.acquire(
+                        new Lane.Request(TopicName.of(topic), "next", 1, Lane.Supply.FREE, Duration.ofSeconds(30))))
+                .hasSize(1)
+                .first()
+                .satisfies(lane -> lanes.release(List.of(lane)));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.error.UnusableConnectionException;
@@ -15,6 +16,7 @@ import dev.postrider.message.Payload;
 import dev.postrider.message.TraceContext;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.store.Claim;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -28,6 +30,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -185,6 +188,42 @@ public abstract class WritingContract extends DatabaseContract {
         }
     }
 
+    @Test
+    void connectionThatLeadsElsewhereTheNextTimeIsRefusedThen() throws SQLException {
+        Postrider postrider = postrider();
+        try (Postrider foreign = Postrider.on(foreignDataSource()).topic(topic).build()) {
+            foreign.migrate();
+        }
+        for (boolean hidesItsTarget : List.of(true, false)) {
+            try (Connection own = transaction();
+                    Connection other = foreignDataSource().getConnection()) {
+                other.setAutoCommit(false);
+                AtomicReference<Connection> target = new AtomicReference<>(own);
+                Connection switching = switching(target, hidesItsTarget);
+                postrider.outbox(switching).enqueue(message().build());
+                postrider.outbox(switching).enqueue(message().build());
+                target.set(other);
+                refuses(
+                        Problem.FOREIGN,
+                        () -> postrider.outbox(switching).enqueue(message().build()));
+                own.rollback();
+            }
+        }
+    }
+
+    /** As frameworks do it that hand out one object for the connection of whatever transaction is current. */
+    private static Connection switching(AtomicReference<Connection> target, boolean hidesItsTarget) {
+        return (Connection) Proxy.newProxyInstance(
+                WritingContract.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                    if (hidesItsTarget && method.getName().equals("unwrap")) {
+                        return proxy;
+                    }
+                    return method.invoke(target.get(), arguments);
+                });
+    }
+
     private static void refuses(Problem problem, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
@@ -240,6 +279,25 @@ public abstract class WritingContract extends DatabaseContract {
         assertThat(live()).isZero();
     }
 
+    @Test
+    void batchThatIsLargerThanAnyPacketGoesThrough() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> batch = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            byte[] payload = new byte[1_000_000]; // zeros are twice as long on the way to MySQL and MariaDB
+            payload[0] = (byte) i;
+            batch.add(message().bytes(payload, Payload.BINARY).build());
+        }
+        try (Connection connection = transaction()) {
+            assertThat(postrider.outbox(connection).enqueueAll(batch)).noneMatch(Enqueued::isDuplicate);
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(40);
+        assertThat(query("SELECT SUM(OCTET_LENGTH(payload)) FROM postrider_message WHERE topic = '" + topic + "'"))
+                .startsWith("40000000");
+        execute("DELETE FROM postrider_message WHERE topic = '" + topic + "'");
+    }
+
     // Idempotency keys
 
     @Test
@@ -266,6 +324,130 @@ public abstract class WritingContract extends DatabaseContract {
         assertThat(enqueue(postrider, message().idempotencyKey("k").build()).id())
                 .isEqualTo(first.id());
         assertThat(live()).isZero();
+    }
+
+    @Test
+    void sameMessageAgainAfterItWasDeliveredIsADuplicate() throws SQLException {
+        Postrider postrider = postrider();
+        Message message = message().idempotencyKey("k").build();
+        enqueue(postrider, message);
+        postrider.store().acknowledge(claim(postrider).get(0));
+
+        assertThat(enqueue(postrider, message)).isEqualTo(new Enqueued.Duplicate(message.id(), "k", true));
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void sameMessagesAgainAmongNewOnesAreDuplicates() throws SQLException {
+        Postrider postrider = postrider();
+        Message delivered = message().idempotencyKey("delivered").build();
+        enqueue(postrider, delivered);
+        postrider.store().acknowledge(claim(postrider).get(0));
+        Message waiting = message().idempotencyKey("waiting").build();
+        enqueue(postrider, waiting);
+
+        try (Connection connection = transaction()) {
+            assertThat(postrider
+                            .outbox(connection)
+                            .enqueueAll(List.of(
+                                    message().idempotencyKey("new").build(),
+                                    delivered,
+                                    message().build(),
+                                    waiting,
+                                    message().idempotencyKey("delivered").build(),
+                                    message().idempotencyKey("new too").build())))
+                    .extracting(Enqueued::isDuplicate)
+                    .containsExactly(false, true, false, true, true, false);
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(4);
+    }
+
+    @Test
+    void batchWithSomeTakenKeysKeepsItsOrder() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, message().idempotencyKey("3").build());
+        postrider.store().acknowledge(claim(postrider).get(0));
+        List<Message> batch = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Message.Builder next = message().json("{\"n\":" + i + "}");
+            batch.add(i % 4 == 0 ? next.build() : next.idempotencyKey("" + i).build());
+        }
+
+        try (Connection connection = transaction()) {
+            assertThat(postrider.outbox(connection).enqueueAll(batch))
+                    .filteredOn(Enqueued::isDuplicate)
+                    .hasSize(1);
+            connection.commit();
+        }
+
+        batch.remove(3);
+        assertThat(claim(postrider).stream().sorted(Comparator.comparingLong(Claim::seq)))
+                .extracting(Claim::message)
+                .containsExactlyElementsOf(batch);
+    }
+
+    @Test
+    void messageThatCannotBeWrittenGivesItsKeyBackAlsoWhenTheErrorIsSwallowed() throws SQLException {
+        Postrider postrider =
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.withTablePrefix("refusing_")));
+        execute("DELETE FROM refusing_dedup");
+        // Stands for whatever a database may refuse after it took the key: a full disk, a statement that was killed.
+        execute("ALTER TABLE refusing_message ADD CONSTRAINT refusing_type CHECK (type <> 'refused')");
+        Message refused = message().type("refused").idempotencyKey("one").build();
+        List<Message> batch = List.of(
+                message().idempotencyKey("a").build(),
+                message().type("refused").idempotencyKey("b").build());
+        try {
+            swallowing(connection -> postrider.outbox(connection).enqueue(refused));
+            swallowing(connection -> postrider.outbox(connection).enqueueAll(batch));
+            assertThat(query("SELECT COUNT(*) FROM refusing_dedup")).isEqualTo("0");
+            assertThat(query("SELECT COUNT(*) FROM refusing_message")).isEqualTo("0");
+        } finally {
+            execute("ALTER TABLE refusing_message DROP CONSTRAINT refusing_type");
+        }
+        assertThat(enqueue(postrider, refused).isDuplicate()).isFalse();
+        execute("DELETE FROM refusing_message");
+    }
+
+    /** What a caller does who thinks that the message does not matter. */
+    private void swallowing(End write) throws SQLException {
+        try (Connection connection = transaction()) {
+            assertThatThrownBy(() -> write.of(connection)).isInstanceOf(StoreException.class);
+            try {
+                connection.commit();
+            } catch (SQLException e) {
+                connection.rollback(); // PostgreSQL ended the transaction with the error, and its driver says so
+            }
+        }
+    }
+
+    @Test
+    void keyThatCannotBeGivenBackTakesTheTransactionWithIt() throws SQLException {
+        Postrider postrider =
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.withTablePrefix("refusing_")));
+        execute("DELETE FROM refusing_dedup");
+        execute("ALTER TABLE refusing_message ADD CONSTRAINT refusing_type CHECK (type <> 'refused')");
+        try {
+            swallowing(connection -> postrider
+                    .outbox(thatDeletesNothing(connection))
+                    .enqueue(message().type("refused").idempotencyKey("one").build()));
+            assertThat(query("SELECT COUNT(*) FROM refusing_dedup")).isEqualTo("0");
+        } finally {
+            execute("ALTER TABLE refusing_message DROP CONSTRAINT refusing_type");
+        }
+    }
+
+    private static Connection thatDeletesNothing(Connection connection) {
+        return (Connection) Proxy.newProxyInstance(
+                WritingContract.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                    if (arguments != null && arguments[0] instanceof String sql && sql.startsWith("DELETE")) {
+                        throw new SQLException("no more deletes");
+                    }
+                    return method.invoke(connection, arguments);
+                });
     }
 
     @Test
@@ -299,6 +481,66 @@ public abstract class WritingContract extends DatabaseContract {
             connection.commit();
         }
         assertThat(live()).isEqualTo(2);
+    }
+
+    @Test
+    void largeBatchWithSomeIdsThatAreThereAlreadyWritesTheRestInItsOrder() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> batch = new ArrayList<>();
+        for (int i = 0; i < 700; i++) {
+            Message.Builder next = message().json("{\"n\":" + i + "}");
+            // Rows that look alike and rows that do not: a driver may cut a batch where they change.
+            batch.add(
+                    i % 3 == 0
+                            ? next.build()
+                            : next.tenant("t").deliverAt(Instant.EPOCH).build());
+        }
+        enqueue(postrider, batch.get(20));
+        enqueue(postrider, batch.get(650));
+
+        try (Connection connection = transaction()) {
+            List<Enqueued> answers = postrider.outbox(connection).enqueueAll(batch);
+            assertThat(answers)
+                    .extracting(Enqueued::id)
+                    .isEqualTo(batch.stream().map(Message::id).toList());
+            assertThat(answers).filteredOn(Enqueued::isDuplicate).hasSize(2);
+            connection.commit();
+        }
+
+        List<Claim> claims = postrider.store().claim(request().limit(2000));
+        List<Message> written = new ArrayList<>(List.of(batch.get(20), batch.get(650)));
+        batch.removeAll(written);
+        written.addAll(batch);
+        assertThat(claims.stream().sorted(Comparator.comparingLong(Claim::seq)))
+                .extracting(Claim::message)
+                .isEqualTo(written);
+    }
+
+    @Test
+    void fewMessagesAreWrittenInTheirOrderAndOnce() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> written = new ArrayList<>();
+        for (int size = 1; size <= 10; size++) {
+            List<Message> batch = new ArrayList<>();
+            for (int i = 0; i < size; i++) {
+                batch.add(message()
+                        .json("{\"size\":" + size + ",\"n\":" + i + "}")
+                        .build());
+            }
+            written.addAll(batch);
+            if (size > 1) {
+                batch.add(size / 2, batch.get(0));
+            }
+            try (Connection connection = transaction()) {
+                assertThat(postrider.outbox(connection).enqueueAll(batch))
+                        .filteredOn(Enqueued::isDuplicate)
+                        .hasSize(size > 1 ? 1 : 0);
+                connection.commit();
+            }
+        }
+        assertThat(claim(postrider).stream().sorted(Comparator.comparingLong(Claim::seq)))
+                .extracting(Claim::message)
+                .isEqualTo(written);
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Outbox;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Settlement;
 import dev.postrider.testkit.RecordingTransport;
@@ -54,6 +55,42 @@ final class InnoDbTest {
         }
         assertThat(number("SELECT COUNT(*) FROM business")).isZero();
         assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
+    }
+
+    @Test
+    void messageTakesOneStatementAndItsKeyOneMore() throws SQLException {
+        DataSource dataSource = database.dataSource();
+        try (Postrider postrider = migrated(dataSource);
+                Connection connection = transaction(dataSource)) {
+            Outbox outbox = postrider.outbox(connection);
+            outbox.enqueue(Message.to("t").type("x").text("y").build()); // looks up the topic
+
+            assertThat(statements(
+                            connection,
+                            () -> outbox.enqueue(
+                                    Message.to("t").type("x").text("y").build())))
+                    .isEqualTo(1);
+            assertThat(statements(connection, () -> outbox.enqueue(keyed()))).isEqualTo(2);
+            assertThat(statements(connection, () -> outbox.enqueue(keyed())))
+                    .as("taken: the mark is refused, and says whose it is")
+                    .isEqualTo(2);
+            connection.rollback();
+        }
+    }
+
+    /** How many statements the server got on this connection meanwhile. */
+    private static long statements(Connection connection, Runnable work) throws SQLException {
+        long before = questions(connection);
+        work.run();
+        return questions(connection) - before - 1; // but for the question itself
+    }
+
+    private static long questions(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SHOW SESSION STATUS LIKE 'Questions'")) {
+            row.next();
+            return row.getLong(2);
+        }
     }
 
     @Test

@@ -1,0 +1,114 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.LaneStore;
+import dev.postrider.store.Outcome;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BiConsumer;
+
+/**
+ * Delivers messages that may have killed a node: each alone, with nothing else under way, and noted in its lane before. If the node
+ * is lost then, it was that message, and nobody else has to answer for it. Slow, and meant for the few messages that were in the
+ * hands of a node that was lost twice. One thread runs it.
+ */
+final class Solitude {
+
+    /** How often a message may have been in the hands of a lost node before it is delivered alone. */
+    static final int SUSPECTED = 2;
+
+    /** A message that got here was delivered alone when its node was lost. */
+    private static final int CONVICTED = 3;
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(100);
+
+    private final LaneStore store;
+    private final Collection<Sequencer> sequencers;
+    private final InFlight inFlight;
+    private final DeliveryPipeline pipeline;
+    private final BiConsumer<Held, Outcome> decided;
+    private final Waiter progress = new Waiter();
+    private volatile boolean stopping;
+
+    Solitude(
+            LaneStore store,
+            Collection<Sequencer> sequencers,
+            InFlight inFlight,
+            DeliveryPipeline pipeline,
+            BiConsumer<Held, Outcome> decided) {
+        this.store = store;
+        this.sequencers = List.copyOf(sequencers);
+        this.inFlight = inFlight;
+        this.pipeline = pipeline;
+        this.decided = decided;
+    }
+
+    static boolean isSuspect(Held held) {
+        return held.inLane() != null && held.claim().crashes() >= SUSPECTED;
+    }
+
+    Duration runOnce() {
+        for (Sequencer sequencer : sequencers) {
+            for (Held next = sequencer.nextSuspect(); next != null && !stopping; next = sequencer.nextSuspect()) {
+                deliver(next);
+            }
+        }
+        return LOOK_EVERY; // in memory, so it costs nothing
+    }
+
+    /** An outcome was decided or written. */
+    void progressed() {
+        progress.signal();
+    }
+
+    void stop() {
+        stopping = true;
+        progress.signal();
+    }
+
+    private void deliver(Held held) {
+        if (held.claim().crashes() >= CONVICTED) {
+            Outcome buried = new Outcome.Buried(
+                    held.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
+            decided.accept(held, Verdict.inLane(held.topic(), Objects.requireNonNull(held.inLane()), buried));
+            return;
+        }
+        inFlight.closeSlots();
+        try {
+            await(() -> inFlight.slotsTaken() == 0);
+            deliverAlone(held);
+        } finally {
+            inFlight.openSlots();
+            sequencers.forEach(Sequencer::slotsFreed);
+        }
+    }
+
+    private void deliverAlone(Held held) {
+        if (stopping || !store.deliverAlone(held.claim())) {
+            decided.accept(held, new Outcome.Released(held.claim()));
+            return;
+        }
+        inFlight.takeSlot(held);
+        pipeline.deliver(held);
+        await(() -> !inFlight.isHeld(held));
+        store.endAlone(held.claim());
+    }
+
+    @FunctionalInterface
+    private interface Condition {
+        boolean isMet();
+    }
+
+    private void await(Condition condition) {
+        while (!stopping && !condition.isMet()) {
+            try {
+                progress.await(LOOK_EVERY);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.HeldKey;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What operators do to keys of ordered topics. Every change locks the lane first and raises its revision, so that the holder of the
+ * lane, if it was about to write an outcome, does so on what it finds afterwards. The lowest waiting message of a key is its head.
+ */
+final class HeldKeys {
+
+    private static final String LIST = """
+            SELECT h.seq, h.id, h.tenant, h.ordering_key, h.state, h.attempts, h.available_at, h.reason, h.last_error, h.updated_at,
+                   (SELECT COUNT(*) FROM {message} b
+                    WHERE b.topic_id = h.topic_id AND b.lane = h.lane AND b.ordering_key = h.ordering_key
+                      AND b.state IN ('RETRY', 'BLOCKED', 'PARKED') AND (b.tenant = h.tenant OR b.tenant IS NULL AND h.tenant IS NULL)
+                      AND b.seq > h.seq) AS behind
+            FROM {message} h JOIN {topic} t ON t.id = h.topic_id
+            WHERE t.namespace = ? AND t.topic = ? AND h.state IN ('RETRY', 'PARKED') AND h.seq > ?
+              AND NOT EXISTS (
+                  SELECT 1 FROM {message} w
+                  WHERE w.topic_id = h.topic_id AND w.lane = h.lane AND w.ordering_key = h.ordering_key
+                    AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND (w.tenant = h.tenant OR w.tenant IS NULL AND h.tenant IS NULL)
+                    AND w.seq < h.seq)
+            ORDER BY h.seq LIMIT ?
+            """;
+
+    private static final String LOCK_LANE = "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
+
+    private static final String HEAD = """
+            SELECT seq, id, state, topic_id, lane FROM {message}
+            WHERE topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant} AND state IN ('RETRY', 'BLOCKED', 'PARKED')
+            ORDER BY seq LIMIT 1
+            """;
+
+    private static final String GO_ON = """
+            UPDATE {message}
+            SET state = 'RETRY', attempts = {attempts}, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL,
+                updated_at = {now}
+            WHERE seq = ? AND state = ?
+            """;
+
+    private static final String BURY = """
+            UPDATE {message} SET state = 'DEAD', reason = COALESCE(reason, ?), updated_at = {now}
+            WHERE seq = ? AND state IN ('RETRY', 'PARKED')
+            """;
+
+    private static final String DELETE = "DELETE FROM {message} WHERE seq = ? AND state = ?";
+
+    /** A message of an ordered topic that waits or is dead. */
+    record Row(long seq, MessageId id, String state, int topicId, int lane, OrderingKey key) {}
+
+    private final Dialect dialect;
+    private final Topics topics;
+
+    HeldKeys(Dialect dialect, Topics topics) {
+        this.dialect = dialect;
+        this.topics = topics;
+    }
+
+    List<HeldKey> list(Connection connection, TopicName topic, long afterSeq, int limit) throws SQLException {
+        return dialect.query(
+                connection,
+                LIST,
+                binder -> binder.text(topic.namespace())
+                        .text(topic.topic())
+                        .number(afterSeq)
+                        .integer(limit),
+                rows -> {
+                    List<HeldKey> keys = new ArrayList<>();
+                    while (rows.next()) {
+                        keys.add(heldKey(rows, topic));
+                    }
+                    return keys;
+                });
+    }
+
+    private HeldKey heldKey(ResultSet row, TopicName topic) throws SQLException {
+        boolean parked = row.getString("state").equals("PARKED");
+        Instant since = dialect.readTime(row, "updated_at");
+        return new HeldKey(
+                row.getLong("seq"),
+                topic,
+                row.getString("tenant"),
+                row.getString("ordering_key"),
+                new MessageId(dialect.readUuid(row, "id")),
+                row.getInt("attempts"),
+                parked ? null : dialect.readTime(row, "available_at"),
+                row.getString("reason"),
+                row.getString("last_error"),
+                since == null ? Instant.EPOCH : since,
+                row.getLong("behind"));
+    }
+
+    /** The head is tried again now, with all its attempts before it if it was parked. */
+    Optional<MessageId> release(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
+        Optional<Row> head = lockHead(connection, topic, key);
+        if (head.isPresent()) {
+            boolean parked = head.get().state().equals("PARKED");
+            goOn(connection, head.get(), parked ? "0" : "attempts");
+        }
+        return head.map(Row::id);
+    }
+
+    /** The head becomes a dead letter and the key goes on without it. */
+    Optional<MessageId> skip(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
+        Optional<Row> head = lockHead(connection, topic, key);
+        if (head.isPresent()) {
+            int met = dialect.update(
+                    connection,
+                    BURY,
+                    binder -> binder.text(DeadReason.SKIPPED.name())
+                            .number(head.get().seq()));
+            LockingDialect.expect(1, met, "skip the head of a key");
+            promote(connection, head.get());
+        }
+        return head.map(Row::id);
+    }
+
+    /** Puts a dead or parked message back in its key, due now; it waits for what is before it. */
+    boolean replay(Connection connection, Row row) throws SQLException {
+        lock(connection, row.topicId(), row.lane());
+        return goOnIfStill(connection, row, "0");
+    }
+
+    /** Removes a dead or parked message; a key that it held goes on. */
+    boolean discard(Connection connection, Row row) throws SQLException {
+        lock(connection, row.topicId(), row.lane());
+        boolean removed = dialect.update(
+                        connection, DELETE, binder -> binder.number(row.seq()).text(row.state()))
+                == 1;
+        if (removed && row.state().equals("PARKED")) {
+            promote(connection, row);
+        }
+        return removed;
+    }
+
+    private Optional<Row> lockHead(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
+        Topics.Topic registered = topics.require(connection, topic);
+        if (registered.lanes() == 0) {
+            return Optional.empty();
+        }
+        int lane = LaneHash.of(key.tenant(), key.key(), registered.lanes());
+        lock(connection, registered.id(), lane);
+        return head(connection, registered.id(), lane, key);
+    }
+
+    private void lock(Connection connection, int topicId, int lane) throws SQLException {
+        int met = dialect.update(
+                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane));
+        LockingDialect.expect(1, met, "lock a lane");
+    }
+
+    private Optional<Row> head(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+        @Nullable String tenant = key.tenant();
+        return dialect.query(
+                connection,
+                HEAD.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?"),
+                binder -> {
+                    binder.integer(topicId).integer(lane).text(key.key());
+                    if (tenant != null) {
+                        binder.text(tenant);
+                    }
+                },
+                row -> row.next() ? Optional.of(row(row, key)) : Optional.empty());
+    }
+
+    private Row row(ResultSet row, OrderingKey key) throws SQLException {
+        return new Row(
+                row.getLong("seq"),
+                new MessageId(dialect.readUuid(row, "id")),
+                row.getString("state"),
+                row.getInt("topic_id"),
+                row.getInt("lane"),
+                key);
+    }
+
+    /** Null for a message of an unordered topic, and for a row that makes no message. */
+    @Nullable
+    Row ordered(ResultSet row) throws SQLException {
+        row.getInt("lane");
+        boolean unordered = row.wasNull();
+        String key = row.getString("ordering_key");
+        return unordered || key == null ? null : row(row, new OrderingKey(row.getString("tenant"), key));
+    }
+
+    private void goOn(Connection connection, Row row, String attempts) throws SQLException {
+        LockingDialect.expect(1, goOnIfStill(connection, row, attempts) ? 1 : 0, "go on with a key");
+    }
+
+    private boolean goOnIfStill(Connection connection, Row row, String attempts) throws SQLException {
+        return dialect.update(
+                        connection,
+                        GO_ON.replace("{attempts}", attempts),
+                        binder -> binder.number(row.seq()).text(row.state()))
+                == 1;
+    }
+
+    private void promote(Connection connection, Row gone) throws SQLException {
+        Optional<Row> next = head(connection, gone.topicId(), gone.lane(), gone.key());
+        if (next.isPresent() && next.get().state().equals("BLOCKED")) {
+            goOn(connection, next.get(), "attempts");
+        }
+    }
+}
