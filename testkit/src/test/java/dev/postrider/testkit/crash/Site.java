@@ -74,6 +74,14 @@ final class Site implements AutoCloseable {
         return child(name, WorkerProgram.class, arguments);
     }
 
+    /** A process that delivers, and writes the orders that it is told. */
+    Child writer(String name, Pace pace) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.addAll(
+                List.of(name, pace.lease().toString(), pace.poll().toString(), Integer.toString(pace.inFlight())));
+        return child(name, BirthProgram.class, arguments);
+    }
+
     /** A process that has claimed what there was, under this lease. */
     Child claimer(Duration lease) {
         List<String> arguments = new ArrayList<>(Orders.arguments(database));
