@@ -37,7 +37,9 @@ final class ClaimCostTest {
             fill(dataSource, engine, crowd);
             readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
             execute(dataSource, "ANALYZE postrider_message");
-            readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
+            if (crowd > 0) { // a table that is known to be of one page is read as it is
+                readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
+            }
         }
     }
 
