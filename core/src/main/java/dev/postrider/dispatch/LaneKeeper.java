@@ -9,6 +9,7 @@ import dev.postrider.store.LaneStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +22,12 @@ import java.util.function.Consumer;
  */
 final class LaneKeeper {
 
+    /** For how many leases a node keeps what nobody else has taken. */
+    private static final int EXTRA_LEASES = 5;
+
+    /** Lanes beyond the share, taken when there were so many nodes. */
+    private record Extra(int lanes, int nodes, long since) {}
+
     private final LaneStore store;
     private final DispatchOptions options;
     private final Collection<Sequencer> sequencers;
@@ -28,6 +35,7 @@ final class LaneKeeper {
     private final Time time;
     private final EventListener events;
     private final Consumer<TopicName> taken;
+    private final Map<Sequencer, Extra> extras = new HashMap<>();
     private long lastLeftOver;
     private boolean stopping;
 
@@ -84,7 +92,8 @@ final class LaneKeeper {
     private void balance(Sequencer sequencer, Map<TopicName, Integer> alive, boolean leftOver) {
         int all = sequencer.topic().lanes();
         int nodes = alive.getOrDefault(sequencer.topic().name(), 1);
-        int share = (all + nodes - 1) / nodes;
+        int fair = (all + nodes - 1) / nodes;
+        int share = fair + extra(sequencer, nodes);
         sequencer.keep(share);
         release(sequencer);
         int missing = share - sequencer.kept();
@@ -92,7 +101,21 @@ final class LaneKeeper {
             acquire(sequencer, missing, Lane.Supply.FREE);
         } else if (!stopping && leftOver && sequencer.kept() < all) {
             acquire(sequencer, all - sequencer.kept(), Lane.Supply.LEFT_OVER);
+            if (sequencer.kept() > share) {
+                extras.put(sequencer, new Extra(sequencer.kept() - fair, nodes, time.nanos()));
+            }
         }
+    }
+
+    /** What nobody else wanted is kept for a while, or until a node joins or leaves: otherwise it would go to and fro. */
+    private int extra(Sequencer sequencer, int nodes) {
+        Extra extra = extras.get(sequencer);
+        return extra != null
+                        && extra.nodes() == nodes
+                        && time.nanos() - extra.since()
+                                < options.lease().multipliedBy(EXTRA_LEASES).toNanos()
+                ? extra.lanes()
+                : 0;
     }
 
     private void acquire(Sequencer sequencer, int most, Lane.Supply supply) {

@@ -101,6 +101,23 @@ final class LaneKeeperTest {
     }
 
     @Test
+    void whatWasTakenBeyondTheShareIsKeptUntilANodeJoins() {
+        lanes.nodes = 2;
+        keeper.runOnce();
+        rig.time.pass(LaneRig.LEASE);
+        keeper.runOnce();
+        assertThat(rig.sequencer.lanes()).hasSize(LANES);
+
+        rig.time.pass(LaneRig.LEASE);
+        keeper.runOnce();
+        assertThat(lanes.released).isEmpty();
+
+        lanes.nodes = 4;
+        keeper.runOnce();
+        assertThat(rig.sequencer.lanes()).hasSize(LANES / 4);
+    }
+
+    @Test
     void laneThatIsNotRenewedIsLost() {
         keeper.runOnce();
         Lane lost = rig.sequencer.lanes().get(0);
