@@ -6,7 +6,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -14,11 +13,9 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -78,152 +75,7 @@ abstract class LockingDialect extends Dialect {
 
     @Override
     Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        List<NewRow> keyed = rows.stream().filter(row -> row.mark() != null).toList();
-        if (keyed.isEmpty()) {
-            return insertMessages(connection, rows, birth);
-        }
-        return rows.size() == 1
-                ? insertWithMark(connection, rows.get(0), birth)
-                : insertWithMarks(connection, rows, inMarkOrder(keyed), birth);
-    }
-
-    // A mark without its message would swallow the event for ever: both or neither, also when the caller goes on after
-    // an error.
-
-    /** One mark can be taken back by itself, which saves the two round trips of a savepoint. */
-    private Set<UUID> insertWithMark(Connection connection, NewRow row, @Nullable Birth birth) throws SQLException {
-        if (insertMarks(connection, List.of(row)) == 0) {
-            return Set.of();
-        }
-        try {
-            return insertMessages(connection, List.of(row), birth);
-        } catch (Throwable e) {
-            takeBack(connection, row, e);
-            throw e;
-        }
-    }
-
-    /** If the mark cannot be taken back, the transaction cannot be saved; after a conflict it is lost already. */
-    private void takeBack(Connection connection, NewRow row, Throwable reason) {
-        if (reason instanceof SQLException e && SqlErrors.isConflict(e)) {
-            Sessions.rollback(connection, reason);
-            return;
-        }
-        try {
-            NewRow.Mark mark = row.requireMark();
-            int met = update(
-                    connection,
-                    LockingSql.TAKE_BACK_MARK,
-                    binder -> binder.integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()));
-            expect(1, met, "take back an idempotency key");
-        } catch (Throwable e) {
-            reason.addSuppressed(e);
-            Sessions.rollback(connection, reason);
-        }
-    }
-
-    private Set<UUID> insertWithMarks(
-            Connection connection, List<NewRow> rows, List<NewRow> keyed, @Nullable Birth birth) throws SQLException {
-        Savepoint savepoint = connection.setSavepoint();
-        try {
-            Set<NewRow.Mark> first = newMarks(connection, keyed, savepoint);
-            Set<UUID> inserted = insertMessages(connection, firstUses(rows, first), birth);
-            connection.releaseSavepoint(savepoint);
-            return inserted;
-        } catch (Throwable e) {
-            rollbackTo(connection, savepoint, e);
-            throw e;
-        }
-    }
-
-    /**
-     * Inserts the marks that are not taken, and says which. The count tells it, except when some are taken: then those that name
-     * our messages are new, unless there are more of them than were inserted, because the same message was written before.
-     */
-    private Set<NewRow.Mark> newMarks(Connection connection, List<NewRow> keyed, Savepoint before) throws SQLException {
-        int inserted = insertMarks(connection, keyed);
-        Set<NewRow.Mark> marks = new TreeSet<>();
-        if (inserted == 0) {
-            return marks;
-        }
-        keyed.forEach(row -> marks.add(row.requireMark()));
-        if (inserted == marks.size()) {
-            return marks;
-        }
-        Map<NewRow.Mark, FirstUse> uses = firstUses(connection, marks);
-        Set<NewRow.Mark> ours = new TreeSet<>();
-        keyed.stream().filter(row -> isNamed(row, uses)).forEach(row -> ours.add(row.requireMark()));
-        if (inserted == ours.size()) {
-            return ours;
-        }
-        connection.rollback(before);
-        return newMarksOneByOne(connection, keyed);
-    }
-
-    private static boolean isNamed(NewRow row, Map<NewRow.Mark, FirstUse> uses) {
-        FirstUse use = uses.get(row.requireMark());
-        return use != null && use.id().equals(row.message().id());
-    }
-
-    private Set<NewRow.Mark> newMarksOneByOne(Connection connection, List<NewRow> keyed) throws SQLException {
-        Set<NewRow.Mark> ours = new TreeSet<>();
-        for (NewRow row : keyed) {
-            if (insertMarks(connection, List.of(row)) == 1) {
-                ours.add(row.requireMark());
-            }
-        }
-        return ours;
-    }
-
-    /** The rows without a key, and the first of each new mark, in their order. */
-    private static List<NewRow> firstUses(List<NewRow> rows, Set<NewRow.Mark> marks) {
-        Set<NewRow.Mark> left = new TreeSet<>(marks);
-        return rows.stream()
-                .filter(row -> row.mark() == null || left.remove(row.mark()))
-                .toList();
-    }
-
-    /** Stable, so that of two messages with one key the first takes it. */
-    private static List<NewRow> inMarkOrder(List<NewRow> keyed) {
-        List<NewRow> sorted = new ArrayList<>(keyed);
-        sorted.sort((a, b) -> a.requireMark().compareTo(b.requireMark()));
-        return sorted;
-    }
-
-    static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
-        try {
-            connection.rollback(savepoint);
-        } catch (SQLException e) {
-            reason.addSuppressed(e); // after a deadlock the whole transaction is gone, and the savepoint with it
-        }
-    }
-
-    /** An id that is there already is left out and the rest tried again; the failed statement itself left nothing behind. */
-    private Set<UUID> insertMessages(Connection connection, List<NewRow> rows, @Nullable Birth birth)
-            throws SQLException {
-        Map<UUID, NewRow> remaining = new LinkedHashMap<>();
-        rows.forEach(row -> remaining.putIfAbsent(row.id(), row));
-        for (int attempt = 0; !remaining.isEmpty(); attempt++) {
-            try {
-                insertRows(connection, remaining.values(), birth);
-                return remaining.keySet();
-            } catch (SQLException e) {
-                if (!SqlErrors.isDuplicateKey(e) || attempt > 2) {
-                    throw e;
-                }
-                remaining.keySet().removeAll(liveIds(connection, remaining.keySet()));
-            }
-        }
-        return Set.of();
-    }
-
-    private void insertRows(Connection connection, Collection<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        List<NewRow> born = birth == null ? List.of() : open(connection, birth.wanted(rows));
-        if (birth == null || born.isEmpty()) {
-            insertRows(connection, rows);
-        } else {
-            insertBorn(connection, rows, birth, born);
-        }
+        return new LockingInsert(this, connection, birth).insert(rows);
     }
 
     /** Inserts all of them, in their order, or fails and inserts none. */
@@ -238,90 +90,12 @@ abstract class LockingDialect extends Dialect {
         }
     }
 
-    /** Looked at before the insert and not in it, where it would lock the row of the topic until the commit. */
-    private List<NewRow> open(Connection connection, List<NewRow> wanted) throws SQLException {
-        List<Integer> topics = wanted.stream().map(NewRow::topicId).distinct().toList();
-        if (topics.isEmpty()) {
-            return wanted;
+    static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
+        try {
+            connection.rollback(savepoint);
+        } catch (SQLException e) {
+            reason.addSuppressed(e); // after a deadlock the whole transaction is gone, and the savepoint with it
         }
-        Set<Integer> paused = query(
-                connection,
-                in(LockingSql.PAUSED, topics.size()),
-                binder -> {
-                    for (Integer topic : padded(topics)) {
-                        binder.integer(topic);
-                    }
-                },
-                LockingDialect::topicNumbers);
-        return wanted.stream().filter(row -> !paused.contains(row.topicId())).toList();
-    }
-
-    private static Set<Integer> topicNumbers(ResultSet rows) throws SQLException {
-        Set<Integer> numbers = new HashSet<>();
-        while (rows.next()) {
-            numbers.add(rows.getInt("id"));
-        }
-        return numbers;
-    }
-
-    private void insertBorn(Connection connection, Collection<NewRow> rows, Birth birth, List<NewRow> born)
-            throws SQLException {
-        Set<NewRow> leased = new HashSet<>(born);
-        String values = rows.stream()
-                .map(row -> leased.contains(row) ? LockingSql.INSERT_BORN_ROW : LockingSql.INSERT_UNBORN_ROW)
-                .collect(Collectors.joining(", "));
-        String insert = sqlOnce(LockingSql.INSERT_BORN.replace("{rows}", values).replace("{time}", timeParameter()));
-        try (PreparedStatement statement = connection.prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
-            Binder binder = bind(statement);
-            for (NewRow row : rows) {
-                binder.row(row);
-                if (leased.contains(row)) {
-                    binder.uuid(birth.lease().token())
-                            .text(birth.lease().holder())
-                            .micros(birth.lease().length());
-                }
-            }
-            expect(rows.size(), statement.executeUpdate(), "insert messages");
-            if (rows.size() == 1) {
-                birth.born(born.get(0).message().id().value(), generatedNumber(statement));
-            } else {
-                numbers(connection, born).forEach((seq, id) -> birth.born(id, seq));
-            }
-        }
-    }
-
-    private static long generatedNumber(PreparedStatement statement) throws SQLException {
-        try (ResultSet keys = statement.getGeneratedKeys()) {
-            if (!keys.next()) {
-                throw new SQLException("The driver does not say which number the message was given");
-            }
-            return keys.getLong(1);
-        }
-    }
-
-    /** Drivers differ in what they say of several rows, so they are read back. */
-    private Map<Long, UUID> numbers(Connection connection, List<NewRow> rows) throws SQLException {
-        return query(
-                connection,
-                in(LockingSql.NUMBERS, rows.size()),
-                binder -> {
-                    for (NewRow row : padded(rows)) {
-                        binder.uuid(row.message().id().value());
-                    }
-                },
-                this::numbersWithIds);
-    }
-
-    private Set<UUID> liveIds(Connection connection, Set<UUID> ids) throws SQLException {
-        return query(
-                connection,
-                in(LockingSql.LIVE_IDS + lockingRead(), ids.size()),
-                binder -> {
-                    for (UUID id : padded(ids)) {
-                        binder.uuid(id);
-                    }
-                },
-                this::ids);
     }
 
     @Override
@@ -670,7 +444,7 @@ abstract class LockingDialect extends Dialect {
     }
 
     /** The values, and the last one again until the next power of two: an IN list does not mind. */
-    private static <T> List<T> padded(Collection<T> values) {
+    static <T> List<T> padded(Collection<T> values) {
         List<T> padded = new ArrayList<>(values);
         while (padded.size() < paddedSize(values.size())) {
             padded.add(padded.get(padded.size() - 1));
