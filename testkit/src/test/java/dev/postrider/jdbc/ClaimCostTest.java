@@ -51,7 +51,7 @@ final class ClaimCostTest {
                     .contains("Tid Scan on postrider_message m")
                     .doesNotContain("Seq Scan on postrider_message");
         }
-        if (crowd >= 10_000) {
+        if (crowd >= 100_000) {
             assertThat(plan).contains("Index Scan using postrider_message_due");
         }
     }
