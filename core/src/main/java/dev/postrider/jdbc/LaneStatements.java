@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -143,6 +144,9 @@ abstract class LaneStatements {
             throws SQLException;
 
     // Ways to read an answer
+
+    static final Comparator<LaneRow> BY_NUMBER =
+            Comparator.comparingLong(row -> row.row().seq());
 
     static LaneRow laneRow(ResultSet row, Dialect dialect) throws SQLException {
         return new LaneRow(row.getInt("lane"), row.getString("state"), ClaimedRow.read(row, dialect));

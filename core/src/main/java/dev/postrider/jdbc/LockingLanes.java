@@ -35,9 +35,6 @@ final class LockingLanes extends LaneStatements {
     /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
     private static final int MOST_TIMED = 32;
 
-    private static final Comparator<LaneRow> BY_NUMBER =
-            Comparator.comparingLong(row -> row.row().seq());
-
     private record Found(long seq, UUID id, String state, int lane, OrderingKey key) {}
 
     private record Sized(long seq, String state, long bytes) {}

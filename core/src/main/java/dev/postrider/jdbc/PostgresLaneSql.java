@@ -100,18 +100,22 @@ final class PostgresLaneSql {
     /**
      * One statement, and so one snapshot, for all lanes, beginning where everything is known: two reads could show the second
      * message of a key and then the first. The last number is read without a transaction id, and paired later with one that is
-     * taken after it. What was read before is left out by a hashed list.
+     * taken after it. What was read before is left out by a hashed list. The sight is materialized, or it would be looked up again
+     * for every row. The rows come out in the order of their numbers, but nothing says so: to sort them once more is dearer here
+     * than there.
      */
     static final String READ = """
-            SELECT sight.*, found.*
-            FROM (
+            WITH sight AS MATERIALIZED (
                 SELECT last_value AS last_number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS finished_before,
                        coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
                 FROM {message_seq}
-            ) AS sight
+            )
+            SELECT sight.*, found.*
+            FROM sight
             LEFT JOIN (
                 SELECT * FROM (
-                    SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq) - octet_length(m.payload) AS before
+                    SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING)
+                                - octet_length(m.payload) AS before
                     FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
                     CROSS JOIN LATERAL (
                         SELECT * FROM {message}
@@ -124,7 +128,6 @@ final class PostgresLaneSql {
                 ) AS running
                 WHERE before < ?
             ) AS found ON true
-            ORDER BY found.seq
             """;
 
     /**

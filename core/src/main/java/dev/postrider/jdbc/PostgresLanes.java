@@ -190,6 +190,7 @@ final class PostgresLanes extends LaneStatements {
         do {
             found.add(laneRow(rows, dialect));
         } while (rows.next());
+        found.sort(BY_NUMBER);
         return new Sighting(sight, found);
     }
 
