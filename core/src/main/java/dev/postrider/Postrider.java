@@ -91,7 +91,10 @@ public final class Postrider implements AutoCloseable {
         void run(UnitOfWork work) throws X;
     }
 
-    /** Runs the task in a transaction, writes the messages it staged just before the commit, and wakes the dispatcher after it. */
+    /**
+     * Runs the task in a transaction, writes the messages it staged just before the commit, and sees to it that they are delivered at
+     * once after it: by this process if it delivers their topics and has room, otherwise by whoever claims them.
+     */
     public <X extends Exception> void inTransaction(Task<X> task) throws X {
         Work<Boolean, X> work = unit -> {
             task.run(unit);
@@ -102,9 +105,7 @@ public final class Postrider implements AutoCloseable {
 
     /** The same for work that answers something. */
     public <T, X extends Exception> T answerInTransaction(Work<T, X> work) throws X {
-        T result = database.inTransaction(work);
-        dispatcher.wake();
-        return result;
+        return database.inTransaction(work, dispatcher.handOver());
     }
 
     /**
@@ -117,7 +118,7 @@ public final class Postrider implements AutoCloseable {
         return dispatcher.deliverDue();
     }
 
-    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once. */
+    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once: here, and with a doorbell elsewhere. */
     public void wake() {
         dispatcher.wake();
     }

@@ -2,6 +2,7 @@ package dev.postrider;
 
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.Doorbell;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
@@ -26,6 +27,7 @@ public final class PostriderBuilder {
 
     private final DataSource dataSource;
     private @Nullable DataSource dispatchDataSource;
+    private @Nullable Doorbell doorbell;
     private JdbcOptions tables = JdbcOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
     private final Map<String, Topic> topics = new LinkedHashMap<>();
@@ -69,6 +71,12 @@ public final class PostriderBuilder {
         return this;
     }
 
+    /** How the nodes of this database tell each other of commits; without one they notice at their next poll. */
+    public PostriderBuilder doorbell(Doorbell doorbell) {
+        this.doorbell = doorbell;
+        return this;
+    }
+
     /** Hears what happens, besides the log. */
     public PostriderBuilder listener(EventListener listener) {
         listeners.add(listener);
@@ -92,7 +100,14 @@ public final class PostriderBuilder {
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention());
-        Dispatcher dispatcher = new Dispatcher(stores, declared, options, events);
+        Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
+        Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
         return new Postrider(database, store, declared, dispatcher);
+    }
+
+    /** The same for all processes that share the tables. Both parts are checked names. */
+    private String lineName() {
+        String schema = tables.schema();
+        return (schema == null ? "" : schema + "_") + tables.tablePrefix() + "doorbell";
     }
 }

@@ -25,7 +25,8 @@ public record DispatchOptions(
         Duration archiveRetention,
         Optional<Duration> deadRetention,
         Duration keyRetention,
-        int purgeBatch) {
+        int purgeBatch,
+        boolean handOver) {
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
@@ -81,6 +82,7 @@ public record DispatchOptions(
                 "dead-retention", deadRetention.map(DispatchOptions::text).orElse("forever"));
         properties.put("key-retention", text(keyRetention));
         properties.put("purge-batch", Integer.toString(purgeBatch));
+        properties.put("hand-over", Boolean.toString(handOver));
         return properties;
     }
 
@@ -136,6 +138,7 @@ public record DispatchOptions(
         private Optional<Duration> deadRetention = Optional.empty();
         private Duration keyRetention = Duration.ofDays(30);
         private int purgeBatch = 1000;
+        private boolean handOver = true;
 
         private Builder() {}
 
@@ -210,6 +213,16 @@ public record DispatchOptions(
             return this;
         }
 
+        /**
+         * Whether messages that a unit of work stages on this node are taken over by it when they are committed, without being
+         * claimed first: those of unordered topics that it delivers and has room for. Switch it off where the nodes that write should
+         * leave the work to others as long as those are free.
+         */
+        public Builder handOver(boolean handOver) {
+            this.handOver = handOver;
+            return this;
+        }
+
         public DispatchOptions build() {
             return new DispatchOptions(
                     worker,
@@ -223,7 +236,8 @@ public record DispatchOptions(
                     archiveRetention,
                     deadRetention,
                     keyRetention,
-                    purgeBatch);
+                    purgeBatch,
+                    handOver);
         }
     }
 }

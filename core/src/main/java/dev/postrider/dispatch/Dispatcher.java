@@ -3,10 +3,14 @@ package dev.postrider.dispatch;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
+import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.Stores;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,6 +26,7 @@ public final class Dispatcher implements AutoCloseable {
     private final List<Topic> topics;
     private final DispatchOptions options;
     private final EventListener events;
+    private final @Nullable Bell bell;
     private volatile @Nullable Engine engine;
     private boolean stopped;
 
@@ -31,10 +36,21 @@ public final class Dispatcher implements AutoCloseable {
      * @throws InvalidConfigurationException when a transport may still be at work when its lease has run out
      */
     public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events) {
+        this(stores, topics, options, events, null);
+    }
+
+    /** @param line how this node and the others of the same database tell each other of commits; closed by {@link #stop} */
+    public Dispatcher(
+            Stores stores,
+            List<Topic> topics,
+            DispatchOptions options,
+            EventListener events,
+            Doorbell.@Nullable Line line) {
         this.stores = stores;
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
         this.options = options;
         this.events = new EventListeners(List.of(events));
+        this.bell = line == null ? null : new Bell(line, Time.system(), this.events);
         checkNames();
         this.topics.forEach(this::checkTimeout);
     }
@@ -77,14 +93,60 @@ public final class Dispatcher implements AutoCloseable {
             Engine started = engine(false);
             engine = started;
             started.start();
+            if (bell != null) {
+                bell.listen(started::wake);
+            }
         }
     }
 
-    /** Something was committed: look for it now instead of at the next poll. */
+    /** Something was committed: look for it now instead of at the next poll, here and on the other nodes. */
     public void wake() {
         Engine current = engine;
         if (current != null) {
             current.wake();
+        }
+        if (bell != null) {
+            bell.ringAnywhere();
+        }
+    }
+
+    /**
+     * For whoever writes messages in this process. Once started, and until stopped, this dispatcher takes over what it has room for
+     * when it is committed, and looks for the rest at once.
+     */
+    public HandOver handOver() {
+        return new HandOver() {
+            @Override
+            public Reservation reserve(List<Message> messages) {
+                Engine current = engine;
+                return current == null ? Reservation.NONE : current.reserve(messages);
+            }
+
+            @Override
+            public void committed(Collection<Message> messages) {
+                Engine current = engine;
+                if (current != null) {
+                    current.wakeFor(messages);
+                }
+                tellOthers(messages);
+            }
+        };
+    }
+
+    /** What is due later is found by polling. */
+    private void tellOthers(Collection<Message> committed) {
+        if (bell == null) {
+            return;
+        }
+        Set<TopicName> due = new HashSet<>();
+        for (Message message : committed) {
+            Instant deliverAt = message.deliverAt();
+            if (deliverAt == null || deliverAt.isBefore(Instant.now())) {
+                due.add(message.topic());
+            }
+        }
+        if (!due.isEmpty()) {
+            bell.ring(due);
         }
     }
 
@@ -114,13 +176,19 @@ public final class Dispatcher implements AutoCloseable {
             stopped = true;
             last = engine;
         }
-        if (last == null) {
-            return;
-        }
-        if (last.isCallingItself()) {
-            new Thread(last::stop, "postrider-stop").start();
+        if ((last != null && last.isCallingItself()) || (bell != null && bell.isCallingItself())) {
+            new Thread(() -> stop(last), "postrider-stop").start();
         } else {
+            stop(last);
+        }
+    }
+
+    private void stop(@Nullable Engine last) {
+        if (last != null) {
             last.stop();
+        }
+        if (bell != null) {
+            bell.stop();
         }
     }
 

@@ -2,13 +2,17 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts and the threads of a dispatcher at work: one loop claims and hands over, two write outcomes, of messages that were
+ * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, two write outcomes, of messages that were
  * claimed and of those that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
@@ -43,11 +47,13 @@ final class Engine {
     private final OutcomeWriter laneWriter;
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
+    private final BornClaims births;
     private final Map<TopicName, Sequencer> sequencers = new LinkedHashMap<>();
     private final LaneKeeper laneKeeper;
     private final Solitude solitude;
     private final Housekeeper housekeeper;
     private final BackgroundLoop claiming;
+    private final BackgroundLoop handing;
     private final BackgroundLoop writing;
     private final BackgroundLoop laneWriting;
     private final BackgroundLoop laneKeeping;
@@ -77,12 +83,14 @@ final class Engine {
                 .forEach(topic -> sequencers.put(
                         topic.name(), new Sequencer(topic, inFlight, laneWriter, pipeline, time, lastStart)));
         claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
+        births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
         laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
         solitude = new Solitude(stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide);
         LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), time);
         housekeeper = new Housekeeper(
                 stores.messages(), stores.retention(), options, topics, time, events, inFlight, this::tally);
         claiming = new BackgroundLoop(this, "claim", claims::runOnce, events);
+        handing = new BackgroundLoop(this, "hand-over", births::runOnce, events);
         writing = new BackgroundLoop(this, "settle", () -> write(writer), events);
         laneWriting = new BackgroundLoop(this, "settle-lanes", () -> write(laneWriter), events);
         keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
@@ -90,6 +98,7 @@ final class Engine {
         aloneDelivering = new BackgroundLoop(this, "alone", solitude::runOnce, events);
         housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
         writer.onWork(writing::wake);
+        births.onWork(handing::wake);
         laneWriter.onWork(laneWriting::wake);
     }
 
@@ -106,6 +115,7 @@ final class Engine {
         if (!sequencers.isEmpty()) {
             laneKeeping.start();
         }
+        handing.start();
         claiming.start();
         housekeeping.start();
     }
@@ -122,6 +132,34 @@ final class Engine {
     void wake() {
         claims.lookNow();
         claiming.wake();
+    }
+
+    /** Another node has committed something. */
+    void wake(Doorbell.Ring ring) {
+        if (ring.isAnywhere()) {
+            claims.lookNow();
+        } else {
+            ring.topics().forEach(claims::lookNow);
+        }
+        claiming.wake();
+    }
+
+    /** These were committed on this node, and nobody holds them. */
+    void wakeFor(Collection<Message> committed) {
+        long now = time.wallMillis();
+        for (Message message : committed) {
+            Instant due = message.deliverAt();
+            if (due == null || due.toEpochMilli() <= now) {
+                claims.lookNow(message.topic());
+            } else {
+                claims.lookAfter(message.topic(), Duration.ofMillis(due.toEpochMilli() - now));
+            }
+        }
+        claiming.wake();
+    }
+
+    HandOver.Reservation reserve(List<Message> messages) {
+        return births.reserve(messages);
     }
 
     private void lanesTaken(TopicName topic) {
@@ -192,6 +230,7 @@ final class Engine {
     }
 
     private void drain() {
+        births.close();
         claiming.end();
         solitude.stop();
         aloneDelivering.end();
@@ -222,6 +261,7 @@ final class Engine {
                 log.warn("Stopped with {} outcomes unwritten; their leases will run out", inFlight.count());
             }
             endWriting();
+            handing.awaitEnd(FLUSH_TIMEOUT);
             keeping.awaitEnd(FLUSH_TIMEOUT);
             writing.awaitEnd(FLUSH_TIMEOUT);
             laneWriting.awaitEnd(FLUSH_TIMEOUT);
@@ -239,6 +279,7 @@ final class Engine {
     }
 
     private void endWriting() {
+        handing.end();
         keeping.end();
         writing.end();
         laneWriting.end();
@@ -280,6 +321,7 @@ final class Engine {
 
     private Duration keep(LeaseKeeper keeper) {
         pipeline.giveUpOverdue(inFlight.all());
+        births.freeExpired();
         return keeper.runOnce();
     }
 

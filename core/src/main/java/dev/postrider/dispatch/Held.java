@@ -13,27 +13,34 @@ final class Held {
     private final Claim claim;
     private final @Nullable LaneClaim inLane;
     private final Tenure tenure;
+    private final boolean born;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private volatile boolean begun;
     private volatile long answerBy;
 
-    private Held(Topic topic, Claim claim, @Nullable LaneClaim inLane, Tenure tenure, long startedNanos) {
+    private Held(Topic topic, Claim claim, @Nullable LaneClaim inLane, Tenure tenure, boolean born, long startedNanos) {
         this.topic = topic;
         this.claim = claim;
         this.inLane = inLane;
         this.tenure = tenure;
+        this.born = born;
         this.startedNanos = startedNanos;
     }
 
     /** Claimed by itself. */
     Held(Topic topic, Claim claim, Tenure.Stamp asked) {
-        this(topic, claim, null, new Tenure(asked), asked.nanos());
+        this(topic, claim, null, new Tenure(asked), false, asked.nanos());
+    }
+
+    /** Inserted under the lease that it is held by. */
+    static Held born(Topic topic, Claim claim, Tenure.Stamp asked) {
+        return new Held(topic, claim, null, new Tenure(asked), true, asked.nanos());
     }
 
     /** Read from a lane, and held as long as that is. */
     static Held inLane(Topic topic, LaneClaim read, Tenure lane, Tenure.Stamp asked) {
-        return new Held(topic, read.claim(), read, lane, asked.nanos());
+        return new Held(topic, read.claim(), read, lane, false, asked.nanos());
     }
 
     Topic topic() {
@@ -48,6 +55,11 @@ final class Held {
     @Nullable
     LaneClaim inLane() {
         return inLane;
+    }
+
+    /** Whether it was never claimed, so that no claim waits for its slot. */
+    boolean isBorn() {
+        return born;
     }
 
     Tenure tenure() {

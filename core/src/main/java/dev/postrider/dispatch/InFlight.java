@@ -2,16 +2,19 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.TopicName;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What this node holds, and how much more it may. A message takes a slot while it is being delivered, and its bytes for as long as
- * it is held: what was read from a lane and waits its turn has no slot yet. Thread-safe.
+ * What this node holds, what it is about to hold, and how much more it may. A message takes a slot while it is being delivered, and
+ * its bytes for as long as it is held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
+ * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Thread-safe.
  */
 final class InFlight {
 
@@ -19,32 +22,42 @@ final class InFlight {
     private final long maxBytes;
     private final Set<Held> held = ConcurrentHashMap.newKeySet();
     private final Set<Held> slots = ConcurrentHashMap.newKeySet();
-    private final Map<TopicName, AtomicInteger> perTopic = new ConcurrentHashMap<>();
-    private final AtomicInteger taken = new AtomicInteger();
     private final AtomicInteger claimed = new AtomicInteger();
     private final AtomicInteger inLanes = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
-    private volatile boolean closed;
+
+    // Taken for what is held and for what is about to be; under the lock of this object
+    private final Map<TopicName, Integer> takenPerTopic = new HashMap<>();
+    private int taken;
+    private long takenBytes;
+    private boolean birthsWanted;
+    private final Set<TopicName> behind = new HashSet<>();
+    private boolean closed;
+
+    /** Room that was taken, to be filled or given back. */
+    record Room(Topic topic, int slots, long bytes) {}
 
     InFlight(int maxCount, long maxBytes) {
         this.maxCount = maxCount;
         this.maxBytes = maxBytes;
     }
 
-    int freeSlots(Topic topic) {
-        return closed ? 0 : Math.min(topic.maxInFlight() - of(topic).get(), maxCount - taken.get());
+    synchronized int freeSlots(Topic topic) {
+        return closed
+                ? 0
+                : Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
     }
 
-    int slotsTaken() {
-        return taken.get();
+    /** Those that are about to be filled among them. */
+    synchronized int slotsTaken() {
+        return taken;
     }
 
     /** No slot is free from now on, however few are taken. */
-    void closeSlots() {
+    synchronized void closeSlots() {
         closed = true;
     }
 
-    void openSlots() {
+    synchronized void openSlots() {
         closed = false;
     }
 
@@ -52,8 +65,13 @@ final class InFlight {
         return held.contains(claim);
     }
 
-    long freeBytes() {
-        return maxBytes - bytes.get();
+    synchronized long freeBytes() {
+        return maxBytes - takenBytes;
+    }
+
+    /** How many slots there are for this topic at most. */
+    int limit(Topic topic) {
+        return Math.min(topic.maxInFlight(), maxCount);
     }
 
     /** Everything that has no outcome yet. */
@@ -71,6 +89,61 @@ final class InFlight {
         return inLanes.get();
     }
 
+    Collection<Held> all() {
+        return List.copyOf(held);
+    }
+
+    /**
+     * Takes room for a claim of up to so many messages; 0 slots when there is none. While messages are handed over on this node a
+     * claim leaves a quarter of what is free to them: otherwise those written during the claim would find no room, and make the
+     * next claim necessary.
+     */
+    synchronized Room takeForClaim(Topic topic, int wanted) {
+        int free = freeSlots(topic);
+        long bytes = Math.max(freeBytes(), 0);
+        if (birthsWanted) {
+            free -= free / 4;
+            bytes -= bytes / 4;
+            birthsWanted = false;
+        }
+        return take(topic, bytes == 0 ? 0 : Math.max(Math.min(free, wanted), 0), bytes);
+    }
+
+    /**
+     * Takes room for one message that is about to be written; null when there is none. Nor is there while older ones wait for theirs:
+     * new messages that are always quicker would keep them waiting for ever.
+     */
+    @Nullable
+    synchronized Room takeForBirth(Topic topic, long bytes) {
+        birthsWanted = true;
+        if (behind.contains(topic.name())) {
+            return null;
+        }
+        if (freeSlots(topic) < 1 || freeBytes() < bytes) {
+            behind.add(topic.name()); // it goes to the queue, and others after it
+            return null;
+        }
+        return take(topic, 1, bytes);
+    }
+
+    /** A claim says whether messages of this topic are left waiting. */
+    synchronized void claimed(Topic topic, boolean full) {
+        if (full) {
+            behind.add(topic.name());
+        } else {
+            behind.remove(topic.name());
+        }
+    }
+
+    private Room take(Topic topic, int count, long bytes) {
+        change(topic, count, bytes);
+        return new Room(topic, count, bytes);
+    }
+
+    void giveBack(Room room) {
+        change(room.topic(), -room.slots(), -room.bytes());
+    }
+
     /** With a slot: it was claimed because there was one. */
     void add(Held claim) {
         hold(claim);
@@ -81,40 +154,36 @@ final class InFlight {
     void hold(Held claim) {
         held.add(claim);
         counter(claim).incrementAndGet();
-        bytes.addAndGet(claim.bytes());
+        change(claim.topic(), 0, claim.bytes());
     }
 
     void takeSlot(Held claim) {
         if (slots.add(claim)) {
-            of(claim.topic()).incrementAndGet();
-            taken.incrementAndGet();
+            change(claim.topic(), 1, 0);
         }
     }
 
     void freeSlot(Held claim) {
         if (slots.remove(claim)) {
-            of(claim.topic()).decrementAndGet();
-            taken.decrementAndGet();
+            change(claim.topic(), -1, 0);
         }
     }
 
     void remove(Held claim) {
         if (held.remove(claim)) {
             counter(claim).decrementAndGet();
-            bytes.addAndGet(-claim.bytes());
+            change(claim.topic(), 0, -claim.bytes());
             freeSlot(claim);
         }
     }
 
-    Collection<Held> all() {
-        return List.copyOf(held);
+    private synchronized void change(Topic topic, int count, long bytes) {
+        takenPerTopic.merge(topic.name(), count, Integer::sum);
+        taken += count;
+        takenBytes += bytes;
     }
 
     private AtomicInteger counter(Held claim) {
         return claim.inLane() == null ? claimed : inLanes;
-    }
-
-    private AtomicInteger of(Topic topic) {
-        return perTopic.computeIfAbsent(topic.name(), name -> new AtomicInteger());
     }
 }

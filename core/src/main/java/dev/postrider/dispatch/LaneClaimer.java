@@ -52,6 +52,15 @@ final class LaneClaimer implements Claimer {
     public boolean claim(Topic topic, int room, boolean due) {
         Sequencer sequencer = of(topic.name());
         Map<Lane, Integer> lanes = sequencer.room();
+        sequencer.beginRead();
+        try {
+            return claim(topic, sequencer, lanes, due);
+        } finally {
+            sequencer.endRead();
+        }
+    }
+
+    private boolean claim(Topic topic, Sequencer sequencer, Map<Lane, Integer> lanes, boolean due) {
         Tenure.Stamp asked = Tenure.Stamp.now(time);
         List<LaneClaim> timed = due && !lanes.isEmpty()
                 ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes())

@@ -37,6 +37,13 @@ final class LaneQueue {
         }
     }
 
+    /** A message of the key that was being put back is there again. */
+    void returned(OrderingKey key) {
+        KeyLine line = key(key);
+        line.returning = Math.max(line.returning - 1, 0);
+        forgetIfIdle(key);
+    }
+
     Iterable<KeyLine> lines() {
         return keys.values();
     }

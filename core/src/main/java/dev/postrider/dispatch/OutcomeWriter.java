@@ -76,6 +76,7 @@ final class OutcomeWriter {
     private final Observer observer;
     private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicInteger waitingOfClaims = new AtomicInteger();
     private final Tally tally = new Tally();
     private final Deque<Decided> batch = new ArrayDeque<>();
     private volatile Runnable wake = () -> {};
@@ -114,13 +115,27 @@ final class OutcomeWriter {
         }
         queue.add(new Decided(held, outcome, time.nanos(), false));
         observer.decided(held, outcome);
+        if (!held.isBorn()) {
+            waitingOfClaims.incrementAndGet();
+        }
         int count = waiting.incrementAndGet();
-        if (count == 1 || count >= BATCH || count >= inHand.getAsInt()) {
+        if (count == 1 || isEnough(count, held)) {
             wake.run();
         }
     }
 
-    /** Writes a batch if one is full, has waited long enough, or is all there is in flight. */
+    /**
+     * A claim that is done with makes room for the next one, so it is not kept waiting; nobody waits for a message that was born
+     * claimed, as long as slots are left for others.
+     */
+    private boolean isEnough(int count, Held oneOfThem) {
+        return count >= BATCH
+                || (waitingOfClaims.get() > 0
+                        ? count >= inHand.getAsInt()
+                        : count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1));
+    }
+
+    /** Writes a batch if one is full, has waited long enough, or is all there is to wait for. */
     Duration runOnce() {
         if (batch.isEmpty()) {
             Duration linger = remainingLinger();
@@ -138,7 +153,7 @@ final class OutcomeWriter {
     private Duration remainingLinger() {
         Decided oldest = queue.peek();
         int count = waiting.get();
-        if (oldest == null || count >= BATCH || count >= inHand.getAsInt()) {
+        if (oldest == null || isEnough(count, oldest.held())) {
             return Duration.ZERO;
         }
         Duration waited = Duration.ofNanos(time.nanos() - oldest.nanos());
@@ -149,6 +164,9 @@ final class OutcomeWriter {
         for (Decided next = queue.poll(); next != null; next = batch.size() < BATCH ? queue.poll() : null) {
             batch.add(next);
             waiting.decrementAndGet();
+            if (!next.held().isBorn()) {
+                waitingOfClaims.decrementAndGet();
+            }
         }
     }
 

@@ -50,39 +50,53 @@ final class RowClaimer implements Claimer {
 
     @Override
     public boolean claim(Topic topic, int room, boolean due) {
-        ClaimRequest request = new ClaimRequest(
+        InFlight.Room taken = inFlight.takeForClaim(topic, room);
+        if (taken.slots() == 0) {
+            inFlight.giveBack(taken);
+            return true; // somebody was quicker: again when a slot is free
+        }
+        ClaimRequest request = request(topic, taken, due);
+        List<Held> held = hold(topic, request, taken);
+        boolean full = isFull(held, request);
+        inFlight.claimed(topic, full);
+        if (!held.isEmpty()) {
+            events.on(new Event.Fetched(topic.name(), held.size()));
+            held.forEach(pipeline::deliver);
+        } else if (due) {
+            sweep(topic); // perhaps a lease that ran out on its last attempt
+        }
+        return full;
+    }
+
+    /** @param due whether something is known to be due, perhaps a lease that ran out; otherwise something new may be there */
+    private ClaimRequest request(Topic topic, InFlight.Room room, boolean due) {
+        return new ClaimRequest(
                 topic.name(),
                 options.worker(),
                 topic.tenants(),
-                room,
-                inFlight.freeBytes(),
+                room.slots(),
+                room.bytes(),
                 options.lease(),
-                topic.maxAttempts());
+                topic.maxAttempts(),
+                !due);
+    }
+
+    private List<Held> hold(Topic topic, ClaimRequest request, InFlight.Room room) {
         Tenure.Stamp asked = Tenure.Stamp.now(time);
-        List<Claim> claims = store.claim(request);
-        handOver(topic, claims, asked);
-        if (due && claims.isEmpty()) {
-            sweep(topic); // perhaps a lease that ran out on its last attempt
+        try {
+            List<Claim> claims = store.claim(request);
+            List<Held> held =
+                    claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
+            held.forEach(inFlight::add); // all of them before the first answer can come
+            return held;
+        } finally {
+            inFlight.giveBack(room);
         }
-        return isFull(claims, request);
     }
 
-    private void handOver(Topic topic, List<Claim> claims, Tenure.Stamp asked) {
-        if (claims.isEmpty()) {
-            return;
-        }
-        events.on(new Event.Fetched(topic.name(), claims.size()));
-        List<Held> held =
-                claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
-        held.forEach(inFlight::add); // all of them before the first answer can come
-        held.forEach(pipeline::deliver);
-    }
-
-    private static boolean isFull(List<Claim> claims, ClaimRequest request) {
-        long bytes = claims.stream()
-                .mapToLong(claim -> claim.message().payload().size())
-                .sum();
-        return claims.size() >= request.limit() || bytes >= request.maxBytes();
+    private static boolean isFull(List<Held> held, ClaimRequest request) {
+        long bytes = held.stream().mapToLong(Held::bytes).sum();
+        return held.size() >= request.limit() || bytes >= request.maxBytes();
     }
 
     private void sweep(Topic topic) {

@@ -33,6 +33,9 @@ final class Sequencer {
 
     private record Decision(Held held, Outcome outcome) {}
 
+    /** A message was put back, to be read again. */
+    private record Returned(LaneQueue queue, OrderingKey key) {}
+
     private final Topic topic;
     private final InFlight inFlight;
     private final OutcomeWriter writer;
@@ -43,6 +46,8 @@ final class Sequencer {
     private final Deque<Held> ready = new ArrayDeque<>();
     private final Deque<Held> suspects = new ArrayDeque<>();
     private final AtomicInteger sending = new AtomicInteger();
+    private final List<Returned> returned = new ArrayList<>();
+    private boolean reading;
     private boolean closed;
 
     /** @param lastStart how old a lease may be for a delivery to begin under it */
@@ -185,6 +190,20 @@ final class Sequencer {
 
     private int perLane() {
         return Math.max(LEAST_PER_LANE, Math.min(MOST_PER_LANE, BUFFER / Math.max(lanes.size(), 1)));
+    }
+
+    /**
+     * Until the end of the read nothing of a key is sent of which something was put back meanwhile: the read left that out, and
+     * what it found may be behind it.
+     */
+    synchronized void beginRead() {
+        reading = true;
+    }
+
+    synchronized void endRead() {
+        reading = false;
+        returned.forEach(each -> each.queue().returned(each.key()));
+        returned.clear();
     }
 
     /** Takes what was read, in its order, and sends what can be sent. */
@@ -346,7 +365,7 @@ final class Sequencer {
             }
             queue.inHand--;
             OrderingKey key = keyOf(held);
-            look = settle(queue.key(key), held, outcome, settlement);
+            look = settle(queue, key, held, outcome, settlement);
             queue.forgetIfIdle(key);
         }
         if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
@@ -355,10 +374,15 @@ final class Sequencer {
         return look;
     }
 
-    private static boolean settle(KeyLine line, Held held, Outcome outcome, Settlement settlement) {
+    private boolean settle(LaneQueue queue, OrderingKey key, Held held, Outcome outcome, Settlement settlement) {
+        KeyLine line = queue.key(key);
         boolean keyHeld = settlement instanceof Settlement.Settled settled && settled.keyHeld();
+        if (outcome instanceof Outcome.Released && reading) {
+            returned.add(new Returned(queue, key));
+            return true;
+        }
         if (outcome instanceof Outcome.Released) {
-            line.returning = Math.max(line.returning - 1, 0);
+            queue.returned(key);
             return true;
         }
         if (outcome instanceof Outcome.Blocked) {

@@ -10,6 +10,9 @@ public sealed interface Event {
     /** A batch of messages was claimed. */
     record Fetched(TopicName topic, int count) implements Event {}
 
+    /** Messages written on this node were taken over by it when they were committed, without a claim. */
+    record HandedOver(TopicName topic, int count) implements Event {}
+
     /** A message was delivered, and the database knows. */
     record Delivered(Message message, int attempt, Duration took) implements Event {}
 

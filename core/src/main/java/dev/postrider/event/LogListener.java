@@ -79,6 +79,8 @@ public final class LogListener implements EventListener {
     private static void onBatch(Event event) {
         if (event instanceof Event.Fetched e) {
             log.info("OUTBOX_WORKER_FETCH topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.HandedOver e) {
+            log.debug("OUTBOX_WORKER_HAND_OVER topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.LanesTaken e) {
             log.info("OUTBOX_WORKER_LANES_TAKEN topic={} count={} held={}", e.topic(), e.count(), e.held());
         } else if (event instanceof Event.LanesReleased e) {

@@ -103,7 +103,11 @@ abstract class Dialect {
         statement.setObject(index, value);
     }
 
-    UUID readUuid(ResultSet row, String column) throws SQLException {
+    final UUID readUuid(ResultSet row, String column) throws SQLException {
+        return readUuid(row, row.findColumn(column));
+    }
+
+    UUID readUuid(ResultSet row, int column) throws SQLException {
         return row.getObject(column, UUID.class);
     }
 
@@ -111,8 +115,12 @@ abstract class Dialect {
         statement.setObject(index, value.atOffset(ZoneOffset.UTC));
     }
 
+    final @Nullable Instant readTime(ResultSet row, String column) throws SQLException {
+        return readTime(row, row.findColumn(column));
+    }
+
     @Nullable
-    Instant readTime(ResultSet row, String column) throws SQLException {
+    Instant readTime(ResultSet row, int column) throws SQLException {
         OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
         return time == null ? null : time.toInstant();
     }
@@ -130,8 +138,10 @@ abstract class Dialect {
     /**
      * Inserts the rows and their marks in the order given, leaving out those whose key or id is there already. Returns the ids
      * of the rows inserted.
+     *
+     * @param birth which of them to insert under which lease unless their topic is paused; is told of those that were
      */
-    abstract Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException;
+    abstract Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException;
 
     /** Who used these keys first. Keys without an answer were given free meanwhile. */
     abstract Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
@@ -150,19 +160,18 @@ abstract class Dialect {
     abstract List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
             throws SQLException;
 
-    // Outcomes: each returns the numbers of the rows that were still held under the token
+    // Outcomes, of many claims at once: each returns those of the rows that were still held under their tokens
 
-    abstract Set<Long> acknowledge(
-            Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive) throws SQLException;
-
-    abstract Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException;
-
-    abstract Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException;
-
-    abstract Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException;
-
-    abstract Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease)
+    abstract Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException;
+
+    abstract Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException;
+
+    abstract Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException;
+
+    abstract Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException;
+
+    abstract Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException;
 
     /** Gives back whatever is leased under the token: for a claim whose answer never came. */
     abstract int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException;
@@ -172,7 +181,7 @@ abstract class Dialect {
 
     // Housekeeping
 
-    abstract int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit)
+    abstract int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit)
             throws SQLException;
 
     /** Microseconds until each topic has something to claim, looking from the given times on; topics without are left out. */
@@ -197,11 +206,16 @@ abstract class Dialect {
         void run(Connection connection) throws SQLException;
     }
 
-    /** A failed delivery to be tried again. */
-    record Rescheduled(long seq, Duration delay, String error) {}
+    /** A row and the token it is held under: neither says anything without the other. */
+    record HeldRow(long seq, UUID token) {}
 
-    /** A message with its epitaph. */
-    record BuriedRow(long seq, String reason, String error, String fingerprint) {}
+    /** A failed delivery to be tried again. */
+    record Rescheduled(HeldRow row, Duration delay, String error) {}
+
+    /** What is written on a dead letter. */
+    record Epitaph(String reason, String error, String fingerprint) {}
+
+    record BuriedRow(HeldRow row, Epitaph epitaph) {}
 
     final Tables tables() {
         return tables;
@@ -260,6 +274,28 @@ abstract class Dialect {
         return numbers;
     }
 
+    /** The ids of inserted rows; those that were born claimed come with their number. */
+    final Set<UUID> idsAndBirths(ResultSet rows, Birth birth) throws SQLException {
+        Set<UUID> ids = new HashSet<>();
+        while (rows.next()) {
+            UUID id = readUuid(rows, "id");
+            long seq = rows.getLong("seq");
+            if (!rows.wasNull()) {
+                birth.born(id, seq);
+            }
+            ids.add(id);
+        }
+        return ids;
+    }
+
+    final Set<HeldRow> heldRows(ResultSet rows) throws SQLException {
+        Set<HeldRow> held = new HashSet<>();
+        while (rows.next()) {
+            held.add(new HeldRow(rows.getLong("seq"), readUuid(rows, "lease_token")));
+        }
+        return held;
+    }
+
     final Set<UUID> ids(ResultSet rows) throws SQLException {
         Set<UUID> ids = new HashSet<>();
         while (rows.next()) {
@@ -278,10 +314,7 @@ abstract class Dialect {
 
     /** In the order they came due: no database promises to return them so. */
     final List<ClaimedRow> claimedRows(ResultSet rows) throws SQLException {
-        List<ClaimedRow> claimed = new ArrayList<>();
-        while (rows.next()) {
-            claimed.add(ClaimedRow.read(rows, this));
-        }
+        List<ClaimedRow> claimed = ClaimedRow.readAll(rows, this);
         claimed.sort(ClaimedRow.BY_DUE_TIME);
         return claimed;
     }

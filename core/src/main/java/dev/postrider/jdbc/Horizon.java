@@ -17,6 +17,9 @@ final class Horizon {
     /** Looks that were taken and not proved yet; the oldest are proved first, so the middle ones may be left out. */
     private static final int MOST_MARKS = 64;
 
+    /** A write that changed nothing, or on a database where it tells nothing. */
+    static final long NO_TRANSACTION = 0;
+
     /**
      * What one look showed.
      *
@@ -38,10 +41,9 @@ final class Horizon {
     private long lastNumber;
     private long proved;
 
-    /** Takes a look into account; false when it was of another server, so that everything read before is in doubt. */
-    synchronized boolean see(Sight sight) {
-        boolean same = server == null || server.equals(sight.server());
-        if (!same) {
+    /** Takes a look into account. One of another server makes everything that was seen before worthless. */
+    synchronized void see(Sight sight) {
+        if (isOfAnotherServer(sight)) {
             forget();
         }
         server = sight.server();
@@ -55,7 +57,6 @@ final class Horizon {
             marks.removeFirst();
             first = marks.peekFirst();
         }
-        return same;
     }
 
     /** Nothing that is not yet visible has this number or a lower one. */
@@ -70,7 +71,18 @@ final class Horizon {
 
     /** The write, whose transaction began after that number was seen, is committed: so everything up to the number is on disk. */
     synchronized void wrote(long number, long transaction) {
-        mark(number, transaction);
+        if (transaction != NO_TRANSACTION) {
+            mark(number, transaction);
+        }
+    }
+
+    /** Of which server what is proved is true; null when nothing is. */
+    synchronized @Nullable String server() {
+        return server;
+    }
+
+    synchronized boolean isOfAnotherServer(Sight sight) {
+        return server != null && !server.equals(sight.server());
     }
 
     /** After the connection was lost: the database may have crashed, and given out numbers again. */

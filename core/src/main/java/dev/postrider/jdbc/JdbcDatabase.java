@@ -4,6 +4,7 @@ import dev.postrider.admin.Admin;
 import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
@@ -111,11 +112,16 @@ public final class JdbcDatabase {
 
     /** Runs the work in a transaction of its own, writes what it staged, and commits; or rolls all of it back. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work) throws X {
+        return inTransaction(work, HandOver.none());
+    }
+
+    /** The same, with somebody in this process who may take the messages over, and is told of the others. */
+    public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                return runAndCommit(connection, work);
+                return runAndCommit(connection, work, handOver);
             } catch (Throwable e) {
                 Sessions.rollback(connection, e);
                 throw e;
@@ -129,11 +135,18 @@ public final class JdbcDatabase {
         }
     }
 
-    private <T, X extends Exception> T runAndCommit(Connection connection, Work<T, X> work) throws X, SQLException {
-        JdbcUnitOfWork unit = new JdbcUnitOfWork(connection, outboxes, options.stagedLimit());
+    private <T, X extends Exception> T runAndCommit(Connection connection, Work<T, X> work, HandOver handOver)
+            throws X, SQLException {
+        JdbcUnitOfWork unit = new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), handOver);
         T result = work.run(unit);
-        unit.flush();
-        connection.commit();
+        try {
+            unit.flush();
+            connection.commit();
+        } catch (Throwable e) {
+            unit.abandoned();
+            throw e;
+        }
+        unit.committed();
         return result;
     }
 

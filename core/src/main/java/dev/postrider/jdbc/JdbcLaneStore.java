@@ -53,6 +53,12 @@ final class JdbcLaneStore implements LaneStore {
     /** Reads are one after another: what one look proves, an older look must not use. */
     private final Object reading = new Object();
 
+    /**
+     * Outcomes too: a hold that ends while a message joins it would leave that one without a head, since neither statement sees
+     * the other. Lanes have one holder, so it is enough that this store does one thing at a time.
+     */
+    private final Object writing = new Object();
+
     JdbcLaneStore(
             Sessions sessions,
             Dialect dialect,
@@ -74,6 +80,7 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
+        giveBackUnanswered();
         Map<Integer, TopicName> byId = new HashMap<>();
         node.topics().forEach(name -> byId.put(topicId(name), name));
         Map<Integer, Integer> alive = sessions.transaction(
@@ -96,9 +103,15 @@ final class JdbcLaneStore implements LaneStore {
         giveBackUnanswered();
         int topicId = topicId(request.topic());
         List<LaneStatements.Taken> taken = take(topicId, request);
-        if (taken.isEmpty()) {
-            return List.of();
+        try {
+            return taken.isEmpty() ? List.of() : hold(topicId, request, taken);
+        } catch (RuntimeException e) {
+            taken.forEach(lane -> unansweredTokens.add(lane.token()));
+            throw e;
         }
+    }
+
+    private List<Lane> hold(int topicId, Lane.Request request, List<LaneStatements.Taken> taken) {
         List<LaneStatements.Taken> crashed =
                 taken.stream().filter(LaneStatements.Taken::crashed).toList();
         if (!crashed.isEmpty()) {
@@ -150,8 +163,8 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public Set<Lane> renew(Collection<Lane> lanes, Duration lease) {
-        Map<LaneCursor, Long> floors = floors(lanes);
-        if (floors.isEmpty()) {
+        LaneStatements.Floors floors = floors(lanes);
+        if (floors.byLane().isEmpty()) {
             return Set.of();
         }
         long number = horizon.lastNumber();
@@ -161,13 +174,12 @@ final class JdbcLaneStore implements LaneStore {
         Set<Lane> kept = new HashSet<>();
         for (Lane lane : lanes) {
             LaneCursor cursor = cursors.get(lane.lease().token());
-            Integer revision = renewed.revisions().get(lane.lease().token());
-            if (cursor == null || revision == null) {
+            Long floor = renewed.floors().get(lane.lease().token());
+            if (cursor == null || floor == null) {
                 cursors.remove(lane.lease().token());
                 continue;
             }
-            cursor.stored(Objects.requireNonNull(floors.get(cursor)));
-            cursor.revision(revision);
+            cursor.stored(floor);
             kept.add(lane);
         }
         return kept;
@@ -175,20 +187,28 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public void release(Collection<Lane> lanes) {
-        Map<LaneCursor, Long> floors = floors(lanes);
-        if (!floors.isEmpty()) {
+        LaneStatements.Floors floors = floors(lanes);
+        lanes.forEach(lane -> cursors.remove(lane.lease().token()));
+        if (floors.byLane().isEmpty()) {
+            return;
+        }
+        try {
             run("release lanes", connection -> {
                 statements.release(connection, floors);
                 return true;
             });
+        } catch (StoreUnavailableException e) {
+            floors.byLane().keySet().forEach(cursor -> unansweredTokens.add(cursor.token));
+            throw e;
         }
-        lanes.forEach(lane -> cursors.remove(lane.lease().token()));
     }
 
-    private Map<LaneCursor, Long> floors(Collection<Lane> lanes) {
+    /** The server is asked for first: when it turns out to be another, the cursors start again before that is known. */
+    private LaneStatements.Floors floors(Collection<Lane> lanes) {
+        String server = horizon.server();
         Map<LaneCursor, Long> floors = new HashMap<>();
         cursors(lanes).forEach(cursor -> floors.put(cursor, cursor.floor()));
-        return floors;
+        return new LaneStatements.Floors(server, floors);
     }
 
     private List<LaneCursor> cursors(Collection<Lane> lanes) {
@@ -237,7 +257,9 @@ final class JdbcLaneStore implements LaneStore {
             LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
             reportLate(topic, byLane, looks, sighting);
             List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows());
-            advance(byLane, looks, sighting, maxBytes);
+            if (!sighting.paused()) {
+                advance(byLane, looks, sighting, maxBytes);
+            }
             return claims;
         }
     }
@@ -254,9 +276,10 @@ final class JdbcLaneStore implements LaneStore {
             distrust();
             throw e;
         }
-        if (!horizon.see(sighting.sight())) {
+        if (horizon.isOfAnotherServer(sighting.sight())) {
             cursors.values().forEach(LaneCursor::restart);
         }
+        horizon.see(sighting.sight());
         return sighting;
     }
 
@@ -295,10 +318,8 @@ final class JdbcLaneStore implements LaneStore {
             long maxBytes) {
         long proved = horizon.proved();
         List<LaneStatements.LaneRow> rows = sighting.rows();
-        long bytes = rows.stream().mapToLong(row -> row.row().bytes()).sum();
-        long end = rows.isEmpty() || bytes < maxBytes
-                ? Long.MAX_VALUE
-                : rows.get(rows.size() - 1).row().seq();
+        long end =
+                mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
         Map<Integer, List<LaneStatements.LaneRow>> found =
                 rows.stream().collect(Collectors.groupingBy(LaneStatements.LaneRow::lane));
         looks.forEach((lane, look) -> {
@@ -311,6 +332,13 @@ final class JdbcLaneStore implements LaneStore {
                 cursor.advance(Math.min(proved, Math.min(end, last)));
             }
         });
+    }
+
+    /** By the budget; of a row that makes no message the size is not known. */
+    private static boolean mayBeCutShort(List<LaneStatements.LaneRow> rows, long maxBytes) {
+        long bytes = rows.stream().mapToLong(row -> row.row().bytes()).sum();
+        boolean unreadable = rows.stream().anyMatch(row -> row.row().message() == null);
+        return !rows.isEmpty() && (unreadable || bytes >= maxBytes);
     }
 
     @Override
@@ -384,14 +412,27 @@ final class JdbcLaneStore implements LaneStore {
             LaneCursor cursor = byLane.get(found.lane());
             UUID id = found.row().id();
             if (cursor != null && id != null) {
-                LaneStatements.Move move = LaneOutcomes.unreadable(found, id, options.errorLimit());
-                run(
-                        "bury an unreadable row",
-                        connection -> statements.move(
-                                connection,
-                                List.of(cursor),
-                                List.of(move),
-                                !found.state().equals("PENDING")));
+                bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
+            }
+        }
+    }
+
+    /** One that cannot be buried now must be met again: nothing else remembers it. */
+    private void bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
+        boolean outOfKey = !found.state().equals("PENDING");
+        synchronized (writing) {
+            boolean buried = false;
+            boolean again = true;
+            while (!buried && again) {
+                buried = !run(
+                                "bury an unreadable row",
+                                connection -> statements.move(connection, List.of(cursor), List.of(move), outOfKey))
+                        .keyHeld()
+                        .isEmpty();
+                again = !buried && refresh(List.of(cursor));
+            }
+            if (!buried && !outOfKey) {
+                cursor.readAgain(found.row().seq());
             }
         }
     }
@@ -424,6 +465,12 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
+        synchronized (writing) {
+            return write(outcomes);
+        }
+    }
+
+    private List<Settlement> write(List<? extends Outcome> outcomes) {
         LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options);
         try {
             for (int race = 0; !batch.steps().isEmpty() && race < OPERATOR_RACES; race++) {
@@ -442,6 +489,9 @@ final class JdbcLaneStore implements LaneStore {
         } catch (StoreUnavailableException e) {
             unanswered.outcomes(outcomes);
             distrust();
+            throw e;
+        } catch (RuntimeException e) {
+            unanswered.outcomes(batch.writtenSoFar(outcomes)); // these have their answer, but nobody is told
             throw e;
         }
     }
@@ -483,22 +533,21 @@ final class JdbcLaneStore implements LaneStore {
     private Settlement settlement(Outcome outcome, LaneOutcomes batch) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
+        Boolean keyHeld = batch.keyHeld(claim);
         if (cursor == null) {
-            return new Settlement.LeaseLost(claim, false);
+            return keyHeld == null ? new Settlement.LeaseLost(claim, false) : new Settlement.Settled(claim, keyHeld);
         }
         if (outcome instanceof Outcome.Released) {
             cursor.putBack(claim.seq());
             return new Settlement.Settled(claim);
         }
-        cursor.finished(claim.seq());
-        Boolean keyHeld = batch.keyHeld(claim);
-        if (keyHeld != null) {
-            return new Settlement.Settled(claim, keyHeld);
+        if (keyHeld != null || unanswered.wasSent(outcome)) {
+            cursor.finished(claim.seq());
+            return new Settlement.Settled(claim, keyHeld == null || keyHeld);
         }
-        // The lane is ours and the row was not met: either this is the second time, or it is no longer there to be met.
-        return unanswered.wasSent(outcome)
-                ? new Settlement.Settled(claim, true)
-                : new Settlement.LeaseLost(claim, true);
+        // The lane is ours, and the message is no longer there; whatever has its number now was left out by every look.
+        cursor.putBack(claim.seq());
+        return new Settlement.LeaseLost(claim, true);
     }
 
     private int topicId(TopicName name) {

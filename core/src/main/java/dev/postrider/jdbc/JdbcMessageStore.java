@@ -21,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,10 +37,13 @@ final class JdbcMessageStore implements MessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
-    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not. */
+    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not or somebody rings. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
 
     private static final int SWEEP_ERROR_LIMIT = 200;
+
+    /** Keeps a statement below the databases' limits on parameters. */
+    private static final int EXTENDED_AT_ONCE = 1000;
 
     private final Sessions sessions;
     private final Dialect dialect;
@@ -64,7 +68,7 @@ final class JdbcMessageStore implements MessageStore {
         giveBackUnanswered();
         if (!timeToLookForExpired(topicId)) {
             List<Claim> due = claimDue(topicId, request);
-            return due.isEmpty() ? claimExpired(topicId, request) : due;
+            return due.isEmpty() && !request.newOnly() ? claimExpired(topicId, request) : due;
         }
         List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
         long bytes = claims.stream()
@@ -146,13 +150,15 @@ final class JdbcMessageStore implements MessageStore {
     private void buryUnreadable(UUID token, List<ClaimedRow> rows) {
         List<Dialect.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
-                .map(row -> buried(row.seq(), DeadReason.UNREADABLE, String.valueOf(row.problem())))
+                .map(row -> new Dialect.BuriedRow(
+                        new Dialect.HeldRow(row.seq(), token),
+                        epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         if (unreadable.isEmpty()) {
             return;
         }
         try {
-            run("bury unreadable rows", connection -> dialect.bury(connection, token, unreadable));
+            run("bury unreadable rows", connection -> dialect.bury(connection, unreadable));
         } catch (PostriderException e) {
             log.warn("{} rows make no message and could not be buried; their lease will run out", unreadable.size(), e);
         }
@@ -179,7 +185,7 @@ final class JdbcMessageStore implements MessageStore {
                 outcomes,
                 dialect,
                 options.archive(),
-                this::buried,
+                this::epitaph,
                 text -> ErrorText.clean(text, options.errorLimit()));
         try {
             write(batch);
@@ -199,18 +205,17 @@ final class JdbcMessageStore implements MessageStore {
     private void write(OutcomeBatch batch) {
         if (dialect.worksInSingleStatements()) {
             for (OutcomeBatch.Step step : batch.steps()) {
-                batch.written(step, sessions.statement("write outcomes", step::write));
+                batch.written(sessions.statement("write outcomes", step::write));
             }
             return;
         }
-        Map<OutcomeBatch.Step, Set<Long>> written = sessions.transaction("write outcomes", connection -> {
-            Map<OutcomeBatch.Step, Set<Long>> answers = new HashMap<>();
+        batch.written(sessions.transaction("write outcomes", connection -> {
+            Set<Dialect.HeldRow> answers = new HashSet<>();
             for (OutcomeBatch.Step step : batch.steps()) {
-                answers.put(step, step.write(connection));
+                answers.addAll(step.write(connection));
             }
             return answers;
-        });
-        written.forEach(batch::written);
+        }));
     }
 
     private List<Settlement> settlements(List<? extends Outcome> outcomes, OutcomeBatch batch) {
@@ -240,16 +245,13 @@ final class JdbcMessageStore implements MessageStore {
 
     @Override
     public List<Settlement> extend(List<Claim> claims, Duration lease) {
-        Map<UUID, List<Long>> byToken = new HashMap<>();
-        for (Claim claim : claims) {
-            byToken.computeIfAbsent(claim.lease().token(), token -> new ArrayList<>())
-                    .add(claim.seq());
+        List<Dialect.HeldRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+        Set<Dialect.HeldRow> extended = new HashSet<>();
+        for (int start = 0; start < rows.size(); start += EXTENDED_AT_ONCE) {
+            List<Dialect.HeldRow> some = rows.subList(start, Math.min(start + EXTENDED_AT_ONCE, rows.size()));
+            extended.addAll(run("extend leases", connection -> dialect.extend(connection, some, lease)));
         }
-        Map<UUID, Set<Long>> extended = new HashMap<>();
-        byToken.forEach((token, seqs) -> extended.put(
-                token, run("extend leases", connection -> dialect.extend(connection, token, seqs, lease))));
-        Predicate<Claim> isExtended =
-                claim -> extended.getOrDefault(claim.lease().token(), Set.of()).contains(claim.seq());
+        Predicate<Claim> isExtended = claim -> extended.contains(OutcomeBatch.row(claim));
         Map<Long, UUID> present =
                 present(claims.stream().filter(isExtended.negate()).toList());
         List<Settlement> settlements = new ArrayList<>(claims.size());
@@ -277,8 +279,7 @@ final class JdbcMessageStore implements MessageStore {
     @Override
     public int sweep(TopicName topic, int maxAttempts, int limit) {
         int topicId = topicId(topic);
-        Dialect.BuriedRow epitaph = buried(
-                0,
+        Dialect.Epitaph epitaph = epitaph(
                 DeadReason.WORKER_LOST,
                 ErrorText.clean(
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
@@ -331,9 +332,9 @@ final class JdbcMessageStore implements MessageStore {
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }
 
-    private Dialect.BuriedRow buried(long seq, DeadReason reason, String error) {
+    private Dialect.Epitaph epitaph(DeadReason reason, String error) {
         String cleaned = ErrorText.clean(error, options.errorLimit());
-        return new Dialect.BuriedRow(seq, reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
+        return new Dialect.Epitaph(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
     }
 
     private <T> T run(String doing, Sessions.Body<T> body) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Writes on the caller's connection. One object for all: what belongs to a connection is in {@link #on}. */
 final class JdbcOutbox {
@@ -62,16 +63,17 @@ final class JdbcOutbox {
             if (message == null) {
                 throw new InvalidMessageException("message", "is missing");
             }
-            return write(connection, List.of(message)).get(0);
+            return write(connection, List.of(message), null).get(0);
         }
 
         @Override
         public List<Enqueued> enqueueAll(Collection<Message> messages) {
-            return write(connection, List.copyOf(messages));
+            return write(connection, List.copyOf(messages), null);
         }
     }
 
-    private List<Enqueued> write(Connection connection, List<Message> messages) {
+    /** @param birth which of them to insert under a lease, and is told of those that were */
+    List<Enqueued> write(Connection connection, List<Message> messages, @Nullable Birth birth) {
         try {
             checkUsable(connection);
             List<NewRow> rows = new ArrayList<>(messages.size());
@@ -80,7 +82,7 @@ final class JdbcOutbox {
             }
             List<Enqueued> answers = new ArrayList<>(rows.size());
             for (int start = 0; start < rows.size(); start = answers.size()) {
-                answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start))));
+                answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), birth));
             }
             return answers;
         } catch (SQLException e) {
@@ -140,8 +142,8 @@ final class JdbcOutbox {
         }
     }
 
-    private List<Enqueued> insert(Connection connection, List<NewRow> rows) throws SQLException {
-        Set<UUID> inserted = dialect.insert(connection, rows);
+    private List<Enqueued> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        Set<UUID> inserted = dialect.insert(connection, rows, birth);
         return inserted.size() == rows.size()
                 ? rows.stream().map(JdbcOutbox::created).toList()
                 : answers(connection, rows, new HashSet<>(inserted));
@@ -176,7 +178,7 @@ final class JdbcOutbox {
             if (freed.isEmpty()) {
                 return found;
             }
-            inserted.addAll(dialect.insert(connection, freed));
+            inserted.addAll(dialect.insert(connection, freed, null));
         }
         throw new StoreException("An idempotency key is neither taken nor free: run the transaction again", null);
     }

@@ -6,27 +6,38 @@ import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Staging;
 import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
+import dev.postrider.store.HandOver;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A unit of work on one connection. Remembers a failed write, so that swallowing the exception does not commit half of it. */
 final class JdbcUnitOfWork implements UnitOfWork {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcUnitOfWork.class);
 
     private final Connection connection;
     private final JdbcOutbox outboxes;
     private final Outbox direct;
     private final Staging staging;
+    private final HandOver handOver;
+    private final List<Message> written = new ArrayList<>();
+    private List<Claim> born = List.of();
+    private HandOver.Reservation reservation = HandOver.Reservation.NONE;
     private @Nullable PostriderException failure;
 
-    JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit) {
+    JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
         this.connection = connection;
         this.outboxes = outboxes;
         this.direct = outboxes.on(connection);
         this.staging = new Staging(stagedLimit);
+        this.handOver = handOver;
     }
 
     @Override
@@ -64,7 +75,10 @@ final class JdbcUnitOfWork implements UnitOfWork {
             @Override
             public List<Enqueued> enqueueAll(Collection<Message> messages) {
                 try {
-                    return direct.enqueueAll(messages);
+                    List<Message> batch = List.copyOf(messages);
+                    List<Enqueued> answers = direct.enqueueAll(batch);
+                    addWritten(batch, answers);
+                    return answers;
                 } catch (PostriderException e) {
                     throw remember(e);
                 }
@@ -77,7 +91,57 @@ final class JdbcUnitOfWork implements UnitOfWork {
         if (failure != null) {
             throw failure;
         }
-        staging.flush(direct);
+        staging.flush(new Outbox() {
+            @Override
+            public Enqueued enqueue(Message message) {
+                return enqueueAll(List.of(message)).get(0);
+            }
+
+            @Override
+            public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                return writeStaged(List.copyOf(messages));
+            }
+        });
+    }
+
+    /** Those for which this node has room are inserted under its lease. */
+    private List<Enqueued> writeStaged(List<Message> messages) {
+        reservation = handOver.reserve(messages);
+        Birth birth = reservation.messages().isEmpty() ? null : new Birth(reservation);
+        List<Enqueued> answers = outboxes.write(connection, messages, birth);
+        addWritten(messages, answers);
+        if (birth != null) {
+            born = birth.claims(messages);
+            written.removeIf(message -> birth.isBorn(message.id()));
+        }
+        return answers;
+    }
+
+    private void addWritten(List<Message> messages, List<Enqueued> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            if (!answers.get(i).isDuplicate()) {
+                written.add(messages.get(i));
+            }
+        }
+    }
+
+    /** The commit was answered: whatever happens here does not undo it. */
+    void committed() {
+        try {
+            reservation.committed(born);
+            if (!written.isEmpty()) {
+                handOver.committed(written);
+            }
+        } catch (RuntimeException | Error e) {
+            log.error(
+                    "Messages were committed, but the dispatcher could not be told; they are found by its next poll",
+                    e);
+        }
+    }
+
+    /** Rolled back, or nobody knows. */
+    void abandoned() {
+        reservation.abandoned();
     }
 
     private PostriderException remember(PostriderException e) {

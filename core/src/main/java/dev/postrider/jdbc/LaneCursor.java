@@ -34,6 +34,9 @@ final class LaneCursor {
     private long start;
     private long nextWhole;
 
+    /** How far the look under way may conclude anything: it left out what was in hand and has been put back since. */
+    private long limit = Long.MAX_VALUE;
+
     LaneCursor(int topicId, int lane, UUID token, int revision, long floor, long nanos) {
         this.topicId = topicId;
         this.lane = lane;
@@ -45,6 +48,7 @@ final class LaneCursor {
     }
 
     synchronized Look look(int room, long nanos) {
+        limit = Long.MAX_VALUE;
         boolean whole = nanos - nextWhole >= 0;
         if (whole) {
             nextWhole = nanos + WHOLE_EVERY_NANOS;
@@ -83,10 +87,10 @@ final class LaneCursor {
 
     /**
      * The next look may begin there. Only called with a number that the look just taken has proved, or that an earlier one had,
-     * and never above the last row that it returned if there may be more.
+     * and never above the last row that it returned if there may be more. What was put back during the look is read again.
      */
     synchronized void advance(long to) {
-        start = Math.max(start, to);
+        start = Math.max(start, Math.min(to, limit));
     }
 
     /** Whether it was read from a held key. */
@@ -103,9 +107,15 @@ final class LaneCursor {
     /** It was not delivered, and is to be read again. */
     synchronized void putBack(long seq) {
         if (inOrder.remove(seq)) {
-            start = Math.min(start, seq - 1);
+            readAgain(seq);
         }
         waiting.remove(seq);
+    }
+
+    /** Whatever has this number is to be read by the next look. */
+    synchronized void readAgain(long seq) {
+        start = Math.min(start, seq - 1);
+        limit = Math.min(limit, seq - 1);
     }
 
     /** What the lane row may say: nothing up to here is still to be delivered in order. */
@@ -125,6 +135,7 @@ final class LaneCursor {
     /** What was read is still in hand; what was concluded from it is not to be trusted. */
     synchronized void restart() {
         start = floor;
+        limit = Math.min(limit, floor);
     }
 
     synchronized long start() {

@@ -74,6 +74,12 @@ final class LaneOutcomes {
         return keyHeld.get(claim.seq());
     }
 
+    List<? extends Outcome> writtenSoFar(List<? extends Outcome> all) {
+        return all.stream()
+                .filter(outcome -> keyHeld.containsKey(outcome.claim().seq()))
+                .toList();
+    }
+
     List<LaneCursor> lanesWithUnwritten() {
         Set<LaneCursor> lanes = new LinkedHashSet<>();
         for (Outcome outcome : outcomes) {

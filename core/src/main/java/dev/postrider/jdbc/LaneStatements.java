@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -45,8 +46,11 @@ abstract class LaneStatements {
     /** A row of a lane, and the state it was in. */
     record LaneRow(int lane, String state, ClaimedRow row) {}
 
-    /** @param rows in the order of their numbers */
-    record Sighting(Horizon.Sight sight, List<LaneRow> rows) {}
+    /**
+     * @param paused nothing was looked for, so nothing can be concluded
+     * @param rows in the order of their numbers
+     */
+    record Sighting(Horizon.Sight sight, boolean paused, List<LaneRow> rows) {}
 
     /**
      * A message that is not delivered, and where it goes.
@@ -67,15 +71,21 @@ abstract class LaneStatements {
      * Which rows a statement met.
      *
      * @param keyHeld by number: whether the row's key still has waiting rows
-     * @param transaction the transaction's id, where it has a meaning, else 0
+     * @param transaction the transaction's id, where it has a meaning
      */
     record Written(Map<Long, Boolean> keyHeld, long transaction) {}
 
     /**
-     * @param revisions by the token of each lane that is still held
+     * @param floors by the token of each lane that is still held, as they are stored now
      * @param transaction as in {@link Written}
      */
-    record Renewed(Map<UUID, Integer> revisions, long transaction) {}
+    record Renewed(Map<UUID, Long> floors, long transaction) {}
+
+    /**
+     * How far lanes are done with, by what one server showed. On another one that means nothing: it may lack what the first had,
+     * and give out the same numbers again.
+     */
+    record Floors(@Nullable String server, Map<LaneCursor, Long> byLane) {}
 
     // Owning
 
@@ -83,10 +93,9 @@ abstract class LaneStatements {
             throws SQLException;
 
     /** Prolongs, and stores the floors; answers for the lanes that are still held. */
-    abstract Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer)
-            throws SQLException;
+    abstract Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException;
 
-    abstract void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException;
+    abstract void release(Connection connection, Floors floors) throws SQLException;
 
     /** Gives back lanes that were taken without an answer. */
     abstract void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException;
@@ -148,14 +157,13 @@ abstract class LaneStatements {
     static final Comparator<LaneRow> BY_NUMBER =
             Comparator.comparingLong(row -> row.row().seq());
 
-    static LaneRow laneRow(ResultSet row, Dialect dialect) throws SQLException {
-        return new LaneRow(row.getInt("lane"), row.getString("state"), ClaimedRow.read(row, dialect));
-    }
-
     static List<LaneRow> laneRows(ResultSet rows, Dialect dialect) throws SQLException {
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
+        int lane = rows.findColumn("lane");
+        int state = rows.findColumn("state");
         List<LaneRow> found = new ArrayList<>();
         while (rows.next()) {
-            found.add(laneRow(rows, dialect));
+            found.add(new LaneRow(rows.getInt(lane), rows.getString(state), reader.read(Instant.EPOCH)));
         }
         return found;
     }

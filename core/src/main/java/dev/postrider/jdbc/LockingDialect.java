@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Databases that do not return what they changed: the rows are locked first, under the token, then changed by number, and the
@@ -75,26 +77,26 @@ abstract class LockingDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
         List<NewRow> keyed = rows.stream().filter(row -> row.mark() != null).toList();
         if (keyed.isEmpty()) {
-            return insertMessages(connection, rows);
+            return insertMessages(connection, rows, birth);
         }
         return rows.size() == 1
-                ? insertWithMark(connection, rows.get(0))
-                : insertWithMarks(connection, rows, inMarkOrder(keyed));
+                ? insertWithMark(connection, rows.get(0), birth)
+                : insertWithMarks(connection, rows, inMarkOrder(keyed), birth);
     }
 
     // A mark without its message would swallow the event for ever: both or neither, also when the caller goes on after
     // an error.
 
     /** One mark can be taken back by itself, which saves the two round trips of a savepoint. */
-    private Set<UUID> insertWithMark(Connection connection, NewRow row) throws SQLException {
+    private Set<UUID> insertWithMark(Connection connection, NewRow row, @Nullable Birth birth) throws SQLException {
         if (insertMarks(connection, List.of(row)) == 0) {
             return Set.of();
         }
         try {
-            return insertMessages(connection, List.of(row));
+            return insertMessages(connection, List.of(row), birth);
         } catch (Throwable e) {
             takeBack(connection, row, e);
             throw e;
@@ -120,12 +122,12 @@ abstract class LockingDialect extends Dialect {
         }
     }
 
-    private Set<UUID> insertWithMarks(Connection connection, List<NewRow> rows, List<NewRow> keyed)
-            throws SQLException {
+    private Set<UUID> insertWithMarks(
+            Connection connection, List<NewRow> rows, List<NewRow> keyed, @Nullable Birth birth) throws SQLException {
         Savepoint savepoint = connection.setSavepoint();
         try {
             Set<NewRow.Mark> first = newMarks(connection, keyed, savepoint);
-            Set<UUID> inserted = insertMessages(connection, firstUses(rows, first));
+            Set<UUID> inserted = insertMessages(connection, firstUses(rows, first), birth);
             connection.releaseSavepoint(savepoint);
             return inserted;
         } catch (Throwable e) {
@@ -197,12 +199,13 @@ abstract class LockingDialect extends Dialect {
     }
 
     /** An id that is there already is left out and the rest tried again; the failed statement itself left nothing behind. */
-    private Set<UUID> insertMessages(Connection connection, List<NewRow> rows) throws SQLException {
+    private Set<UUID> insertMessages(Connection connection, List<NewRow> rows, @Nullable Birth birth)
+            throws SQLException {
         Map<UUID, NewRow> remaining = new LinkedHashMap<>();
         rows.forEach(row -> remaining.putIfAbsent(row.id(), row));
         for (int attempt = 0; !remaining.isEmpty(); attempt++) {
             try {
-                insertRows(connection, remaining.values());
+                insertRows(connection, remaining.values(), birth);
                 return remaining.keySet();
             } catch (SQLException e) {
                 if (!SqlErrors.isDuplicateKey(e) || attempt > 2) {
@@ -212,6 +215,15 @@ abstract class LockingDialect extends Dialect {
             }
         }
         return Set.of();
+    }
+
+    private void insertRows(Connection connection, Collection<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        List<NewRow> born = birth == null ? List.of() : open(connection, birth.wanted(rows));
+        if (birth == null || born.isEmpty()) {
+            insertRows(connection, rows);
+        } else {
+            insertBorn(connection, rows, birth, born);
+        }
     }
 
     /** Inserts all of them, in their order, or fails and inserts none. */
@@ -224,6 +236,80 @@ abstract class LockingDialect extends Dialect {
             }
             expect(rows.size(), statement.executeUpdate(), "insert messages");
         }
+    }
+
+    /** Looked at before the insert and not in it, where it would lock the row of the topic until the commit. */
+    private List<NewRow> open(Connection connection, List<NewRow> wanted) throws SQLException {
+        List<Integer> topics = wanted.stream().map(NewRow::topicId).distinct().toList();
+        if (topics.isEmpty()) {
+            return wanted;
+        }
+        Set<Integer> paused = query(
+                connection,
+                in(LockingSql.PAUSED, topics.size()),
+                binder -> {
+                    for (Integer topic : padded(topics)) {
+                        binder.integer(topic);
+                    }
+                },
+                LockingDialect::topicNumbers);
+        return wanted.stream().filter(row -> !paused.contains(row.topicId())).toList();
+    }
+
+    private static Set<Integer> topicNumbers(ResultSet rows) throws SQLException {
+        Set<Integer> numbers = new HashSet<>();
+        while (rows.next()) {
+            numbers.add(rows.getInt("id"));
+        }
+        return numbers;
+    }
+
+    private void insertBorn(Connection connection, Collection<NewRow> rows, Birth birth, List<NewRow> born)
+            throws SQLException {
+        Set<NewRow> leased = new HashSet<>(born);
+        String values = rows.stream()
+                .map(row -> leased.contains(row) ? LockingSql.INSERT_BORN_ROW : LockingSql.INSERT_UNBORN_ROW)
+                .collect(Collectors.joining(", "));
+        String insert = sqlOnce(LockingSql.INSERT_BORN.replace("{rows}", values).replace("{time}", timeParameter()));
+        try (PreparedStatement statement = connection.prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
+            Binder binder = bind(statement);
+            for (NewRow row : rows) {
+                binder.row(row);
+                if (leased.contains(row)) {
+                    binder.uuid(birth.lease().token())
+                            .text(birth.lease().holder())
+                            .micros(birth.lease().length());
+                }
+            }
+            expect(rows.size(), statement.executeUpdate(), "insert messages");
+            if (rows.size() == 1) {
+                birth.born(born.get(0).message().id().value(), generatedNumber(statement));
+            } else {
+                numbers(connection, born).forEach((seq, id) -> birth.born(id, seq));
+            }
+        }
+    }
+
+    private static long generatedNumber(PreparedStatement statement) throws SQLException {
+        try (ResultSet keys = statement.getGeneratedKeys()) {
+            if (!keys.next()) {
+                throw new SQLException("The driver does not say which number the message was given");
+            }
+            return keys.getLong(1);
+        }
+    }
+
+    /** Drivers differ in what they say of several rows, so they are read back. */
+    private Map<Long, UUID> numbers(Connection connection, List<NewRow> rows) throws SQLException {
+        return query(
+                connection,
+                in(LockingSql.NUMBERS, rows.size()),
+                binder -> {
+                    for (NewRow row : padded(rows)) {
+                        binder.uuid(row.message().id().value());
+                    }
+                },
+                this::numbersWithIds);
     }
 
     private Set<UUID> liveIds(Connection connection, Set<UUID> ids) throws SQLException {
@@ -330,58 +416,58 @@ abstract class LockingDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<Long> acknowledge(Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive)
+    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
+        Set<HeldRow> held = lockHeld(connection, rows);
         if (archive != JdbcOptions.Archive.OFF) {
             boolean withPayload = archive == JdbcOptions.Archive.FULL;
-            change(connection, LockingSql.COPY, held, "archive messages", binder -> binder.flag(withPayload));
+            change(connection, LockingSql.COPY, numbers(held), "archive messages", binder -> binder.flag(withPayload));
         }
-        change(connection, LockingSql.DELETE, held, "delete delivered messages", binder -> {});
+        change(connection, LockingSql.DELETE, numbers(held), "delete delivered messages", binder -> {});
         return held;
     }
 
     @Override
-    Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException {
-        Set<Long> changed = new HashSet<>();
+    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Set<HeldRow> changed = new HashSet<>();
         for (Rescheduled row : rows) {
             int met = update(
                     connection,
                     LockingSql.RESCHEDULE,
                     binder -> binder.micros(row.delay())
                             .text(row.error())
-                            .number(row.seq())
-                            .uuid(token));
+                            .number(row.row().seq())
+                            .uuid(row.row().token()));
             if (met == 1) {
-                changed.add(row.seq());
+                changed.add(row.row());
             }
         }
         return changed;
     }
 
     @Override
-    Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException {
-        Set<Long> changed = new HashSet<>();
+    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Set<HeldRow> changed = new HashSet<>();
         for (BuriedRow row : rows) {
             int met = update(
                     connection,
                     LockingSql.BURY,
-                    binder -> binder.text(row.reason())
-                            .text(row.error())
-                            .text(row.fingerprint())
-                            .number(row.seq())
-                            .uuid(token));
+                    binder -> binder.text(row.epitaph().reason())
+                            .text(row.epitaph().error())
+                            .text(row.epitaph().fingerprint())
+                            .number(row.row().seq())
+                            .uuid(row.row().token()));
             if (met == 1) {
-                changed.add(row.seq());
+                changed.add(row.row());
             }
         }
         return changed;
     }
 
     @Override
-    Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
-        change(connection, LockingSql.RELEASE, held, "release messages", binder -> {});
+    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
+        Set<HeldRow> held = lockHeld(connection, rows);
+        change(connection, LockingSql.RELEASE, numbers(held), "release messages", binder -> {});
         return held;
     }
 
@@ -397,18 +483,32 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease) throws SQLException {
-        Set<Long> held = lockHeld(connection, token, seqs);
-        change(connection, LockingSql.EXTEND, held, "extend leases", binder -> binder.micros(lease));
+    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+        Set<HeldRow> held = lockHeld(connection, rows);
+        change(connection, LockingSql.EXTEND, numbers(held), "extend leases", binder -> binder.micros(lease));
         return held;
     }
 
-    private Set<Long> lockHeld(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        return query(
+    private Set<HeldRow> lockHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        List<Long> seqs = rows.stream().map(HeldRow::seq).toList();
+        List<UUID> tokens = rows.stream().map(HeldRow::token).distinct().toList();
+        String lock = LockingSql.LOCK_HELD.replace("{tokens}", placeholders(tokens.size()));
+        Set<HeldRow> locked = query(
                 connection,
-                in(LockingSql.LOCK_HELD, seqs.size()),
-                binder -> bindNumbers(binder, seqs).uuid(token),
-                Dialect::numbers);
+                in(lock, seqs.size()),
+                binder -> {
+                    bindNumbers(binder, seqs);
+                    for (UUID token : padded(tokens)) {
+                        binder.uuid(token);
+                    }
+                },
+                this::heldRows);
+        locked.retainAll(new HashSet<>(rows));
+        return locked;
+    }
+
+    private static List<Long> numbers(Set<HeldRow> rows) {
+        return rows.stream().map(HeldRow::seq).sorted().toList();
     }
 
     @Override
@@ -423,7 +523,7 @@ abstract class LockingDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
         Set<Long> lost = query(
                 connection,
                 LockingSql.LOCK_LOST,

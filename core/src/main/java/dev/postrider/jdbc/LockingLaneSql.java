@@ -60,14 +60,15 @@ final class LockingLaneSql {
 
     static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
 
-    /** How far everybody has come: the highest number that can be seen, and the time. */
-    static final String SIGHT = "SELECT {now} AS now, (SELECT MAX(seq) FROM {message}) AS last_number";
+    /** How far everybody has come: the highest number that can be seen, and the time. And whether to look at all. */
+    static final String SIGHT = """
+            SELECT {now} AS now, (SELECT MAX(seq) FROM {message}) AS last_number, (SELECT paused FROM {topic} WHERE id = ?) AS paused
+            """;
 
     /** One lane's part of the question what is next; a union of these asks for all, in one statement and one snapshot. */
     static final String NEXT_IN_LANE = """
-            (SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+            (SELECT seq, lane, OCTET_LENGTH(payload) AS bytes FROM {message}
              WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ?
-               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
              ORDER BY seq LIMIT ?)
             """;
 
@@ -80,8 +81,8 @@ final class LockingLaneSql {
 
     /** One state's part of the question what waits in a key, in the order of the index; {@code {tenant}} is a comparison. */
     static final String WAITING = """
-            (SELECT seq, state, OCTET_LENGTH(payload) AS bytes FROM {message}
-             WHERE state = '{state}' AND topic_id = ? AND lane = ? AND seq > ? AND ordering_key = ? AND {tenant}
+            (SELECT seq, lane, state, OCTET_LENGTH(payload) AS bytes FROM {message}
+             WHERE state = '{state}' AND topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant}
              ORDER BY seq LIMIT ?)
             """;
 
@@ -99,7 +100,7 @@ final class LockingLaneSql {
             """;
 
     static final String FIND =
-            "SELECT seq, id, state, lane, tenant, ordering_key FROM {message} WHERE seq IN ({values})";
+            "SELECT seq, id, topic_id, state, lane, tenant, ordering_key FROM {message} WHERE seq IN ({values})";
 
     static final String COPY =
             LockingSql.COPY.replace("attempts, crashes, created_at, {now}", "attempts + 1, crashes, created_at, {now}");

@@ -35,9 +35,14 @@ final class LockingLanes extends LaneStatements {
     /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
     private static final int MOST_TIMED = 32;
 
-    private record Found(long seq, UUID id, String state, int lane, OrderingKey key) {}
+    /** Numbers of lanes and keys repeat from topic to topic. */
+    private record Place(int topicId, int lane) {}
 
-    private record Sized(long seq, String state, long bytes) {}
+    private record Key(Place place, OrderingKey key) {}
+
+    private record Found(long seq, UUID id, String state, Key key) {}
+
+    private record Sized(long seq, int lane, String state, long bytes) {}
 
     private final LockingDialect dialect;
 
@@ -90,10 +95,10 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer) throws SQLException {
-        Map<UUID, Integer> revisions = new HashMap<>();
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException {
+        Map<UUID, Long> stored = new HashMap<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic :
-                byTopic(floors.keySet()).entrySet()) {
+                byTopic(floors.byLane().keySet()).entrySet()) {
             Map<UUID, Integer> held = lanes(connection, topic.getKey(), topic.getValue(), " FOR UPDATE");
             List<LaneCursor> kept = topic.getValue().stream()
                     .filter(lane -> held.containsKey(lane.token))
@@ -106,7 +111,8 @@ final class LockingLanes extends LaneStatements {
                     LockingDialect.in(LockingLaneSql.PROLONG, kept.size()),
                     binder -> bindLanes(binder.micros(lease).integer(buffer).integer(topic.getKey()), kept));
             for (LaneCursor lane : kept) {
-                long floor = floors.getOrDefault(lane, 0L);
+                long floor = floors.byLane().getOrDefault(lane, 0L);
+                stored.put(lane.token, floor);
                 if (floor > lane.storedFloor()) {
                     dialect.update(
                             connection,
@@ -114,14 +120,13 @@ final class LockingLanes extends LaneStatements {
                             binder -> binder.number(floor).integer(lane.topicId).integer(lane.lane));
                 }
             }
-            revisions.putAll(held);
         }
-        return new Renewed(revisions, 0);
+        return new Renewed(stored, Horizon.NO_TRANSACTION);
     }
 
     @Override
-    void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException {
-        List<LaneCursor> inOrder = floors.keySet().stream()
+    void release(Connection connection, Floors floors) throws SQLException {
+        List<LaneCursor> inOrder = floors.byLane().keySet().stream()
                 .sorted(Comparator.comparingInt((LaneCursor lane) -> lane.topicId)
                         .thenComparingInt(lane -> lane.lane))
                 .toList();
@@ -129,7 +134,7 @@ final class LockingLanes extends LaneStatements {
             dialect.update(
                     connection,
                     LockingLaneSql.FREE,
-                    binder -> binder.number(floors.getOrDefault(lane, 0L))
+                    binder -> binder.number(floors.byLane().getOrDefault(lane, 0L))
                             .integer(lane.topicId)
                             .integer(lane.lane)
                             .uuid(lane.token));
@@ -252,11 +257,14 @@ final class LockingLanes extends LaneStatements {
 
     // Reading
 
-    /** The sight comes first: whatever had finished by then is seen by what follows. */
+    /** The sight comes first: whatever had finished by then is seen by what follows. A pause that begins later is too late. */
     @Override
     Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
             throws SQLException {
-        Horizon.Sight sight = sight(connection);
+        Sighting sighting = sight(connection, topicId);
+        if (sighting.paused()) {
+            return sighting;
+        }
         Set<Long> inHand = new HashSet<>(leaveOut);
         String select = String.join(" UNION ALL ", Collections.nCopies(looks.size(), LockingLaneSql.NEXT_IN_LANE));
         List<Sized> next = dialect.query(
@@ -267,22 +275,25 @@ final class LockingLanes extends LaneStatements {
                         binder.integer(topicId)
                                 .integer(look.lane())
                                 .number(look.start())
-                                .integer(topicId)
                                 .integer(look.room() + inHand.size());
                     }
                 },
                 rows -> sized(rows, "PENDING"));
         next.removeIf(row -> inHand.contains(row.seq()));
         next.sort(Comparator.comparingLong(Sized::seq));
-        return new Sighting(sight, fetch(connection, upToBudget(next, maxBytes)));
+        Map<Integer, Integer> room = new HashMap<>();
+        looks.forEach(look -> room.put(look.lane(), look.room()));
+        next.removeIf(row -> room.merge(row.lane(), -1, Integer::sum) < 0);
+        return new Sighting(sighting.sight(), false, fetch(connection, upToBudget(next, maxBytes)));
     }
 
-    private Horizon.Sight sight(Connection connection) throws SQLException {
-        return dialect.query(connection, LockingLaneSql.SIGHT, binder -> {}, row -> {
+    private Sighting sight(Connection connection, int topicId) throws SQLException {
+        return dialect.query(connection, LockingLaneSql.SIGHT, binder -> binder.integer(topicId), row -> {
             row.next();
             long now = micros(dialect.readTime(row, "now"));
             long oldest = now - Binder.toMicros(OLDEST_TRANSACTION);
-            return new Horizon.Sight("", row.getLong("last_number"), oldest, now);
+            Horizon.Sight sight = new Horizon.Sight("", row.getLong("last_number"), oldest, now);
+            return new Sighting(sight, row.getBoolean("paused"), List.of());
         });
     }
 
@@ -294,7 +305,10 @@ final class LockingLanes extends LaneStatements {
         List<Sized> sized = new ArrayList<>();
         while (rows.next()) {
             sized.add(new Sized(
-                    rows.getLong("seq"), state == null ? rows.getString("state") : state, rows.getLong("bytes")));
+                    rows.getLong("seq"),
+                    rows.getInt("lane"),
+                    state == null ? rows.getString("state") : state,
+                    rows.getLong("bytes")));
         }
         return sized;
     }
@@ -332,10 +346,11 @@ final class LockingLanes extends LaneStatements {
         Set<Long> inHand = new HashSet<>(leaveOut);
         List<Sized> due = new ArrayList<>();
         for (Due beside : due(connection, "SCHEDULED", topicId, lanes, inHand)) {
-            due.add(new Sized(beside.seq(), "SCHEDULED", beside.bytes()));
+            due.add(new Sized(beside.seq(), beside.lane(), "SCHEDULED", beside.bytes()));
         }
         for (Due head : due(connection, "RETRY", topicId, lanes, inHand)) {
-            List<Sized> waiting = waiting(connection, topicId, head.lane(), head.key(), 0, BEHIND_HEAD);
+            Key key = new Key(new Place(topicId, head.lane()), head.key());
+            List<Sized> waiting = waiting(connection, key, BEHIND_HEAD);
             if (!waiting.isEmpty() && waiting.get(0).seq() == head.seq()) {
                 due.addAll(waiting);
             }
@@ -371,10 +386,9 @@ final class LockingLanes extends LaneStatements {
         return new OrderingKey(row.getString("tenant"), key == null ? "" : key);
     }
 
-    /** What waits in a key beyond a number, the lowest first. */
-    private List<Sized> waiting(Connection connection, int topicId, int lane, OrderingKey key, long beyond, int limit)
-            throws SQLException {
-        String tenant = key.tenant();
+    /** What waits in a key, the lowest first. */
+    private List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
+        String tenant = key.key().tenant();
         String one = LockingLaneSql.WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
         List<String> states = List.of("RETRY", "BLOCKED", "PARKED");
         String all =
@@ -384,7 +398,9 @@ final class LockingLanes extends LaneStatements {
                 all,
                 binder -> {
                     for (int i = 0; i < states.size(); i++) {
-                        binder.integer(topicId).integer(lane).number(beyond).text(key.key());
+                        binder.integer(key.place().topicId())
+                                .integer(key.place().lane())
+                                .text(key.key().key());
                         if (tenant != null) {
                             binder.text(tenant);
                         }
@@ -445,7 +461,7 @@ final class LockingLanes extends LaneStatements {
                     binder -> binder.flag(withPayload));
         }
         dialect.change(connection, LockingSql.DELETE, met.keySet(), "delete delivered messages", binder -> {});
-        return waiting ? promoted(connection, fence, met) : written(met, false);
+        return waiting ? promoted(connection, met) : written(met, false);
     }
 
     @Override
@@ -463,7 +479,7 @@ final class LockingLanes extends LaneStatements {
                         row.seq(), row.state().equals("RETRY") || row.state().equals("PARKED"));
             }
         }
-        return outOfKey ? promoted(connection, fence, met) : new Written(keyHeld, 0);
+        return outOfKey ? promoted(connection, met) : new Written(keyHeld, Horizon.NO_TRANSACTION);
     }
 
     private void move(Connection connection, Move row) throws SQLException {
@@ -487,14 +503,12 @@ final class LockingLanes extends LaneStatements {
     Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
         Map<Long, Found> met = fenced(connection, fence, rows);
         met.values().removeIf(row -> !row.state().equals("PENDING"));
-        Map<Integer, Integer> topics = topics(fence);
-        Map<OrderingKey, Long> lowest = new HashMap<>();
+        Map<Key, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();
         for (Found row : met.values()) {
             Long first = lowest.get(row.key());
             if (first == null) {
-                List<Sized> waiting =
-                        waiting(connection, topics.getOrDefault(row.lane(), 0), row.lane(), row.key(), 0, 1);
+                List<Sized> waiting = waiting(connection, row.key(), 1);
                 first = waiting.isEmpty() ? Long.MAX_VALUE : waiting.get(0).seq();
             }
             behind.put(row.seq(), first < row.seq());
@@ -502,7 +516,7 @@ final class LockingLanes extends LaneStatements {
         }
         wait(connection, "BLOCKED", behind, true);
         wait(connection, "RETRY", behind, false);
-        return new Written(behind, 0);
+        return new Written(behind, Horizon.NO_TRANSACTION);
     }
 
     private void wait(Connection connection, String state, Map<Long, Boolean> rows, boolean which) throws SQLException {
@@ -516,9 +530,9 @@ final class LockingLanes extends LaneStatements {
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
         Map<UUID, Integer> held = held(connection, fence, dialect.shareLock());
-        Set<Integer> lanes = fence.stream()
+        Set<Place> lanes = fence.stream()
                 .filter(lane -> held.containsKey(lane.token))
-                .map(lane -> lane.lane)
+                .map(lane -> new Place(lane.topicId, lane.lane))
                 .collect(Collectors.toSet());
         Map<Long, Found> met = new TreeMap<>();
         if (!lanes.isEmpty()) {
@@ -532,9 +546,9 @@ final class LockingLanes extends LaneStatements {
                                     found.getLong("seq"),
                                     dialect.readUuid(found, "id"),
                                     found.getString("state"),
-                                    found.getInt("lane"),
-                                    key(found));
-                            if (row.id().equals(rows.get(row.seq())) && lanes.contains(row.lane())) {
+                                    new Key(new Place(found.getInt("topic_id"), found.getInt("lane")), key(found)));
+                            if (row.id().equals(rows.get(row.seq()))
+                                    && lanes.contains(row.key().place())) {
                                 met.put(row.seq(), row);
                             }
                         }
@@ -547,20 +561,17 @@ final class LockingLanes extends LaneStatements {
     private static Written written(Map<Long, Found> met, boolean keyHeld) {
         Map<Long, Boolean> answers = new HashMap<>();
         met.keySet().forEach(seq -> answers.put(seq, keyHeld));
-        return new Written(answers, 0);
+        return new Written(answers, Horizon.NO_TRANSACTION);
     }
 
     /** The lowest of what is left waiting in each key becomes its head, due now. */
-    private Written promoted(Connection connection, Collection<LaneCursor> fence, Map<Long, Found> gone)
-            throws SQLException {
-        Map<Integer, Integer> topics = topics(fence);
-        Map<OrderingKey, Boolean> held = new HashMap<>();
+    private Written promoted(Connection connection, Map<Long, Found> gone) throws SQLException {
+        Map<Key, Boolean> held = new HashMap<>();
         Map<Long, Boolean> answers = new HashMap<>();
         for (Found row : gone.values()) {
             Boolean keyHeld = held.get(row.key());
             if (keyHeld == null) {
-                List<Sized> left =
-                        waiting(connection, topics.getOrDefault(row.lane(), 0), row.lane(), row.key(), row.seq(), 1);
+                List<Sized> left = waiting(connection, row.key(), 1);
                 keyHeld = !left.isEmpty();
                 if (keyHeld && left.get(0).state().equals("BLOCKED")) {
                     dialect.change(
@@ -574,12 +585,6 @@ final class LockingLanes extends LaneStatements {
             }
             answers.put(row.seq(), keyHeld);
         }
-        return new Written(answers, 0);
-    }
-
-    private static Map<Integer, Integer> topics(Collection<LaneCursor> fence) {
-        Map<Integer, Integer> topics = new HashMap<>();
-        fence.forEach(lane -> topics.put(lane.lane, lane.topicId));
-        return topics;
+        return new Written(answers, Horizon.NO_TRANSACTION);
     }
 }

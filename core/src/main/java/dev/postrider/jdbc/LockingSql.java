@@ -29,6 +29,28 @@ final class LockingSql {
 
     static final String TAKE_BACK_MARK = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash = ? AND message_id = ?";
 
+    /** The same for messages that this node means to take over: each either leased to it from the start or not. */
+    static final String INSERT_BORN = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, created_at, updated_at, lease_token, locked_by, locked_until)
+            VALUES {rows}
+            """;
+
+    static final String INSERT_BORN_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PROCESSING' END,
+             GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, ?, ?, {later})
+            """;
+
+    static final String INSERT_UNBORN_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END,
+             GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, NULL, NULL, NULL)
+            """;
+
+    static final String PAUSED = "SELECT id FROM {topic} WHERE paused AND id IN ({values})";
+
     /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
     static final String LOCK_DUE = """
             SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
@@ -65,8 +87,12 @@ final class LockingSql {
 
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
-    static final String LOCK_HELD =
-            "SELECT seq FROM {message} WHERE seq IN ({values}) AND lease_token = ? AND state = 'PROCESSING' FOR UPDATE";
+    /** Rows of many claims, with their tokens: which of them go together is for the caller to see. */
+    static final String LOCK_HELD = """
+            SELECT seq, lease_token FROM {message}
+            WHERE seq IN ({values}) AND lease_token IN ({tokens}) AND state = 'PROCESSING'
+            FOR UPDATE
+            """;
 
     static final String LOCK_CLAIM =
             "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE";
@@ -77,7 +103,7 @@ final class LockingSql {
                                    occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
             SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
                    CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts, crashes, created_at, {now}
+                   occurred_at, deliver_at, GREATEST(attempts, 1), crashes, created_at, {now}
             FROM {message} WHERE seq IN ({values})
             """;
 
@@ -85,15 +111,15 @@ final class LockingSql {
 
     static final String RESCHEDULE = """
             UPDATE {message}
-            SET state = 'PENDING', available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
+            SET state = 'PENDING', attempts = GREATEST(attempts, 1), available_at = {later}, last_error = ?, lease_token = NULL, locked_by = NULL,
                 locked_until = NULL, updated_at = {now}
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
     static final String BURY = """
             UPDATE {message}
-            SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL, locked_by = NULL,
-                locked_until = NULL, updated_at = {now}
+            SET state = 'DEAD', attempts = GREATEST(attempts, 1), reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+                locked_by = NULL, locked_until = NULL, updated_at = {now}
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
@@ -139,6 +165,8 @@ final class LockingSql {
     static final String PURGE_KEYS = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
 
     static final String FIRST_USES = "SELECT * FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+
+    static final String NUMBERS = "SELECT seq, id FROM {message} WHERE id IN ({values})";
 
     static final String LIVE_IDS = "SELECT id FROM {message} WHERE id IN ({values})";
 

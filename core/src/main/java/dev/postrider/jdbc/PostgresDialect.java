@@ -62,7 +62,10 @@ final class PostgresDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows) throws SQLException {
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        if (birth != null && rows.stream().anyMatch(birth::isWanted)) {
+            return insertBorn(connection, rows, birth);
+        }
         if (rows.size() == 1) {
             return insertOne(connection, rows.get(0));
         }
@@ -75,6 +78,31 @@ final class PostgresDialect extends Dialect {
                 keyed ? PostgresSql.INSERT_KEYED : PostgresSql.INSERT,
                 binder -> bindInput(binder, rows),
                 this::ids);
+    }
+
+    private Set<UUID> insertBorn(Connection connection, List<NewRow> rows, Birth birth) throws SQLException {
+        boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
+        if (rows.size() == 1) {
+            NewRow row = rows.get(0);
+            return query(
+                    connection,
+                    keyed ? PostgresSql.INSERT_ONE_KEYED_BORN : PostgresSql.INSERT_ONE_BORN,
+                    binder -> bindLease(keyed ? binder.mark(row).row(row) : binder.row(row), birth)
+                            .integer(row.topicId()),
+                    answer -> idsAndBirths(answer, birth));
+        }
+        return query(
+                connection,
+                keyed ? PostgresSql.INSERT_KEYED_BORN : PostgresSql.INSERT_BORN,
+                binder -> bindLease(bindInput(binder, rows), birth)
+                        .array("uuid", column(birth.wanted(rows), Message::id, MessageId::value)),
+                answer -> idsAndBirths(answer, birth));
+    }
+
+    private static Binder bindLease(Binder binder, Birth birth) throws SQLException {
+        return binder.uuid(birth.lease().token())
+                .text(birth.lease().holder())
+                .micros(birth.lease().length());
     }
 
     private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
@@ -94,8 +122,8 @@ final class PostgresDialect extends Dialect {
     }
 
     /** In the order of {@link Binder#row}, a column at a time. */
-    private static void bindInput(Binder binder, List<NewRow> rows) throws SQLException {
-        binder.array("uuid", column(rows, Message::id, MessageId::value))
+    private static Binder bindInput(Binder binder, List<NewRow> rows) throws SQLException {
+        return binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())
                 .array("text", column(rows, message -> message.topic().namespace()))
                 .array("text", column(rows, message -> message.topic().topic()))
@@ -209,52 +237,51 @@ final class PostgresDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<Long> acknowledge(Connection connection, UUID token, Collection<Long> seqs, JdbcOptions.Archive archive)
+    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
         if (archive == JdbcOptions.Archive.OFF) {
-            return query(connection, PostgresSql.DELETE, binder -> held(binder, seqs, token), Dialect::numbers);
+            return query(connection, PostgresSql.DELETE, binder -> lookUp(binder, rows), this::heldRows);
         }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
         return query(
-                connection,
-                PostgresSql.ARCHIVE,
-                binder -> held(binder, seqs, token).flag(withPayload),
-                Dialect::numbers);
+                connection, PostgresSql.ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), this::heldRows);
     }
 
     @Override
-    Set<Long> reschedule(Connection connection, UUID token, List<Rescheduled> rows) throws SQLException {
+    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        List<HeldRow> held = rows.stream().map(Rescheduled::row).toList();
         return query(
                 connection,
                 PostgresSql.RESCHEDULE,
-                binder -> binder.array(
-                                "int8", rows.stream().map(Rescheduled::seq).toArray())
+                binder -> held(binder, held)
                         .array(
                                 "int8",
                                 rows.stream()
                                         .map(row -> Binder.toMicros(row.delay()))
                                         .toArray())
-                        .array("text", rows.stream().map(Rescheduled::error).toArray())
-                        .uuid(token),
-                Dialect::numbers);
+                        .array("text", rows.stream().map(Rescheduled::error).toArray()),
+                this::heldRows);
     }
 
     @Override
-    Set<Long> bury(Connection connection, UUID token, List<BuriedRow> rows) throws SQLException {
+    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        List<HeldRow> held = rows.stream().map(BuriedRow::row).toList();
+        List<Epitaph> epitaphs = rows.stream().map(BuriedRow::epitaph).toList();
         return query(
                 connection,
                 PostgresSql.BURY,
-                binder -> binder.array("int8", rows.stream().map(BuriedRow::seq).toArray())
-                        .array("text", rows.stream().map(BuriedRow::reason).toArray())
-                        .array("text", rows.stream().map(BuriedRow::error).toArray())
-                        .array("text", rows.stream().map(BuriedRow::fingerprint).toArray())
-                        .uuid(token),
-                Dialect::numbers);
+                binder -> held(binder, held)
+                        .array("text", epitaphs.stream().map(Epitaph::reason).toArray())
+                        .array("text", epitaphs.stream().map(Epitaph::error).toArray())
+                        .array(
+                                "text",
+                                epitaphs.stream().map(Epitaph::fingerprint).toArray()),
+                this::heldRows);
     }
 
     @Override
-    Set<Long> release(Connection connection, UUID token, Collection<Long> seqs) throws SQLException {
-        return query(connection, PostgresSql.RELEASE, binder -> held(binder, seqs, token), Dialect::numbers);
+    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
+        return query(connection, PostgresSql.RELEASE, binder -> held(binder, rows), this::heldRows);
     }
 
     @Override
@@ -266,13 +293,18 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    Set<Long> extend(Connection connection, UUID token, Collection<Long> seqs, Duration lease) throws SQLException {
-        return query(
-                connection, PostgresSql.EXTEND, binder -> held(binder.micros(lease), seqs, token), Dialect::numbers);
+    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+        return query(connection, PostgresSql.EXTEND, binder -> lookUp(binder.micros(lease), rows), this::heldRows);
     }
 
-    private static Binder held(Binder binder, Collection<Long> seqs, UUID token) throws SQLException {
-        return binder.array("int8", seqs.toArray()).uuid(token);
+    /** The numbers to look up, and then each with its token. */
+    private static Binder lookUp(Binder binder, List<HeldRow> rows) throws SQLException {
+        return held(binder.array("int8", rows.stream().map(HeldRow::seq).toArray()), rows);
+    }
+
+    private static Binder held(Binder binder, List<HeldRow> rows) throws SQLException {
+        return binder.array("int8", rows.stream().map(HeldRow::seq).toArray())
+                .array("uuid", rows.stream().map(HeldRow::token).toArray());
     }
 
     @Override
@@ -284,7 +316,7 @@ final class PostgresDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, BuriedRow epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
         return update(
                 connection,
                 PostgresSql.SWEEP,

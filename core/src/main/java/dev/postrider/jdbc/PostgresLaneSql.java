@@ -22,7 +22,7 @@ final class PostgresLaneSql {
             RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer
             """;
 
-    /** Locked in the order of everybody else who locks more than one. */
+    /** Locked in the order of everybody else who locks more than one. The floor is only true of the server that showed it. */
     static final String RENEW = """
             WITH held AS MATERIALIZED (
                 SELECT l.topic_id, l.lane, mine.floor
@@ -31,10 +31,13 @@ final class PostgresLaneSql {
                 ORDER BY l.topic_id, l.lane
                 FOR NO KEY UPDATE OF l
             )
-            UPDATE {lane} AS l SET until = clock_timestamp() + ? * interval '1 microsecond', floor = held.floor, buffer = ?
+            UPDATE {lane} AS l
+            SET until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
+                floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
+                             THEN held.floor ELSE l.floor END
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
-            RETURNING l.token, l.revision, pg_current_xact_id()::text::bigint AS transaction
+            RETURNING l.token, l.floor, pg_current_xact_id()::text::bigint AS transaction
             """;
 
     static final String RELEASE = """
@@ -46,7 +49,9 @@ final class PostgresLaneSql {
                 FOR NO KEY UPDATE OF l
             )
             UPDATE {lane} AS l
-            SET owner = NULL, token = NULL, until = clock_timestamp(), floor = held.floor, buffer = 0, alone = NULL
+            SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
+                floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
+                             THEN held.floor ELSE l.floor END
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
             """;
@@ -100,13 +105,15 @@ final class PostgresLaneSql {
     /**
      * One statement, and so one snapshot, for all lanes, beginning where everything is known: two reads could show the second
      * message of a key and then the first. The last number is read without a transaction id, and paired later with one that is
-     * taken after it. What was read before is left out by a hashed list. The sight is materialized, or it would be looked up again
-     * for every row. The rows come out in the order of their numbers, but nothing says so: to sort them once more is dearer here
-     * than there.
+     * taken after it; a sequence that was never used already shows the number that comes first. What was read before is left out by
+     * a hashed list. The sight is materialized, or it would be taken again for every row. The rows come out in the order of their
+     * numbers, but nothing says so: to sort them once more is dearer here than there.
      */
     static final String READ = """
             WITH sight AS MATERIALIZED (
-                SELECT last_value AS last_number, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS finished_before,
+                SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS last_number,
+                       pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS finished_before,
+                       EXISTS (SELECT FROM {topic} WHERE id = ? AND paused) AS paused,
                        coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
                 FROM {message_seq}
             )
@@ -114,7 +121,10 @@ final class PostgresLaneSql {
             FROM sight
             LEFT JOIN (
                 SELECT * FROM (
-                    SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING)
+                    SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
+                           correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at,
+                           m.lane, attempts, crashes,
+                           sum(octet_length(m.payload)) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING)
                                 - octet_length(m.payload) AS before
                     FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
                     CROSS JOIN LATERAL (
@@ -217,12 +227,14 @@ final class PostgresLaneSql {
             )
             """;
 
-    static final String WITHOUT_WAITING =
-            "SELECT seq, false AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished";
+    static final String COUNTED = """
+            SELECT count(*) AS met, array_agg(seq) AS seqs, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
+            """;
 
-    static final String DELETE = FENCE + DELETED + WITHOUT_WAITING;
+    /** What is returned is kept by the server until the end of the statement: no more of it than is needed. */
+    static final String DELETE = FENCE + DELETED.replace("RETURNING m.*", "RETURNING m.seq") + COUNTED;
 
-    static final String ARCHIVE = FENCE + DELETED + ARCHIVED + WITHOUT_WAITING;
+    static final String ARCHIVE = FENCE + DELETED + ARCHIVED + COUNTED;
 
     /**
      * The lowest of what is left waiting in each key becomes its head, due now. Rows of this statement's own are still visible to
@@ -230,20 +242,19 @@ final class PostgresLaneSql {
      */
     static final String PROMOTE = """
             , keys AS (
-                SELECT topic_id, lane, tenant, ordering_key, min(seq) AS from_seq FROM finished
-                GROUP BY topic_id, lane, tenant, ordering_key
+                SELECT DISTINCT topic_id, lane, tenant, ordering_key FROM finished
             ), heads AS MATERIALIZED (
                 SELECT keys.*, head.seq, head.state
                 FROM keys CROSS JOIN LATERAL (
                     SELECT seq, state FROM {message} AS w
                     WHERE w.topic_id = keys.topic_id AND w.lane = keys.lane AND w.ordering_key = keys.ordering_key
                       AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM keys.tenant
-                      AND w.seq > keys.from_seq AND w.seq NOT IN (SELECT seq FROM finished)
+                      AND w.seq NOT IN (SELECT seq FROM finished)
                     ORDER BY w.seq LIMIT 1
                 ) AS head
             ), promoted AS (
                 UPDATE {message} AS m SET state = 'RETRY', available_at = clock_timestamp(), updated_at = clock_timestamp()
-                FROM heads WHERE heads.state = 'BLOCKED' AND m.seq = heads.seq
+                FROM heads WHERE heads.state = 'BLOCKED' AND m.seq = heads.seq AND m.state = 'BLOCKED'
             )
             SELECT f.seq, heads.seq IS NOT NULL AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction
             FROM finished AS f

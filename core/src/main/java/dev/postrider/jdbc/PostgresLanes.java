@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -61,29 +62,33 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Map<LaneCursor, Long> floors, Duration lease, int buffer) throws SQLException {
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException {
         return dialect.query(
                 connection,
                 PostgresLaneSql.RENEW,
-                binder -> floors(binder, floors).micros(lease).integer(buffer),
+                binder -> floors(binder, floors).micros(lease).integer(buffer).text(floors.server()),
                 rows -> {
-                    Map<UUID, Integer> revisions = new HashMap<>();
-                    long transaction = 0;
+                    Map<UUID, Long> stored = new HashMap<>();
+                    long transaction = Horizon.NO_TRANSACTION;
                     while (rows.next()) {
-                        revisions.put(dialect.readUuid(rows, "token"), rows.getInt("revision"));
+                        stored.put(dialect.readUuid(rows, "token"), rows.getLong("floor"));
                         transaction = rows.getLong("transaction");
                     }
-                    return new Renewed(revisions, transaction);
+                    return new Renewed(stored, transaction);
                 });
     }
 
     @Override
-    void release(Connection connection, Map<LaneCursor, Long> floors) throws SQLException {
-        dialect.update(connection, PostgresLaneSql.RELEASE, binder -> floors(binder, floors));
+    void release(Connection connection, Floors floors) throws SQLException {
+        dialect.update(
+                connection,
+                PostgresLaneSql.RELEASE,
+                binder -> floors(binder, floors).text(floors.server()));
     }
 
-    private static Binder floors(Binder binder, Map<LaneCursor, Long> floors) throws SQLException {
-        return lanes(binder, floors.keySet()).array("int8", floors.values().toArray());
+    private static Binder floors(Binder binder, Floors floors) throws SQLException {
+        return lanes(binder, floors.byLane().keySet())
+                .array("int8", floors.byLane().values().toArray());
     }
 
     private static Binder lanes(Binder binder, Collection<LaneCursor> lanes) throws SQLException {
@@ -168,7 +173,8 @@ final class PostgresLanes extends LaneStatements {
         return dialect.query(
                 connection,
                 PostgresLaneSql.READ,
-                binder -> binder.array("int2", column(looks, LaneCursor.Look::lane))
+                binder -> binder.integer(topicId)
+                        .array("int2", column(looks, LaneCursor.Look::lane))
                         .array("int8", column(looks, LaneCursor.Look::start))
                         .array("int4", column(looks, LaneCursor.Look::room))
                         .integer(topicId)
@@ -182,16 +188,19 @@ final class PostgresLanes extends LaneStatements {
         rows.next();
         Horizon.Sight sight = new Horizon.Sight(
                 rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
+        boolean paused = rows.getBoolean("paused");
         List<LaneRow> found = new ArrayList<>();
         rows.getLong("seq");
         if (rows.wasNull()) {
-            return new Sighting(sight, found);
+            return new Sighting(sight, paused, found);
         }
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
+        int lane = rows.findColumn("lane");
         do {
-            found.add(laneRow(rows, dialect));
+            found.add(new LaneRow(rows.getInt(lane), "PENDING", reader.read(Instant.EPOCH)));
         } while (rows.next());
         found.sort(BY_NUMBER);
-        return new Sighting(sight, found);
+        return new Sighting(sight, paused, found);
     }
 
     @Override
@@ -242,17 +251,33 @@ final class PostgresLanes extends LaneStatements {
             boolean waiting,
             JdbcOptions.Archive archive)
             throws SQLException {
-        if (archive == JdbcOptions.Archive.OFF) {
-            return written(
-                    connection,
-                    waiting ? PostgresLaneSql.DELETE_WAITING : PostgresLaneSql.DELETE,
-                    binder -> rows(fence(binder, fence), rows));
-        }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
-        return written(
-                connection,
-                waiting ? PostgresLaneSql.ARCHIVE_WAITING : PostgresLaneSql.ARCHIVE,
-                binder -> rows(fence(binder, fence), rows).flag(withPayload));
+        Dialect.Bind bind = archive == JdbcOptions.Archive.OFF
+                ? binder -> rows(fence(binder, fence), rows)
+                : binder -> rows(fence(binder, fence), rows).flag(withPayload);
+        if (waiting) {
+            String statement = archive == JdbcOptions.Archive.OFF
+                    ? PostgresLaneSql.DELETE_WAITING
+                    : PostgresLaneSql.ARCHIVE_WAITING;
+            return written(connection, statement, bind);
+        }
+        String statement =
+                archive == JdbcOptions.Archive.OFF ? PostgresLaneSql.DELETE : PostgresLaneSql.ARCHIVE;
+        return dialect.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
+    }
+
+    /** Nearly always all of them are met, and a count says so. */
+    private static Written acknowledged(ResultSet answer, Set<Long> sent) throws SQLException {
+        answer.next();
+        Map<Long, Boolean> keyHeld = new HashMap<>();
+        if (answer.getInt("met") == sent.size()) {
+            sent.forEach(seq -> keyHeld.put(seq, false));
+        } else if (answer.getArray("seqs") != null) {
+            for (Long seq : (Long[]) answer.getArray("seqs").getArray()) {
+                keyHeld.put(seq, false);
+            }
+        }
+        return new Written(keyHeld, answer.getLong("transaction"));
     }
 
     @Override
@@ -292,7 +317,7 @@ final class PostgresLanes extends LaneStatements {
     private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {
         return dialect.query(connection, statement, bind, rows -> {
             Map<Long, Boolean> keyHeld = new HashMap<>();
-            long transaction = 0;
+            long transaction = Horizon.NO_TRANSACTION;
             while (rows.next()) {
                 keyHeld.put(rows.getLong("seq"), rows.getBoolean("key_held"));
                 transaction = rows.getLong("transaction");

@@ -29,14 +29,16 @@ final class PostgresSql {
                 + "ON CONFLICT (id) DO NOTHING RETURNING id";
     }
 
-    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
-    static final String INSERT_ONE_KEYED = """
+    static final String MARK = """
             WITH mark AS (
                 INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
                 RETURNING message_id
             )
-            """ + INTO_MESSAGE + """
+            """;
+
+    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
+    static final String INSERT_ONE_KEYED = MARK + INTO_MESSAGE + """
             SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
                    ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
                    CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
@@ -66,22 +68,90 @@ final class PostgresSql {
     static final String INSERT =
             INSERT_MESSAGE + "FROM " + INPUT + "ORDER BY ord ON CONFLICT (id) DO NOTHING RETURNING id";
 
-    /** As for one; messages without a key travel along. */
-    static final String INSERT_KEYED =
-            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + """
-            ), mark AS (
+    static final String MARKS = """
+            mark AS (
                 INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash)
                 SELECT topic_id, key_hash, id, payload_hash FROM input WHERE key_hash IS NOT NULL
                 ORDER BY topic_id, key_hash, ord -- every transaction takes its marks in the same order
                 ON CONFLICT DO NOTHING
                 RETURNING message_id
             )
-            """ + INSERT_MESSAGE + """
+            """;
+
+    /** As for one; messages without a key travel along. */
+    static final String INSERT_KEYED =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_MESSAGE + """
             FROM input LEFT JOIN mark ON mark.message_id = input.id
             WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id
+            """;
+
+    /**
+     * One message that this node means to take over: leased to it from the start unless its topic, whose number is the last parameter,
+     * is paused. It comes back with its number if it was leased.
+     */
+    static final String ONE_BORN = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
+            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
+                   ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
+                   CASE WHEN NOT paused THEN 'PROCESSING'
+                        WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(?::timestamptz, clock_timestamp()),
+                   CASE WHEN NOT paused THEN ?::uuid END, CASE WHEN NOT paused THEN ? END,
+                   CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
+            """;
+
+    static final String INSERT_ONE_BORN = ONE_BORN + """
+            FROM {topic} AS t WHERE t.id = ?
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """;
+
+    static final String INSERT_ONE_KEYED_BORN = MARK + ONE_BORN + """
+            FROM {topic} AS t CROSS JOIN mark WHERE t.id = ?
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """;
+
+    /**
+     * The same for messages that this node means to take over: those whose ids are given are leased to it from the start, unless their
+     * topic is paused, and come back with their numbers.
+     */
+    static final String INSERT_BORN_MESSAGE = """
+            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
+            SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
+                   deliver_at, lane,
+                   CASE WHEN open_topic IS NOT NULL THEN 'PROCESSING'
+                        WHEN lane IS NOT NULL AND deliver_at > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
+                   greatest(deliver_at, clock_timestamp()),
+                   CASE WHEN open_topic IS NOT NULL THEN ?::uuid END, CASE WHEN open_topic IS NOT NULL THEN ? END,
+                   CASE WHEN open_topic IS NOT NULL THEN clock_timestamp() + ? * interval '1 microsecond' END
+            FROM input
+            LEFT JOIN (SELECT id FROM {topic} WHERE NOT paused) AS topics (open_topic)
+                   ON open_topic = input.topic_id AND input.id = ANY (?::uuid[])
+            """;
+
+    static final String INSERT_BORN =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + ")\n" + INSERT_BORN_MESSAGE + """
+            ORDER BY ord
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """;
+
+    static final String INSERT_KEYED_BORN =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_BORN_MESSAGE + """
+            LEFT JOIN mark ON mark.message_id = input.id
+            WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
+            ORDER BY ord
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
 
     static final String FIRST_USES = """
@@ -139,52 +209,63 @@ final class PostgresSql {
             RETURNING m.*
             """;
 
-    // Outcomes name the token and not the state: a row has a token exactly while it is PROCESSING, by the table's own
-    // constraint,
-    // and naming the state would let the planner go through all that is leased instead of looking up the numbers.
+    // Outcomes are of many claims, each row with its own token. They name the token and not the state: a row has a
+    // token exactly while
+    // it is PROCESSING, by the table's own constraint, and naming the state would let the planner go through all that
+    // is leased
+    // instead of looking up the numbers. A row that was born claimed has no attempt counted yet: every outcome of an
+    // attempt counts it.
 
-    static final String DELETE =
-            "DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING seq";
+    static final String DELETE = """
+            DELETE FROM {message}
+            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            RETURNING seq, lease_token
+            """;
 
     static final String ARCHIVE = """
             WITH done AS (
-                DELETE FROM {message} WHERE seq = ANY (?::bigint[]) AND lease_token = ? RETURNING *
+                DELETE FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+                RETURNING *
+            ), kept AS (
+                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                       occurred_at, deliver_at, greatest(attempts, 1), crashes, created_at, clock_timestamp()
+                FROM done
             )
-            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts, crashes, created_at, clock_timestamp()
-            FROM done
-            RETURNING seq
+            SELECT seq, lease_token FROM done
             """;
 
     static final String RESCHEDULE = """
             UPDATE {message} AS m
-            SET state = 'PENDING', available_at = clock_timestamp() + failed.delay * interval '1 microsecond',
-                last_error = failed.error, lease_token = NULL, locked_by = NULL, locked_until = NULL,
-                updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::bigint[], ?::text[]) AS failed (seq, delay, error)
-            WHERE m.seq = failed.seq AND m.lease_token = ?
-            RETURNING m.seq
+            SET state = 'PENDING', attempts = greatest(attempts, 1),
+                available_at = clock_timestamp() + failed.delay * interval '1 microsecond', last_error = failed.error,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS failed (seq, lease_token, delay, error)
+            WHERE m.seq = failed.seq AND m.lease_token = failed.lease_token
+            RETURNING failed.seq, failed.lease_token
             """;
 
     static final String BURY = """
             UPDATE {message} AS m
-            SET state = 'DEAD', reason = dead.reason, last_error = dead.error, fingerprint = dead.fingerprint,
-                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[]) AS dead (seq, reason, error, fingerprint)
-            WHERE m.seq = dead.seq AND m.lease_token = ?
-            RETURNING m.seq
+            SET state = 'DEAD', attempts = greatest(attempts, 1), reason = dead.reason, last_error = dead.error,
+                fingerprint = dead.fingerprint, lease_token = NULL, locked_by = NULL, locked_until = NULL,
+                updated_at = clock_timestamp()
+            FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[]) AS dead (seq, lease_token, reason, error, fingerprint)
+            WHERE m.seq = dead.seq AND m.lease_token = dead.lease_token
+            RETURNING dead.seq, dead.lease_token
             """;
 
     static final String RELEASE = """
-            UPDATE {message}
+            UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
-            RETURNING seq
+            FROM unnest(?::bigint[], ?::uuid[]) AS given_back (seq, lease_token)
+            WHERE m.seq = given_back.seq AND m.lease_token = given_back.lease_token
+            RETURNING given_back.seq, given_back.lease_token
             """;
 
     static final String RELEASE_CLAIM = """
@@ -196,8 +277,8 @@ final class PostgresSql {
 
     static final String EXTEND = """
             UPDATE {message} SET locked_until = clock_timestamp() + ? * interval '1 microsecond'
-            WHERE seq = ANY (?::bigint[]) AND lease_token = ?
-            RETURNING seq
+            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            RETURNING seq, lease_token
             """;
 
     static final String SWEEP = """

@@ -14,6 +14,8 @@ import java.util.Set;
  * @param maxBytes stop after the message whose payload reaches this sum; at least one message is always given
  * @param lease for how long
  * @param maxAttempts messages whose lease ran out on their last attempt are left to {@link MessageStore#sweep}
+ * @param newOnly whether this look is for what was written just now: leases that ran out are then looked for only when that was not
+ *     done for a while
  */
 public record ClaimRequest(
         TopicName topic,
@@ -22,7 +24,8 @@ public record ClaimRequest(
         int limit,
         long maxBytes,
         Duration lease,
-        int maxAttempts) {
+        int maxAttempts,
+        boolean newOnly) {
 
     public static final int MAX_LIMIT = 10_000;
     private static final Duration MAX_LEASE = Duration.ofHours(24);
@@ -46,28 +49,34 @@ public record ClaimRequest(
 
     /** Up to 100 messages of the topic for 30 seconds, five attempts in all. */
     public static ClaimRequest of(String topic, String worker) {
-        return new ClaimRequest(TopicName.of(topic), worker, Set.of(), 100, Long.MAX_VALUE, Duration.ofSeconds(30), 5);
+        return new ClaimRequest(
+                TopicName.of(topic), worker, Set.of(), 100, Long.MAX_VALUE, Duration.ofSeconds(30), 5, false);
     }
 
     public ClaimRequest limit(int limit) {
-        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts);
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
     }
 
     public ClaimRequest maxBytes(long maxBytes) {
-        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts);
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
     }
 
     public ClaimRequest lease(Duration lease) {
-        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts);
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
     }
 
     public ClaimRequest maxAttempts(int maxAttempts) {
-        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts);
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
     }
 
     /** Only messages of these tenants. The rows of others are passed over one by one: meant for few, large tenants. */
     public ClaimRequest tenants(Set<String> tenants) {
-        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts);
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
+    }
+
+    /** Whether to look for what was written just now rather than for leases that ran out. */
+    public ClaimRequest newOnly(boolean newOnly) {
+        return new ClaimRequest(topic, worker, tenants, limit, maxBytes, lease, maxAttempts, newOnly);
     }
 
     static void checkLease(Duration lease) {

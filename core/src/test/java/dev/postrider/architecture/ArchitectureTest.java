@@ -71,7 +71,7 @@ final class ArchitectureTest {
             Map.entry(
                     "admin",
                     Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "FailurePolicy", "Topic")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
@@ -108,7 +108,8 @@ final class ArchitectureTest {
                             "RetentionStore",
                             "Settlement",
                             "Stores",
-                            "TopicDeclaration")),
+                            "TopicDeclaration",
+                            "HandOver")),
             Map.entry(
                     "transport",
                     Set.of(

@@ -330,6 +330,28 @@ final class ClaimLoopTest {
     }
 
     @Test
+    void wakeUpLooksAtItsTopicOnlyAndForNothingButNewMessages() {
+        Rig three = new Rig("a", "b", "c");
+        three.loop.runOnce();
+
+        three.loop.lookNow(TopicName.of("b"));
+        three.loop.lookNow(TopicName.of("unknown"));
+        three.loop.runOnce();
+
+        assertThat(three.store.claims).extracting(ClaimRequest::topic).containsExactly(TopicName.of("b"));
+        assertThat(three.store.claims).allMatch(ClaimRequest::newOnly);
+    }
+
+    @Test
+    void whatIsKnownToBeDueMayBeALeaseThatRanOut() {
+        rig.store.onNextDue = topics -> Map.of(ORDERS, Duration.ZERO);
+
+        rig.loop.runOnce();
+
+        assertThat(rig.store.claims).hasSize(1).noneMatch(ClaimRequest::newOnly);
+    }
+
+    @Test
     void wakeUpForNothingCostsNoSweep() {
         rig.loop.lookNow();
 

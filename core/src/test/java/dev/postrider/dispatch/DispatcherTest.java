@@ -7,7 +7,12 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Stores;
 import dev.postrider.transport.Delivery;
@@ -275,6 +280,47 @@ final class DispatcherTest {
 
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
         eventually(() -> ownThreads() == 0);
+    }
+
+    @Test
+    void committedMessagesAreLookedForInTheirTopicOnly() throws Exception {
+        Dispatcher dispatcher = new Dispatcher(
+                stores,
+                List.of(
+                        handler(delivery -> {}),
+                        Topic.named("audit")
+                                .deliver((DeliveryHandler) delivery -> {})
+                                .build()),
+                DispatchOptions.builder().handOver(false).build(),
+                NOBODY);
+        opened.complete(dispatcher);
+        Message message = Message.to("audit").type("thing").text("x").build();
+        assertThat(dispatcher.handOver().reserve(List.of(message))).isSameAs(HandOver.Reservation.NONE);
+        dispatcher.start();
+        eventually(() -> store.polls.get() == 1);
+
+        assertThat(dispatcher.handOver().reserve(List.of(message))).isSameAs(HandOver.Reservation.NONE);
+        dispatcher.handOver().committed(List.of(message));
+
+        eventually(() -> !store.claims.isEmpty());
+        dispatcher.stop();
+        assertThat(store.claims).extracting(ClaimRequest::topic).containsOnly(TopicName.of("audit"));
+    }
+
+    @Test
+    void noStatementIsSentForWhatIsHandedOverButItsOutcome() throws Exception {
+        Dispatcher dispatcher = open(handler(delivery -> {}), NOBODY);
+        dispatcher.start();
+        eventually(() -> store.polls.get() == 1);
+        Message message = Message.to("orders").type("thing").text("x").build();
+
+        HandOver.Reservation reservation = dispatcher.handOver().reserve(List.of(message));
+        reservation.committed(List.of(new Claim(1, message, 1, 0, reservation.lease())));
+
+        eventually(() -> store.written.size() == 1);
+        dispatcher.stop();
+        assertThat(store.claims).isEmpty();
+        assertThat(store.settles).hasSize(1);
     }
 
     @Test

@@ -33,7 +33,8 @@ final class OptionsTest {
                         Map.entry("archive-retention", "1d"),
                         Map.entry("dead-retention", "forever"),
                         Map.entry("key-retention", "30d"),
-                        Map.entry("purge-batch", "1000")));
+                        Map.entry("purge-batch", "1000"),
+                        Map.entry("hand-over", "true")));
         assertThat(Topic.named("orders").build().describe())
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
                         "max-attempts", "5",

@@ -117,7 +117,8 @@ final class RelayConfigTest {
                         Duration.ofDays(2),
                         Optional.of(Duration.ofDays(90)),
                         Duration.ofDays(7),
-                        10));
+                        10,
+                        true));
     }
 
     @Test

@@ -107,11 +107,13 @@ final class ClaimCostTest {
         Object[] numbers = {1L, 2L, 3L};
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + dialect.sql(outcome))) {
+            Object[] tokens = {UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()};
             Binder binder = dialect.bind(explain).array("int8", numbers);
             if (outcome.equals(PostgresSql.RESCHEDULE)) {
-                binder.array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
+                binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
+            } else {
+                binder.array("int8", numbers).array("uuid", tokens);
             }
-            binder.uuid(UUID.randomUUID());
             if (outcome.equals(PostgresSql.ARCHIVE)) {
                 binder.flag(true);
             }

@@ -172,7 +172,10 @@ public final class HandWritten implements Contender {
     }
 
     private static List<Integer> lanes(int loop, int of) {
-        return IntStream.range(0, LANES).filter(lane -> lane % of == loop).boxed().toList();
+        return IntStream.range(0, LANES)
+                .filter(lane -> lane % of == loop)
+                .boxed()
+                .toList();
     }
 
     @Override

@@ -220,6 +220,32 @@ public abstract class ClaimingContract extends DatabaseContract {
     }
 
     @Test
+    void outcomesUnderTheOldAndTheNewLeaseOfOneMessageAreToldApartInOneBatch() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 2);
+        List<Claim> old = claim(postrider);
+        advance(LEASE.plusSeconds(1));
+        List<Claim> renewed = claim(postrider);
+        assertThat(renewed)
+                .extracting(Claim::seq)
+                .containsExactlyInAnyOrder(old.get(0).seq(), old.get(1).seq());
+        Claim current = renewed.stream()
+                .filter(claim -> claim.seq() == old.get(0).seq())
+                .findFirst()
+                .orElseThrow();
+
+        List<Settlement> answers = postrider
+                .store()
+                .settle(List.of(
+                        new Outcome.Delivered(old.get(1)),
+                        new Outcome.Delivered(old.get(0)),
+                        new Outcome.Delivered(current)));
+
+        assertThat(answers).extracting(Settlement::isLost).containsExactly(true, true, false);
+        assertThat(live()).as("the other is still held under its new lease").isEqualTo(1);
+    }
+
+    @Test
     void expiredButNotReclaimedLeaseIsAccepted() throws SQLException {
         Postrider postrider = postrider();
         enqueue(postrider, 1);

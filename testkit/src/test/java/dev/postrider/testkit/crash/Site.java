@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** A database with Postrider's tables and one of orders, and everything that a test starts on it. Closes all of it. */
 final class Site implements AutoCloseable {
@@ -71,6 +72,14 @@ final class Site implements AutoCloseable {
         arguments.addAll(
                 List.of(name, pace.lease().toString(), pace.poll().toString(), Integer.toString(pace.inFlight())));
         return child(name, WorkerProgram.class, arguments);
+    }
+
+    /** A process that delivers, and writes the orders that it is told. */
+    Child writer(String name, Pace pace) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.addAll(
+                List.of(name, pace.lease().toString(), pace.poll().toString(), Integer.toString(pace.inFlight())));
+        return child(name, BirthProgram.class, arguments);
     }
 
     /** A process that has claimed what there was, under this lease. */
@@ -197,6 +206,12 @@ final class Site implements AutoCloseable {
     /** The only number that the query answers. */
     long count(String sql) {
         return Long.parseLong(keys(sql).get(0));
+    }
+
+    /** The only text that the query answers; null if there is none. */
+    @Nullable
+    String text(String sql) {
+        return keys(sql).stream().findFirst().orElse(null);
     }
 
     private List<String> keys(String sql) {

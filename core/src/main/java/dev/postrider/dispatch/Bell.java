@@ -1,0 +1,186 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.dispatch.Doorbell.Heard;
+import dev.postrider.dispatch.Doorbell.Ring;
+import dev.postrider.event.EventListener;
+import dev.postrider.message.TopicName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This node's end of the doorbell. Whoever commits only leaves a note; a loop rings for all notes together, the first at once and the
+ * next not sooner than {@link #REST} later. Another loop listens, once this node delivers. Thread-safe.
+ */
+final class Bell {
+
+    /** However much is committed here, nobody is told more often than this. */
+    private static final Duration REST = Duration.ofMillis(50);
+
+    private static final Duration LISTEN = Duration.ofMillis(250);
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
+    /** How long stopping waits for the last ring: whoever writes and ends at once should still be heard. */
+    private static final Duration LAST_RING = Duration.ofSeconds(1);
+
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Doorbell.Line line;
+    private final Time time;
+    private final EventListener events;
+    private final BackgroundLoop ringing;
+    private final Waiter rung = new Waiter();
+
+    // Under the lock of this object
+    private final Set<TopicName> topics = new HashSet<>();
+    private boolean anywhere;
+    private boolean atWork;
+    private boolean ringingStarted;
+    private boolean stopped;
+    private @Nullable BackgroundLoop listening;
+
+    private long lastRing;
+
+    Bell(Doorbell.Line line, Time time, EventListener events) {
+        this.line = line;
+        this.time = time;
+        this.events = events;
+        this.lastRing = time.nanos() - REST.toNanos();
+        this.ringing = new BackgroundLoop(this, "ring", this::ringOnce, events);
+    }
+
+    /** Something was committed in these topics. Returns at once. */
+    synchronized void ring(Collection<TopicName> committed) {
+        topics.addAll(committed);
+        wakeRinger();
+    }
+
+    /** Something was committed somewhere. */
+    synchronized void ringAnywhere() {
+        anywhere = true;
+        wakeRinger();
+    }
+
+    private void wakeRinger() {
+        if (!ringingStarted && !stopped) {
+            ringingStarted = true;
+            ringing.start();
+        }
+        ringing.wake();
+    }
+
+    /** From now on the others are heard. */
+    synchronized void listen(Consumer<Ring> heard) {
+        if (!stopped && listening == null) {
+            listening = new BackgroundLoop(this, "doorbell", () -> listenOnce(heard), events);
+            listening.start();
+        }
+    }
+
+    private Duration listenOnce(Consumer<Ring> heard) {
+        Heard answer = line.listen(LISTEN);
+        answer.ring().ifPresent(heard);
+        return answer.pause();
+    }
+
+    /** Rings if there is a note and the last ring is long enough ago. */
+    private Duration ringOnce() {
+        long wait = REST.toNanos() - (time.nanos() - lastRing);
+        if (wait > 0) {
+            return Duration.ofNanos(wait);
+        }
+        Ring ring = takeNotes();
+        if (ring == null) {
+            return IDLE;
+        }
+        lastRing = time.nanos();
+        try {
+            line.ring(ring);
+        } catch (RuntimeException | Error e) {
+            putBack(ring);
+            throw e;
+        }
+        done();
+        return REST;
+    }
+
+    private synchronized @Nullable Ring takeNotes() {
+        if (!anywhere && topics.isEmpty()) {
+            return null;
+        }
+        Ring ring = anywhere ? Ring.ANYWHERE : new Ring(topics);
+        topics.clear();
+        anywhere = false;
+        atWork = true;
+        return ring;
+    }
+
+    private synchronized void putBack(Ring ring) {
+        anywhere |= ring.isAnywhere();
+        topics.addAll(ring.topics());
+        atWork = false;
+    }
+
+    private synchronized void done() {
+        atWork = false;
+        rung.signal();
+    }
+
+    private synchronized boolean isQuiet() {
+        return !atWork && !anywhere && topics.isEmpty();
+    }
+
+    boolean isCallingItself() {
+        return OwnThread.isRunningFor(this);
+    }
+
+    /** Rings for what there still is a note of, if that can be done soon, and frees the line. Only the first call does anything. */
+    void stop() {
+        synchronized (this) {
+            if (stopped) {
+                return;
+            }
+            stopped = true;
+        }
+        try {
+            awaitQuiet();
+            endLoops();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // in a hurry: the loops end by themselves
+        } finally {
+            started().forEach(BackgroundLoop::end);
+            line.close();
+        }
+    }
+
+    private void awaitQuiet() throws InterruptedException {
+        long deadline = time.nanos() + LAST_RING.toNanos();
+        while (!isQuiet() && time.nanos() - deadline < 0) {
+            rung.await(Duration.ofMillis(20));
+        }
+    }
+
+    private void endLoops() throws InterruptedException {
+        List<BackgroundLoop> loops = started();
+        loops.forEach(BackgroundLoop::end);
+        for (BackgroundLoop loop : loops) {
+            loop.awaitEnd(END_TIMEOUT);
+        }
+    }
+
+    private synchronized List<BackgroundLoop> started() {
+        List<BackgroundLoop> loops = new ArrayList<>();
+        if (ringingStarted) {
+            loops.add(ringing);
+        }
+        if (listening != null) {
+            loops.add(listening);
+        }
+        return loops;
+    }
+}

@@ -1,0 +1,166 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.event.Event;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.Lease;
+import dev.postrider.store.OrderingKey;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/** A sequencer with its pipeline and its writer, without threads: deliveries are answered, and outcomes written, by the test. */
+final class LaneRig implements Transport {
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    static final Duration LAST_START = Duration.ofSeconds(20);
+
+    final ManualTime time = new ManualTime();
+    final List<Event> events = new ArrayList<>();
+    final List<Outcome> written = new ArrayList<>();
+    final List<Boolean> looks = new ArrayList<>();
+
+    /** What was sent and has no answer yet, in the order of sending. */
+    final Map<MessageId, CompletableFuture<DeliveryResult>> open = new LinkedHashMap<>();
+
+    final List<Message> sent = new ArrayList<>();
+    final Topic topic;
+    final InFlight inFlight;
+    final OutcomeWriter writer;
+    final Sequencer sequencer;
+
+    Function<List<Outcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
+            .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
+            .toList();
+
+    private long lastNumber;
+
+    LaneRig() {
+        this(100);
+    }
+
+    LaneRig(int slots) {
+        topic = Topic.named("orders")
+                .ordered()
+                .lanes(1)
+                .holdAfterDeadLetter(false)
+                .maxAttempts(1000)
+                .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
+                .deliver(this)
+                .build();
+        inFlight = new InFlight(slots, 1_000_000);
+        writer = new OutcomeWriter(this::write, inFlight, inFlight::inLanes, time, events::add, new Observer());
+        DeliveryPipeline pipeline =
+                new DeliveryPipeline(Map.of(topic.name(), this), new Verdict(() -> 0.5), writer::add, time, LAST_START);
+        sequencer = new Sequencer(topic, inFlight, writer, pipeline, time, LAST_START);
+    }
+
+    private final class Observer implements OutcomeWriter.Observer {
+
+        @Override
+        public void decided(Held held, Outcome outcome) {
+            sequencer.decided(held, outcome);
+        }
+
+        @Override
+        public void settled(Held held, Outcome outcome, Settlement settlement) {
+            looks.add(sequencer.settled(held, outcome, settlement));
+        }
+    }
+
+    private List<Settlement> write(List<Outcome> outcomes) {
+        written.addAll(outcomes);
+        return settle.apply(outcomes);
+    }
+
+    /** A lane that this node holds from now on. */
+    Lane take(OrderingKey... heldKeys) {
+        Lane lane =
+                new Lane(TopicName.of("orders"), 0, new Lease(UUID.randomUUID(), "worker", LEASE), Set.of(heldKeys));
+        sequencer.add(lane, Tenure.Stamp.now(time));
+        return lane;
+    }
+
+    LaneClaim next(Lane lane, String key, LaneClaim.Place place) {
+        return claim(lane, ++lastNumber, message(key, (int) lastNumber), place, 1);
+    }
+
+    LaneClaim next(Lane lane, String key) {
+        return next(lane, key, LaneClaim.Place.IN_ORDER);
+    }
+
+    static Message message(String key, int number) {
+        return Message.to("orders")
+                .type("x")
+                .key(key)
+                .text(Integer.toString(number))
+                .build();
+    }
+
+    static LaneClaim claim(Lane lane, long seq, Message message, LaneClaim.Place place, int attempt) {
+        return new LaneClaim(new Claim(seq, message, attempt, 0, lane.lease()), lane.number(), place);
+    }
+
+    void offer(LaneClaim... claims) {
+        offer(List.of(claims));
+    }
+
+    void offer(List<LaneClaim> claims) {
+        sequencer.offer(claims, Tenure.Stamp.now(time));
+    }
+
+    void answer(LaneClaim claim, DeliveryResult result) {
+        Objects.requireNonNull(open.remove(claim.claim().message().id())).complete(result);
+    }
+
+    void deliver(LaneClaim claim) {
+        answer(claim, DeliveryResult.delivered());
+    }
+
+    void fail(LaneClaim claim) {
+        answer(claim, DeliveryResult.failed("busy"));
+    }
+
+    /** Writes what has been decided. */
+    void write() {
+        time.pass(Duration.ofMillis(10));
+        writer.runOnce();
+        sequencer.slotsFreed();
+    }
+
+    /** The numbers of what was sent, in that order. */
+    List<String> sent() {
+        return sent.stream().map(message -> message.payload().asText()).toList();
+    }
+
+    @Override
+    public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+        CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+        sent.add(delivery.message());
+        open.put(delivery.message().id(), answer);
+        return answer;
+    }
+
+    @Override
+    public Duration timeout() {
+        return Duration.ofSeconds(10);
+    }
+}

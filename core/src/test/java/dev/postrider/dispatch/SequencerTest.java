@@ -1,0 +1,317 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.event.Event;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneClaim.Place;
+import dev.postrider.store.OrderingKey;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import dev.postrider.transport.DeliveryResult;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class SequencerTest {
+
+    private final LaneRig rig = new LaneRig();
+
+    @Test
+    void oneOfAKeyIsSentAtATimeAndDifferentKeysSideBySide() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim second = rig.next(lane, "a");
+        LaneClaim other = rig.next(lane, "b");
+        rig.offer(first, second, other);
+        assertThat(rig.sent()).containsExactly("1", "3");
+
+        rig.deliver(first);
+
+        assertThat(rig.sent()).as("when the answer is known, written or not").containsExactly("1", "3", "2");
+        rig.deliver(second);
+        rig.deliver(other);
+        rig.write();
+        assertThat(rig.written).extracting(outcome -> outcome.claim().seq()).containsExactly(1L, 2L, 3L);
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
+    @Test
+    void failureLetsThoseBehindItJoinItAndSendsNoneOfThem() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim second = rig.next(lane, "a");
+        LaneClaim third = rig.next(lane, "a");
+        rig.offer(first, second);
+
+        rig.fail(first);
+        rig.offer(third);
+        rig.write();
+        rig.offer(rig.next(lane, "a"));
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("1");
+        assertThat(rig.written.get(0)).isInstanceOf(Outcome.Retry.class);
+        assertThat(rig.written.subList(1, 4)).allMatch(Outcome.Blocked.class::isInstance);
+        assertThat(rig.written).extracting(outcome -> outcome.claim().seq()).containsExactly(1L, 2L, 3L, 4L);
+    }
+
+    @Test
+    void failureOfOneFromAHeldKeyPutsBackWhatWaitsBehindItAnyway() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim behind = rig.next(lane, "a", Place.IN_HELD_KEY);
+        rig.offer(head, behind);
+        assertThat(rig.sent()).containsExactly("1");
+
+        rig.fail(head);
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("1");
+        assertThat(rig.written)
+                .hasAtLeastOneElementOfType(Outcome.Released.class)
+                .hasSize(2);
+    }
+
+    @Test
+    void keyThatWasHeldWhenTheLaneWasTakenIsJoined() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+
+        rig.offer(rig.next(lane, "a"), rig.next(lane, "b"));
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("2");
+        assertThat(rig.written).singleElement().isInstanceOf(Outcome.Blocked.class);
+    }
+
+    @Test
+    void holdEndsWhenNothingWaitsInTheKeyAnyMore() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        rig.offer(head);
+        rig.deliver(head);
+        rig.settle = outcomes -> List.of(new Settlement.Settled(head.claim(), false));
+        rig.write();
+
+        rig.offer(rig.next(lane, "a"));
+
+        assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void holdDoesNotEndWhileAMessageIsOnItsWayToJoinIt() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        rig.offer(head);
+        rig.deliver(head);
+        rig.settle = outcomes -> {
+            rig.settle = later -> List.of(new Settlement.Settled(later.get(0).claim(), false));
+            rig.offer(rig.next(lane, "a")); // between the writing and the news of it
+            return List.of(new Settlement.Settled(head.claim(), false));
+        };
+        rig.write();
+
+        rig.offer(rig.next(lane, "a"));
+
+        assertThat(rig.sent()).as("the second waits in the database by now").containsExactly("1");
+        rig.write();
+        assertThat(rig.looks).as("it is its own head: look for it").contains(true);
+    }
+
+    @Test
+    void keyStopsWhileOneOfItIsBeingPutBack() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim second = rig.next(lane, "a");
+        rig.time.pass(LaneRig.LAST_START);
+        rig.offer(first, second);
+        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+        LaneClaim third = rig.next(lane, "a");
+
+        rig.offer(third);
+        assertThat(rig.sent()).isEmpty();
+        rig.write();
+
+        assertThat(rig.written).hasSize(3).allMatch(Outcome.Released.class::isInstance);
+        assertThat(rig.looks).containsOnly(true);
+        rig.offer(first, second, third);
+        assertThat(rig.sent()).containsExactly("1");
+    }
+
+    @Test
+    void whatAReadFoundIsNotSentBeforeWhatWasPutBackMeanwhile() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim second = rig.next(lane, "a");
+        rig.time.pass(LaneRig.LAST_START);
+        rig.offer(first);
+        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+
+        rig.sequencer.beginRead(); // leaves out the first, which is in hand
+        rig.write(); // and now it is not
+        rig.offer(second);
+        rig.sequencer.endRead();
+        rig.write();
+
+        assertThat(rig.sent()).isEmpty();
+        rig.offer(first, second);
+        assertThat(rig.sent()).containsExactly("1");
+    }
+
+    @Test
+    void lostLaneIsNotSentFromAndItsMessagesAreForgotten() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first, rig.next(lane, "a"), rig.next(lane, "b"));
+
+        rig.sequencer.lose(lane);
+        rig.deliver(first);
+
+        assertThat(rig.sent()).containsExactly("1", "3");
+        assertThat(rig.sequencer.lanes()).isEmpty();
+        assertThat(rig.sequencer.room()).isEmpty();
+        rig.open.values().forEach(answer -> answer.complete(DeliveryResult.delivered()));
+        rig.write();
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
+    @Test
+    void lossThatAnOutcomeRevealsStopsTheLane() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim other = rig.next(lane, "b");
+        LaneClaim behind = rig.next(lane, "b");
+        rig.offer(first, other, behind);
+        rig.settle = outcomes -> outcomes.stream()
+                .<Settlement>map(outcome -> new Settlement.LeaseLost(outcome.claim(), false))
+                .toList();
+        rig.deliver(first);
+
+        rig.write();
+        rig.deliver(other);
+
+        assertThat(rig.sent()).containsExactly("1", "2");
+        assertThat(rig.sequencer.lanes()).isEmpty();
+        rig.write();
+        assertThat(rig.inFlight.count()).isZero();
+        assertThat(rig.events).hasAtLeastOneElementOfType(Event.LeaseLost.class);
+    }
+
+    @Test
+    void laneThatWasLostAndRegainedTakesNothingOfTheOldTenure() {
+        Lane old = rig.take();
+        LaneClaim stale = rig.next(old, "a");
+        rig.sequencer.lose(old);
+        Lane lane = rig.take();
+
+        rig.offer(stale, rig.next(lane, "a"));
+
+        assertThat(rig.sent()).containsExactly("2");
+    }
+
+    @Test
+    void closePutsBackWhatWaitsItsTurnAndLetsTheOthersEnd() {
+        LaneRig narrow = new LaneRig(1);
+        Lane lane = narrow.take();
+        LaneClaim first = narrow.next(lane, "a");
+        narrow.offer(first, narrow.next(lane, "a"), narrow.next(lane, "b"));
+
+        narrow.sequencer.close();
+        narrow.offer(narrow.next(lane, "c"));
+        assertThat(narrow.sequencer.takeDry()).isEmpty();
+        narrow.deliver(first);
+        narrow.write();
+
+        assertThat(narrow.sent()).containsExactly("1");
+        assertThat(narrow.written)
+                .filteredOn(Outcome.Released.class::isInstance)
+                .hasSize(3);
+        assertThat(narrow.written)
+                .filteredOn(Outcome.Delivered.class::isInstance)
+                .hasSize(1);
+        assertThat(narrow.sequencer.takeDry()).containsExactly(lane);
+    }
+
+    @Test
+    void messagesWaitForFreeSlotsInTheirOrder() {
+        LaneRig narrow = new LaneRig(2);
+        Lane lane = narrow.take();
+        LaneClaim first = narrow.next(lane, "a");
+        narrow.offer(first, narrow.next(lane, "b"), narrow.next(lane, "c"), narrow.next(lane, "d"));
+        assertThat(narrow.sent()).containsExactly("1", "2");
+
+        narrow.deliver(first);
+
+        assertThat(narrow.sent()).containsExactly("1", "2", "3");
+        assertThat(narrow.inFlight.count()).isEqualTo(4);
+    }
+
+    @Test
+    void messageBesideTheOrderFailsWithoutHoldingItsKey() {
+        Lane lane = rig.take();
+        LaneClaim beside = rig.next(lane, "a", Place.BESIDE);
+        LaneClaim inOrder = rig.next(lane, "a");
+        rig.offer(beside, inOrder);
+        assertThat(rig.sent()).as("still one of a key at a time").containsExactly("1");
+
+        rig.fail(beside);
+
+        assertThat(rig.sent()).containsExactly("1", "2");
+        rig.deliver(inOrder);
+        rig.write();
+        assertThat(rig.written.get(0)).isInstanceOf(Outcome.Skipped.class);
+    }
+
+    @Test
+    void replayedHeadHoldsAKeyThatWasNotHeldAndThoseBehindJoinIt() {
+        Lane lane = rig.take();
+        LaneClaim underWay = rig.next(lane, "a");
+        LaneClaim behind = rig.next(lane, "a");
+        rig.offer(underWay, behind);
+        LaneClaim replayed = rig.next(lane, "a", Place.IN_HELD_KEY);
+
+        rig.offer(replayed);
+        rig.deliver(underWay);
+
+        assertThat(rig.sent()).containsExactly("1", "3");
+        rig.write();
+        assertThat(rig.written).hasAtLeastOneElementOfType(Outcome.Blocked.class);
+    }
+
+    @Test
+    void laneIsNotReadWhenItsLeaseIsOldAndSurplusIsGivenUpWhenItIsDry() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first);
+        assertThat(rig.sequencer.room()).containsKey(lane);
+        rig.time.pass(LaneRig.LAST_START);
+        assertThat(rig.sequencer.room()).isEmpty();
+        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+        assertThat(rig.sequencer.room()).containsKey(lane);
+
+        rig.sequencer.keep(0);
+
+        assertThat(rig.sequencer.room()).isEmpty();
+        assertThat(rig.sequencer.kept()).isZero();
+        assertThat(rig.sequencer.takeDry()).as("one is in hand").isEmpty();
+        rig.deliver(first);
+        assertThat(rig.sequencer.takeDry()).as("and its outcome is not written").isEmpty();
+        rig.write();
+        assertThat(rig.sequencer.hasDry()).isTrue();
+        assertThat(rig.sequencer.takeDry()).containsExactly(lane);
+    }
+
+    @Test
+    void laneThatWasToBeGivenUpIsKeptWhenTheShareGrowsInTime() {
+        Lane lane = rig.take();
+        rig.offer(rig.next(lane, "a"));
+        rig.sequencer.keep(0);
+
+        rig.sequencer.keep(1);
+
+        assertThat(rig.sequencer.room()).containsKey(lane);
+        rig.time.pass(Duration.ofMillis(1));
+        assertThat(rig.sequencer.takeDry()).isEmpty();
+    }
+}

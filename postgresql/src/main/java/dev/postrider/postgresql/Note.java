@@ -1,0 +1,51 @@
+package dev.postrider.postgresql;
+
+import dev.postrider.dispatch.Doorbell.Ring;
+import dev.postrider.message.TopicName;
+import java.util.Arrays;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What a notification carries: {@code ring:<node>:<topics>} or {@code test:<node>}, where the topics are names with commas between,
+ * or a star. Whoever may connect to the database may send anything on the channel, so nothing is believed that is not of this form;
+ * it is taken for a ring for any topic, which costs a look.
+ */
+final class Note {
+
+    /** A payload may have 8,000 bytes. A ring for more topics than fit here is one for any. */
+    private static final int LONGEST = 2000;
+
+    private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}";
+    private static final String TOPIC = NAME + "(/" + NAME + ")?";
+    private static final Pattern RING = Pattern.compile("ring:[0-9a-f]{8}:(" + TOPIC + "(," + TOPIC + ")*)");
+
+    private Note() {}
+
+    static String ring(String node, Ring ring) {
+        String topics = ring.topics().stream().sorted().map(TopicName::toString).collect(Collectors.joining(","));
+        return "ring:" + node + ":" + (ring.isAnywhere() || topics.length() > LONGEST ? "*" : topics);
+    }
+
+    static String test(String node) {
+        return "test:" + node;
+    }
+
+    /** Whether this node sent it. */
+    static boolean isFrom(String node, String note) {
+        return note.startsWith("ring:" + node + ":") || note.equals(test(node));
+    }
+
+    static boolean isTest(String note) {
+        return note.startsWith("test:");
+    }
+
+    static Ring read(String note) {
+        var ring = RING.matcher(note);
+        if (note.length() > LONGEST + 20 || !ring.matches()) {
+            return Ring.ANYWHERE;
+        }
+        return new Ring(
+                Arrays.stream(ring.group(1).split(",")).map(TopicName::of).collect(Collectors.toSet()));
+    }
+}

@@ -1,0 +1,13 @@
+package dev.postrider.postgresql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Nobody answers. */
+final class Unreachable extends OnlyConnections {
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        throw new SQLException("connection refused", "08001");
+    }
+}

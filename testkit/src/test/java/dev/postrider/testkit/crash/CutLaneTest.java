@@ -1,0 +1,316 @@
+package dev.postrider.testkit.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.event.Event;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneStore;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import dev.postrider.testkit.FaultyProxy;
+import dev.postrider.testkit.database.Engine;
+import dev.postrider.transport.DeliveryHandler;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.sql.DataSource;
+
+/** Ordered topics over connections that break, before and after the database did what it was asked. */
+final class CutLaneTest {
+
+    private static final String TOPIC = "ledger";
+    private static final TopicName NAME = TopicName.of(TOPIC);
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final LaneStore.Node NODE = new LaneStore.Node(UUID.randomUUID(), "unsure", Set.of(NAME));
+
+    @OnBothEngines
+    void lostAnswerOfAnAcquisitionGivesTheLaneBackSoon(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            write(ledger(site), "a", 0);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Future<Integer> lost = engine == Engine.POSTGRESQL_18
+                    ? proxy.loseAnswerTo("SKIP LOCKED")
+                    : proxy.loseAnswerTo("SKIP LOCKED", "COMMIT");
+            assertThatThrownBy(() -> acquire(store)).isInstanceOf(StoreUnavailableException.class);
+            lost.get(20, TimeUnit.SECONDS);
+            assertThat(owned(site)).isEqualTo(1);
+
+            Lane lane = acquire(store).get(0);
+
+            assertThat(read(store, lane))
+                    .hasSize(1)
+                    .allMatch(claim -> claim.claim().crashes() == 0);
+        }
+    }
+
+    @OnBothEngines
+    void laneWhoseHeldKeysCouldNotBeReadIsGivenBackSoon(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            write(ledger(site), "a", 0);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Future<Integer> lost = proxy.loseAnswerTo("SELECT DISTINCT lane, tenant, ordering_key");
+            assertThatThrownBy(() -> acquire(store)).isInstanceOf(StoreUnavailableException.class);
+            lost.get(20, TimeUnit.SECONDS);
+            assertThat(owned(site)).isEqualTo(1);
+
+            store.announce(NODE, LEASE);
+
+            assertThat(owned(site)).isZero();
+        }
+    }
+
+    @OnBothEngines
+    void laneWhoseReleaseDidNotArriveIsReleasedSoon(Engine engine) {
+        try (Site site = Site.on(engine)) {
+            ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            proxy.refuse();
+            proxy.cut();
+            assertThatThrownBy(() -> store.release(Set.of(lane))).isInstanceOf(StoreUnavailableException.class);
+            proxy.accept();
+            assertThat(owned(site)).isEqualTo(1);
+
+            store.announce(NODE, LEASE);
+
+            assertThat(owned(site)).isZero();
+        }
+    }
+
+    @OnBothEngines
+    void lostAnswerOfAReadLosesNothingAndKeepsTheOrder(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            write(ledger, "a", 0, 1);
+            List<LaneClaim> inHand = read(store, lane);
+            write(ledger, "a", 2, 3);
+            Future<Integer> lost = engine == Engine.POSTGRESQL_18
+                    ? proxy.loseAnswerTo("pg_snapshot_xmin")
+                    : proxy.loseAnswerTo("MAX(seq)", "state = 'PENDING'");
+            assertThatThrownBy(() -> read(store, lane)).isInstanceOf(StoreUnavailableException.class);
+            lost.get(20, TimeUnit.SECONDS);
+
+            assertThat(numbers(read(store, lane))).containsExactly(2, 3);
+            assertThat(store.settle(delivered(inHand))).noneMatch(Settlement::isLost);
+        }
+    }
+
+    @OnBothEngines
+    void lostAnswerOfAnOutcomeIsSentAgainAndCountsOnce(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            Map<String, Function<LaneClaim, Outcome>> outcomes = Map.of(
+                    "", claim -> new Outcome.Delivered(claim.claim()),
+                    "RETRY 1", claim -> new Outcome.Retry(claim.claim(), Duration.ofHours(1), "busy"),
+                    "SCHEDULED 1", claim -> new Outcome.Skipped(claim.claim(), Duration.ofHours(1), "busy"),
+                    "DEAD 1", claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
+                    "PARKED 1", claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"),
+                    "RETRY 0", claim -> new Outcome.Blocked(claim.claim()));
+            for (Map.Entry<String, Function<LaneClaim, Outcome>> each : outcomes.entrySet()) {
+                write(ledger, each.getKey() + "key", 0);
+                LaneClaim claim = read(store, lane).get(0);
+                List<Outcome> sent = List.of(each.getValue().apply(claim));
+
+                loseSettle(engine, store, proxy, sent);
+                List<Settlement> settlements = store.settle(sent);
+
+                assertThat(settlements).as(each.getKey()).noneMatch(Settlement::isLost);
+                assertThat(stateOf(site, claim)).isEqualTo(each.getKey());
+                assertThat(read(store, lane)).isEmpty();
+            }
+            assertThat(site.count("SELECT COUNT(*) FROM postrider_archive")).isEqualTo(1);
+            assertThat(site.count("SELECT COUNT(*) FROM postrider_archive WHERE attempts = 1"))
+                    .isEqualTo(1);
+        }
+    }
+
+    @OnBothEngines
+    void lostAnswerOfTheEndOfAHeadLetsTheKeyGoOn(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            write(ledger, "a", 0, 1, 2);
+            List<LaneClaim> claims = read(store, lane);
+            store.settle(List.of(
+                    new Outcome.Retry(claims.get(0).claim(), Duration.ZERO, "busy"),
+                    new Outcome.Blocked(claims.get(1).claim()),
+                    new Outcome.Blocked(claims.get(2).claim())));
+            List<LaneClaim> waiting = store.readTimed(NAME, Set.of(lane), 10, 1000);
+            assertThat(numbers(waiting)).containsExactly(0, 1, 2);
+            List<Outcome> sent = List.of(
+                    new Outcome.Delivered(waiting.get(0).claim()),
+                    new Outcome.Retry(waiting.get(1).claim(), Duration.ZERO, "busy"),
+                    new Outcome.Released(waiting.get(2).claim()));
+
+            loseSettle(engine, store, proxy, sent);
+            assertThat(store.settle(sent)).noneMatch(Settlement::isLost);
+
+            List<LaneClaim> again = store.readTimed(NAME, Set.of(lane), 10, 1000);
+            assertThat(numbers(again)).containsExactly(1, 2);
+            assertThat(again.get(0).claim().attempt()).isEqualTo(2);
+        }
+    }
+
+    @OnBothEngines
+    void cutConnectionsKeepTheOrderAndMakeNoDuplicate(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            FaultyProxy proxy = site.proxy();
+            Queue<String> received = new ConcurrentLinkedQueue<>();
+            Queue<Event> events = new ConcurrentLinkedQueue<>();
+            DeliveryHandler handler = delivery -> {
+                int number = number(delivery.message());
+                if (number % 7 == 0 && delivery.attempt() == 1) {
+                    throw new IllegalStateException("busy");
+                }
+                received.add(delivery.message().key() + " " + number);
+            };
+            try (Postrider node = configured(
+                            site.pool(site.behind(proxy)),
+                            topic -> topic.lanes(4)
+                                    .retry(RetryPolicy.constant(Duration.ofMillis(20)))
+                                    .deliver(handler))
+                    .dispatch(options -> Pace.QUICK.lease(LEASE).set(options, "cut"))
+                    .listener(events::add)
+                    .build()) {
+                node.migrate();
+                for (int number = 0; number < 60; number++) {
+                    for (String key : List.of("a", "b", "c", "d", "e")) {
+                        write(node, key, number);
+                    }
+                }
+                node.start();
+                int cut = 0;
+                for (int i = 1; i <= 8; i++) {
+                    int enough = i * 30;
+                    Await.until(() -> "received " + received.size(), () -> received.size() >= enough);
+                    cut += proxy.cut();
+                }
+                Await.until(
+                        () -> "waiting " + site.live().size(), () -> site.live().isEmpty());
+                site.print("connections of an ordered topic cut", cut + " connections");
+            }
+
+            for (String key : List.of("a", "b", "c", "d", "e")) {
+                List<String> expected = new ArrayList<>();
+                for (int number = 0; number < 60; number++) {
+                    expected.add(key + " " + number);
+                }
+                assertThat(received.stream()
+                                .filter(each -> each.startsWith(key))
+                                .toList())
+                        .isEqualTo(expected);
+            }
+            assertThat(events).noneMatch(Event.LeaseLost.class::isInstance);
+            assertThat(events).noneMatch(Event.SkippedFinished.class::isInstance);
+            assertThat(events).noneMatch(Event.FoundLate.class::isInstance);
+        }
+    }
+
+    // Helpers
+
+    private static void loseSettle(Engine engine, LaneStore store, FaultyProxy proxy, List<Outcome> outcomes)
+            throws Exception {
+        Future<Integer> lost = engine == Engine.POSTGRESQL_18
+                ? proxy.loseAnswerTo("WITH fence")
+                : proxy.loseAnswerTo("SELECT lane, token, revision", "COMMIT");
+        assertThatThrownBy(() -> store.settle(outcomes)).isInstanceOf(StoreUnavailableException.class);
+        lost.get(20, TimeUnit.SECONDS);
+    }
+
+    private static PostriderBuilder configured(DataSource dataSource, Consumer<Topic.Builder> topic) {
+        return Postrider.on(dataSource).topic(TOPIC, declared -> topic.accept(declared.ordered()));
+    }
+
+    private static Postrider ledger(Site site) {
+        Postrider postrider = configured(site.database().dataSource(), topic -> topic.lanes(1))
+                .build();
+        postrider.migrate();
+        return postrider;
+    }
+
+    private static LaneStore store(Site site, FaultyProxy proxy) {
+        return JdbcDatabase.open(
+                        site.pool(site.behind(proxy)), JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {})
+                .lanes();
+    }
+
+    private static List<Lane> acquire(LaneStore store) {
+        return store.acquire(new Lane.Request(NAME, "unsure", 1, Lane.Supply.FREE, LEASE));
+    }
+
+    private static List<LaneClaim> read(LaneStore store, Lane lane) {
+        return store.read(NAME, Map.of(lane, 100), 1000);
+    }
+
+    private static long owned(Site site) {
+        return site.count("SELECT COUNT(*) FROM postrider_lane WHERE owner IS NOT NULL");
+    }
+
+    private static void write(Postrider postrider, String key, int... numbers) throws SQLException {
+        postrider.inTransaction(work -> {
+            for (int number : numbers) {
+                work.stage(Message.to(TOPIC)
+                        .type("x")
+                        .key(key)
+                        .text(Integer.toString(number))
+                        .build());
+            }
+        });
+    }
+
+    private static int number(Message message) {
+        return Integer.parseInt(message.payload().asText());
+    }
+
+    private static List<Integer> numbers(List<LaneClaim> claims) {
+        return claims.stream().map(claim -> number(claim.claim().message())).toList();
+    }
+
+    private static List<Outcome> delivered(List<LaneClaim> claims) {
+        return claims.stream()
+                .<Outcome>map(claim -> new Outcome.Delivered(claim.claim()))
+                .toList();
+    }
+
+    /** Empty when it is gone. */
+    private static String stateOf(Site site, LaneClaim claim) {
+        return Objects.requireNonNullElse(
+                site.text("SELECT CONCAT(state, ' ', attempts) FROM postrider_message WHERE seq = "
+                        + claim.claim().seq()),
+                "");
+    }
+}
