@@ -261,8 +261,7 @@ final class PostgresLanes extends LaneStatements {
                     : PostgresLaneSql.ARCHIVE_WAITING;
             return written(connection, statement, bind);
         }
-        String statement =
-                archive == JdbcOptions.Archive.OFF ? PostgresLaneSql.DELETE : PostgresLaneSql.ARCHIVE;
+        String statement = archive == JdbcOptions.Archive.OFF ? PostgresLaneSql.DELETE : PostgresLaneSql.ARCHIVE;
         return dialect.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
     }
 
