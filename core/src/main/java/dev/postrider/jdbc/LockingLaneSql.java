@@ -102,8 +102,16 @@ final class LockingLaneSql {
     static final String FIND =
             "SELECT seq, id, topic_id, state, lane, tenant, ordering_key FROM {message} WHERE seq IN ({values})";
 
-    static final String COPY =
-            LockingSql.COPY.replace("attempts, crashes, created_at, {now}", "attempts + 1, crashes, created_at, {now}");
+    /** Attempts of lanes are counted here, when they have an outcome. */
+    static final String COPY = """
+            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                   occurred_at, deliver_at, attempts + 1, crashes, created_at, {now}
+            FROM {message} WHERE seq IN ({values})
+            """;
 
     static final String MOVE = """
             UPDATE {message}

@@ -58,9 +58,13 @@ final class LaneRig implements Transport {
     }
 
     LaneRig(int slots) {
+        this(slots, 1);
+    }
+
+    LaneRig(int slots, int lanes) {
         topic = Topic.named("orders")
                 .ordered()
-                .lanes(1)
+                .lanes(lanes)
                 .holdAfterDeadLetter(false)
                 .maxAttempts(1000)
                 .retry(RetryPolicy.constant(Duration.ofSeconds(2)))

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 final class SequencerPropertyTest {
 
-    private static final int RUNS = 2000;
+    private static final int RUNS = 1000;
     private static final int STEPS = 150;
 
     @Test

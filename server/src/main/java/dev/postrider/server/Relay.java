@@ -2,7 +2,9 @@ package dev.postrider.server;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.postgresql.PostgresDoorbell;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -13,8 +15,8 @@ final class Relay {
 
     private static final Logger log = LoggerFactory.getLogger(Relay.class);
 
-    /** Claims, outcomes, leases and housekeeping each use one at a time; one to spare. */
-    private static final int CONNECTIONS = 5;
+    /** Claims, two kinds of outcomes, leases, lanes, what is delivered alone and housekeeping use one each; one to spare. */
+    private static final int CONNECTIONS = 8;
 
     private final RelayConfig config;
     private final Path file;
@@ -32,13 +34,31 @@ final class Relay {
             return;
         }
         try (HikariDataSource pool = connected.get();
-                Postrider postrider = config.into(Postrider.on(pool)).build()) {
+                HikariDataSource bell = bell();
+                Postrider postrider = postrider(pool, bell)) {
             start(postrider);
             log.info("Delivering {} from {}", String.join(", ", config.topics()), config.login());
             shutdown.await();
             log.info("Told to end: finishing what is under way");
         }
         log.info("Ended");
+    }
+
+    private Postrider postrider(HikariDataSource pool, HikariDataSource bell) {
+        PostriderBuilder builder = config.into(Postrider.on(pool));
+        return (config.doorbell() ? builder.doorbell(PostgresDoorbell.on(bell)) : builder).build();
+    }
+
+    /** One connection to listen and one to ring are kept as long as they last; none is opened before it is wanted. */
+    private HikariDataSource bell() {
+        HikariDataSource bell = new HikariDataSource();
+        bell.setJdbcUrl(config.login().url());
+        bell.setUsername(config.login().user());
+        bell.setPassword(config.login().password());
+        bell.setMaximumPoolSize(2);
+        bell.setMinimumIdle(0);
+        bell.setMaxLifetime(0);
+        return bell;
     }
 
     private void start(Postrider postrider) {

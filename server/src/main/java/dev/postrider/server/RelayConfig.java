@@ -34,6 +34,7 @@ final class RelayConfig {
             .with("db.password", (config, value) -> config.password = value.text())
             .with("db.password-file", (config, value) -> config.passwordFile = value.text())
             .with("db.connect-timeout", (config, value) -> config.connectTimeout = value.duration())
+            .with("db.doorbell", (config, value) -> config.doorbell = value.flag())
             .with("migrate-on-start", (config, value) -> config.migrateOnStart = value.flag());
 
     static final Group<RelayConfig> TABLES = new Group<RelayConfig>()
@@ -67,6 +68,7 @@ final class RelayConfig {
     private @Nullable String password;
     private @Nullable String passwordFile;
     private Duration connectTimeout = CONNECT_TIMEOUT;
+    private boolean doorbell = true;
     private boolean migrateOnStart;
     private JdbcOptions tables = JdbcOptions.defaults();
     private final List<Consumer<DispatchOptions.Builder>> dispatch = new ArrayList<>();
@@ -171,6 +173,11 @@ final class RelayConfig {
 
     Duration connectTimeout() {
         return connectTimeout;
+    }
+
+    /** Whether to listen for the rings of writers: only PostgreSQL has the means. */
+    boolean doorbell() {
+        return doorbell && login().url().startsWith("jdbc:postgresql:");
     }
 
     boolean migrateOnStart() {

@@ -179,6 +179,7 @@ final class RelayConfigTest {
             max-in-flight-bytes = 64MB             | max-in-flight-bytes              | whole number
             purge-batch = 10001                    | purge-batch                      | 1 to 10000
             migrate-on-start = yes                 | migrate-on-start                 | true or false
+            db.doorbell = maybe                    | db.doorbell                      | true or false
             archive = none                         | archive                          | full, without-payload, off
             schema = a.b                           | schema                           | plain name
             table-prefix = Shop_                   | table-prefix                     | lower-case

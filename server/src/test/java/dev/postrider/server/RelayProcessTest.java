@@ -11,6 +11,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -75,11 +79,11 @@ final class RelayProcessTest {
         List<String> lines = List.of(
                 "db.url = " + url,
                 "db.user = postgres",
-                "poll-interval = 200ms",
                 "topic.shop/orders.url = http://127.0.0.1:"
                         + receiver.getAddress().getPort() + "/hooks",
                 "topic.shop/orders.allow-private-addresses = true",
                 "topic.shop/orders.secret = whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                "poll-interval = 200ms",
                 String.join("\n", more));
         return Files.write(directory.resolve("relay.properties"), lines).toString();
     }
@@ -130,6 +134,35 @@ final class RelayProcessTest {
             assertThat(relay.awaitExit()).as(relay.output()).isZero();
             assertThat(backlog()).isZero();
             assertThat(received).containsExactlyInAnyOrderElementsOf(written);
+        }
+    }
+
+    @Test
+    void listensForTheDoorbellUnlessToldNotTo() throws Exception {
+        writer.migrate();
+        try (Child relay = Child.start(directory, "run", "--config", config(database.url()))) {
+            Await.until(Duration.ofMinutes(1), () -> listeners() == 1, relay::output);
+        }
+        Await.until(Duration.ofMinutes(1), () -> listeners() == 0, () -> "still listening");
+        try (Child relay = Child.start(directory, "run", "--config", config(database.url(), "db.doorbell = false"))) {
+            relay.awaitOutput("Delivering shop/orders");
+            writeMessages();
+            mayAnswer.countDown();
+            Await.until(Duration.ofMinutes(3), () -> backlog() == 0, relay::output);
+            assertThat(listeners()).isZero();
+        }
+    }
+
+    private int listeners() {
+        String sql =
+                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getInt(1);
+        } catch (SQLException e) {
+            throw new AssertionError(e);
         }
     }
 

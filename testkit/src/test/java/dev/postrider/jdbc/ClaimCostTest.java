@@ -33,20 +33,25 @@ final class ClaimCostTest {
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void claimReadsItsOwnIndexWithAndWithoutStatistics(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        for (int crowd : List.of(10_000, 100_000)) {
+        for (int crowd : List.of(0, 1_000, 10_000, 500_000)) { // of each other topic: a million in the end
             fill(dataSource, engine, crowd);
             readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
             execute(dataSource, "ANALYZE postrider_message");
-            readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
+            if (crowd > 0) { // a table that is known to be of one page is read as it is
+                readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
+            }
         }
     }
 
-    /** Of few rows the planner may gather all and sort them; of many it must read as far as it needs. */
+    /** Of few rows the planner may gather all and sort them, or read a table of a few pages; of many only as far as it needs. */
     private static void readsItsOwnRowsOnly(String plan, int crowd) {
-        assertThat(plan)
-                .contains("postrider_message_due", "Tid Scan on postrider_message m")
-                .doesNotContain("Seq Scan on postrider_message");
-        if (crowd >= 100_000) {
+        assertThat(plan).contains("postrider_message_due");
+        if (crowd >= 1_000) {
+            assertThat(plan)
+                    .contains("Tid Scan on postrider_message m")
+                    .doesNotContain("Seq Scan on postrider_message");
+        }
+        if (crowd >= 10_000) {
             assertThat(plan).contains("Index Scan using postrider_message_due");
         }
     }

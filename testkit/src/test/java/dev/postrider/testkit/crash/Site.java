@@ -96,6 +96,13 @@ final class Site implements AutoCloseable {
         return child(name, ProducerProgram.class, arguments);
     }
 
+    /** A process that is connected and, when it is started, delivers the ledger to the receiver. */
+    Child ledgerWorker(String name, int port) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.addAll(List.of(name, Integer.toString(port)));
+        return child(name, LedgerProgram.class, arguments);
+    }
+
     private Child child(String name, Class<?> program, List<String> arguments) {
         Child child = Child.start(name, program, arguments);
         started.push(child);

@@ -26,7 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +38,8 @@ final class LaneHorizonTest {
     private static final String TOPIC = "ledger";
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final int ENOUGH_ROUNDS = 200;
+    private static final String WAITING =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'postrider_topic'::regclass";
 
     private final Queue<Event> events = new ConcurrentLinkedQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -120,6 +124,35 @@ final class LaneHorizonTest {
         }
 
         assertThat(numbers(site.read())).containsExactly(1);
+    }
+
+    @Test
+    void messageThatIsPutBackDuringAReadIsReadByTheNextOne() throws Exception {
+        Site site = site();
+        long number = site.write(0);
+        List<LaneClaim> inHand = site.read();
+        for (int round = 1; round < 10; round++) {
+            site.write(round);
+            site.round();
+        }
+        CompletableFuture<List<LaneClaim>> reading;
+        try (Connection obstacle = site.database.dataSource().getConnection()) {
+            obstacle.setAutoCommit(false);
+            try (Statement statement = obstacle.createStatement()) {
+                statement.execute("LOCK TABLE postrider_topic IN ACCESS EXCLUSIVE MODE");
+            }
+            reading = CompletableFuture.supplyAsync(site::read);
+            while (query(obstacle, WAITING).equals("0")) {
+                assertThat(reading).as("must wait for the lock").isNotDone();
+            }
+            site.store.settle(List.of(new Outcome.Released(inHand.get(0).claim())));
+            obstacle.commit();
+        }
+        assertThat(reading.get(20, TimeUnit.SECONDS))
+                .as("it left out what was in hand")
+                .isEmpty();
+
+        assertThat(site.read()).extracting(claim -> claim.claim().seq()).containsExactly(number);
     }
 
     @Test
