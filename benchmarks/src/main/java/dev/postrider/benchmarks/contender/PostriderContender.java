@@ -102,8 +102,7 @@ public final class PostriderContender implements Contender {
     }
 
     /** It also delivers a second topic, in which messages may wait; see {@link #fillNeighbour}. */
-    public static PostriderContender beside(
-            Neighbour neighbour, boolean ordered, Arena arena, DataSource dataSource) {
+    public static PostriderContender beside(Neighbour neighbour, boolean ordered, Arena arena, DataSource dataSource) {
         return of(
                 "postrider beside another topic",
                 arena,
@@ -119,12 +118,15 @@ public final class PostriderContender implements Contender {
         PostriderBuilder builder = Postrider.on(dataSource)
                 .tables(tables -> tables.withArchive(shape.archive()))
                 .dispatch(dispatch -> dispatch.batchSize(BATCH).maxInFlight(IN_FLIGHT))
-                .topic(shape.topic(), topic -> shape.inOrder(topic)
-                        .maxInFlight(IN_FLIGHT)
-                        .deliver(new ConfirmingTransport(receiver)));
+                .topic(
+                        shape.topic(),
+                        topic ->
+                                shape.inOrder(topic).maxInFlight(IN_FLIGHT).deliver(new ConfirmingTransport(receiver)));
         return shape.neighbour() == Neighbour.NONE
                 ? builder.build()
-                : builder.topic(shape.neighbourTopic(), topic -> shape.inOrder(topic).deliver(neighbour()))
+                : builder.topic(
+                                shape.neighbourTopic(),
+                                topic -> shape.inOrder(topic).deliver(neighbour()))
                         .build();
     }
 

@@ -35,7 +35,8 @@ final class BlockedKeys implements Measurement {
                     })
                     .run();
             List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(blocked + " messages wait behind the first ones of " + KEYS + " keys, " + free + " others are timed");
+            notes.add(blocked + " messages wait behind the first ones of " + KEYS + " keys, " + free
+                    + " others are timed");
             Comparison comparison = new Comparison(
                     "The rate of an ordered topic while keys of it are blocked",
                     "messages/s",

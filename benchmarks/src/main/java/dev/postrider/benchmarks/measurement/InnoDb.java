@@ -60,8 +60,7 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
                     rounds.notes());
             return List.of(
                     comparison.ratio(names().get(0), AIM, "postrider ordered", "hand-written ordered with archive"),
-                    comparison.ratio(
-                            names().get(1), AIM, "postrider ordered without archive", "hand-written ordered"),
+                    comparison.ratio(names().get(1), AIM, "postrider ordered without archive", "hand-written ordered"),
                     comparison.ratio(names().get(2), AIM, "postrider without archive", "hand-written"));
         }
     }

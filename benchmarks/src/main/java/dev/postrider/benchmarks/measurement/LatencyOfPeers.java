@@ -49,8 +49,7 @@ final class LatencyOfPeers implements Measurement {
             rounds.run();
             notes.addAll(rounds.notes());
             String question = PER_SECOND + " transactions/s: from commit to delivery";
-            Comparison median =
-                    new Comparison(question + ", median", "ms", rounds.samples(Latencies::p50), notes);
+            Comparison median = new Comparison(question + ", median", "ms", rounds.samples(Latencies::p50), notes);
             Comparison tail =
                     new Comparison(question + ", 99th percentile", "ms", rounds.samples(Latencies::p99), notes);
             return List.of(

@@ -48,11 +48,22 @@ public record Scale(
     /** Under five minutes: for the direction, not for the last tenth. */
     public static Scale quick() {
         return new Scale(
-                "quick", 3, 30_000, 10_000, 60_000, 50_000, 20_000, Duration.ofSeconds(1), Duration.ofSeconds(6), 30_000, false);
+                "quick",
+                3,
+                30_000,
+                10_000,
+                60_000,
+                50_000,
+                20_000,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(6),
+                30_000,
+                false);
     }
 
     /** A few seconds: only to see that everything works. */
     public static Scale tiny() {
-        return new Scale("tiny", 1, 300, 100, 300, 100, 100, Duration.ofMillis(100), Duration.ofMillis(200), 100, false);
+        return new Scale(
+                "tiny", 1, 300, 100, 300, 100, 100, Duration.ofMillis(100), Duration.ofMillis(200), 100, false);
     }
 }
