@@ -49,9 +49,13 @@ class ContendersTest {
                 PostriderContender.archiving(arena, arena.pool()),
                 PostriderContender.deleting(arena, arena.pool()),
                 PostriderContender.keyed(arena, arena.pool()),
+                PostriderContender.ordered(arena, arena.pool()),
+                PostriderContender.orderedDeleting(arena, arena.pool()),
                 HandWritten.leasing(arena, arena.pool()),
                 HandWritten.locking(arena, arena.pool()),
-                HandWritten.keyed(arena, arena.pool())));
+                HandWritten.keyed(arena, arena.pool()),
+                HandWritten.inLanes(arena, arena.pool()),
+                HandWritten.inLanesArchiving(arena, arena.pool())));
         for (Peer peer : Peer.values()) {
             contenders.add(peer.forThroughput(arena, arena.pool()));
         }
@@ -62,8 +66,9 @@ class ContendersTest {
         try (contender) {
             contender.prepare();
             contender.clear();
-            contender.fill(MESSAGES / 2);
-            for (int number = MESSAGES / 2; number < MESSAGES; number++) {
+            int filled = contender.name().startsWith("hand-written ordered") ? MESSAGES : MESSAGES / 2;
+            contender.fill(filled);
+            for (int number = filled; number < MESSAGES; number++) {
                 contender.transact(new Order(number));
             }
             assertThat(contender.unfinished()).isEqualTo(MESSAGES);

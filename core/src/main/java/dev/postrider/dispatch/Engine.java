@@ -313,7 +313,11 @@ final class Engine {
             if (sequencer.wantsMore()) {
                 claims.lookNow(sequencer.topic().name());
             }
+            if (sequencer.hasDry()) {
+                laneKeeping.wake();
+            }
         }
+        settled.signal();
         solitude.progressed();
         claiming.wake();
         return pause;
@@ -335,7 +339,6 @@ final class Engine {
             if (outcome instanceof Outcome.Retry retry) {
                 claims.lookAfter(held.topic().name(), retry.delay());
             }
-            settled.signal();
         }
     }
 
@@ -359,10 +362,6 @@ final class Engine {
             } else if (outcome instanceof Outcome.Skipped skipped) {
                 claims.lookAfter(topic, skipped.delay());
             }
-            if (sequencer.hasDry()) {
-                laneKeeping.wake();
-            }
-            settled.signal();
         }
 
         private Sequencer sequencer(Held held) {

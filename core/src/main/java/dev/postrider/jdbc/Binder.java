@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +87,9 @@ final class Binder {
         if (values == null) {
             statement.setNull(++index, Types.ARRAY);
         } else {
-            statement.setArray(++index, statement.getConnection().createArrayOf(type, values));
+            // As an array of its own type it travels as numbers, and otherwise as text.
+            Object[] typed = type.equals("int8") ? Arrays.copyOf(values, values.length, Long[].class) : values;
+            statement.setArray(++index, statement.getConnection().createArrayOf(type, typed));
         }
         return this;
     }

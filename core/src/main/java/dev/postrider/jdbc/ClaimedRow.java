@@ -1,22 +1,21 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
-import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
-import dev.postrider.message.MessageId;
-import dev.postrider.message.Payload;
-import dev.postrider.message.TopicName;
-import dev.postrider.message.TraceContext;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A row as it was claimed. A row that does not make a message, because other software wrote it, has a {@code problem} in place
  * of the message and spoils no other.
+ *
+ * @param availableAt where rows are read by their numbers: of no interest, and the beginning of time
  */
 record ClaimedRow(
         long seq,
@@ -30,44 +29,48 @@ record ClaimedRow(
     static final Comparator<ClaimedRow> BY_DUE_TIME =
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
-    static ClaimedRow read(ResultSet row, Dialect dialect) throws SQLException {
-        long seq = row.getLong("seq");
-        int attempts = row.getInt("attempts");
-        int crashes = row.getInt("crashes");
-        Instant availableAt = dialect.readTime(row, "available_at");
-        UUID id = dialect.readUuid(row, "id");
-        Instant due = availableAt == null ? Instant.EPOCH : availableAt;
-        try {
-            return new ClaimedRow(seq, id, readMessage(row, dialect), null, attempts, crashes, due);
-        } catch (InvalidMessageException | IllegalArgumentException e) {
-            return new ClaimedRow(seq, id, null, String.valueOf(e.getMessage()), attempts, crashes, due);
+    static List<ClaimedRow> readAll(ResultSet rows, Dialect dialect) throws SQLException {
+        Reader reader = new Reader(rows, dialect);
+        int availableAt = rows.findColumn("available_at");
+        List<ClaimedRow> claimed = new ArrayList<>();
+        while (rows.next()) {
+            Instant due = dialect.readTime(rows, availableAt);
+            claimed.add(reader.read(due == null ? Instant.EPOCH : due));
+        }
+        return claimed;
+    }
+
+    /** Reads one row after another of an answer. Not thread-safe. */
+    static final class Reader {
+
+        private final ResultSet row;
+        private final RowReader messages;
+        private final int seq;
+        private final int attempts;
+        private final int crashes;
+
+        Reader(ResultSet row, Dialect dialect) throws SQLException {
+            this.row = row;
+            this.messages = new RowReader(row, dialect);
+            this.seq = row.findColumn("seq");
+            this.attempts = row.findColumn("attempts");
+            this.crashes = row.findColumn("crashes");
+        }
+
+        ClaimedRow read(Instant availableAt) throws SQLException {
+            long number = row.getLong(seq);
+            int tried = row.getInt(attempts);
+            int crashed = row.getInt(crashes);
+            UUID id = messages.id();
+            try {
+                return new ClaimedRow(number, id, messages.message(id), null, tried, crashed, availableAt);
+            } catch (InvalidMessageException | IllegalArgumentException e) {
+                return new ClaimedRow(number, id, null, String.valueOf(e.getMessage()), tried, crashed, availableAt);
+            }
         }
     }
 
     long bytes() {
         return message == null ? 0 : message.payload().size();
-    }
-
-    /** @throws InvalidMessageException or IllegalArgumentException when the columns make no message */
-    static Message readMessage(ResultSet row, Dialect dialect) throws SQLException {
-        String traceparent = row.getString("traceparent");
-        byte[] payload = row.getBytes("payload");
-        Instant occurredAt = dialect.readTime(row, "occurred_at");
-        return new Message(
-                new MessageId(dialect.readUuid(row, "id")),
-                new TopicName(row.getString("namespace"), row.getString("topic")),
-                row.getString("type"),
-                row.getString("tenant"),
-                row.getString("ordering_key"),
-                row.getString("idempotency_key"),
-                Payload.of(payload == null ? new byte[0] : payload, row.getString("content_type")),
-                Json.readStrings(row.getString("headers")),
-                row.getString("correlation_id"),
-                row.getString("causation_id"),
-                traceparent == null ? null : new TraceContext(traceparent, row.getString("tracestate")),
-                occurredAt == null ? Instant.EPOCH : occurredAt,
-                row.getString("source"),
-                row.getString("subject"),
-                dialect.readTime(row, "deliver_at"));
     }
 }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -103,7 +102,11 @@ abstract class Dialect {
         statement.setObject(index, value);
     }
 
-    UUID readUuid(ResultSet row, String column) throws SQLException {
+    final UUID readUuid(ResultSet row, String column) throws SQLException {
+        return readUuid(row, row.findColumn(column));
+    }
+
+    UUID readUuid(ResultSet row, int column) throws SQLException {
         return row.getObject(column, UUID.class);
     }
 
@@ -111,8 +114,12 @@ abstract class Dialect {
         statement.setObject(index, value.atOffset(ZoneOffset.UTC));
     }
 
+    final @Nullable Instant readTime(ResultSet row, String column) throws SQLException {
+        return readTime(row, row.findColumn(column));
+    }
+
     @Nullable
-    Instant readTime(ResultSet row, String column) throws SQLException {
+    Instant readTime(ResultSet row, int column) throws SQLException {
         OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
         return time == null ? null : time.toInstant();
     }
@@ -306,10 +313,7 @@ abstract class Dialect {
 
     /** In the order they came due: no database promises to return them so. */
     final List<ClaimedRow> claimedRows(ResultSet rows) throws SQLException {
-        List<ClaimedRow> claimed = new ArrayList<>();
-        while (rows.next()) {
-            claimed.add(ClaimedRow.read(rows, this));
-        }
+        List<ClaimedRow> claimed = ClaimedRow.readAll(rows, this);
         claimed.sort(ClaimedRow.BY_DUE_TIME);
         return claimed;
     }

@@ -70,7 +70,7 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
-    UUID readUuid(ResultSet row, String column) throws SQLException {
+    UUID readUuid(ResultSet row, int column) throws SQLException {
         ByteBuffer bytes = ByteBuffer.wrap(row.getBytes(column));
         return new UUID(bytes.getLong(), bytes.getLong());
     }
@@ -82,7 +82,7 @@ abstract class InnoDbDialect extends LockingDialect {
 
     @Override
     @Nullable
-    Instant readTime(ResultSet row, String column) throws SQLException {
+    Instant readTime(ResultSet row, int column) throws SQLException {
         LocalDateTime time = row.getObject(column, LocalDateTime.class);
         return time == null ? null : time.toInstant(ZoneOffset.UTC);
     }

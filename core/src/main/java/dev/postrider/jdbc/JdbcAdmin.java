@@ -257,7 +257,7 @@ final class JdbcAdmin implements Admin {
     private StoredMessage live(ResultSet row) throws SQLException {
         return new StoredMessage(
                 row.getLong("seq"),
-                ClaimedRow.readMessage(row, dialect),
+                new RowReader(row, dialect).message(),
                 StoredMessage.State.valueOf(row.getString("state")),
                 row.getInt("attempts"),
                 row.getInt("crashes"),
@@ -272,7 +272,7 @@ final class JdbcAdmin implements Admin {
     private StoredMessage archived(ResultSet row) throws SQLException {
         return new StoredMessage(
                 row.getLong("seq"),
-                ClaimedRow.readMessage(row, dialect),
+                new RowReader(row, dialect).message(),
                 StoredMessage.State.DELIVERED,
                 row.getInt("attempts"),
                 row.getInt("crashes"),

@@ -295,6 +295,9 @@ final class JdbcLaneStore implements LaneStore {
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.Look> looks,
             LaneStatements.Sighting sighting) {
+        if (looks.values().stream().noneMatch(LaneCursor.Look::whole)) {
+            return;
+        }
         int late = (int) sighting.rows().stream()
                 .filter(row -> {
                     LaneCursor cursor = byLane.get(row.lane());
@@ -320,25 +323,32 @@ final class JdbcLaneStore implements LaneStore {
         List<LaneStatements.LaneRow> rows = sighting.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
-        Map<Integer, List<LaneStatements.LaneRow>> found =
-                rows.stream().collect(Collectors.groupingBy(LaneStatements.LaneRow::lane));
+        Map<Integer, Integer> count = new HashMap<>();
+        Map<Integer, Long> last = new HashMap<>();
+        for (LaneStatements.LaneRow row : rows) {
+            count.merge(row.lane(), 1, Integer::sum);
+            last.put(row.lane(), row.row().seq());
+        }
         looks.forEach((lane, look) -> {
-            List<LaneStatements.LaneRow> own = found.getOrDefault(lane, List.of());
-            long last = own.size() < look.room()
-                    ? Long.MAX_VALUE
-                    : own.get(own.size() - 1).row().seq();
+            boolean full = count.getOrDefault(lane, 0) >= look.room();
             LaneCursor cursor = byLane.get(lane);
             if (cursor != null) {
-                cursor.advance(Math.min(proved, Math.min(end, last)));
+                cursor.advance(Math.min(
+                        proved, Math.min(end, full ? last.getOrDefault(lane, Long.MAX_VALUE) : Long.MAX_VALUE)));
             }
         });
     }
 
     /** By the budget; of a row that makes no message the size is not known. */
     private static boolean mayBeCutShort(List<LaneStatements.LaneRow> rows, long maxBytes) {
-        long bytes = rows.stream().mapToLong(row -> row.row().bytes()).sum();
-        boolean unreadable = rows.stream().anyMatch(row -> row.row().message() == null);
-        return !rows.isEmpty() && (unreadable || bytes >= maxBytes);
+        long bytes = 0;
+        for (LaneStatements.LaneRow row : rows) {
+            if (row.row().message() == null) {
+                return true;
+            }
+            bytes += row.row().bytes();
+        }
+        return !rows.isEmpty() && bytes >= maxBytes;
     }
 
     @Override

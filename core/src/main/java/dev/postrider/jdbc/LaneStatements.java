@@ -6,8 +6,10 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -152,14 +154,16 @@ abstract class LaneStatements {
 
     // Ways to read an answer
 
-    static LaneRow laneRow(ResultSet row, Dialect dialect) throws SQLException {
-        return new LaneRow(row.getInt("lane"), row.getString("state"), ClaimedRow.read(row, dialect));
-    }
+    static final Comparator<LaneRow> BY_NUMBER =
+            Comparator.comparingLong(row -> row.row().seq());
 
     static List<LaneRow> laneRows(ResultSet rows, Dialect dialect) throws SQLException {
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
+        int lane = rows.findColumn("lane");
+        int state = rows.findColumn("state");
         List<LaneRow> found = new ArrayList<>();
         while (rows.next()) {
-            found.add(laneRow(rows, dialect));
+            found.add(new LaneRow(rows.getInt(lane), rows.getString(state), reader.read(Instant.EPOCH)));
         }
         return found;
     }

@@ -35,9 +35,6 @@ final class LockingLanes extends LaneStatements {
     /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
     private static final int MOST_TIMED = 32;
 
-    private static final Comparator<LaneRow> BY_NUMBER =
-            Comparator.comparingLong(row -> row.row().seq());
-
     /** Numbers of lanes and keys repeat from topic to topic. */
     private record Place(int topicId, int lane) {}
 

@@ -6,11 +6,13 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -169,21 +171,40 @@ final class PostgresLanes extends LaneStatements {
     @Override
     Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
             throws SQLException {
-        return dialect.query(
+        Object[] lanes = column(looks, LaneCursor.Look::lane);
+        Object[] starts = column(looks, LaneCursor.Look::start);
+        Object[] rooms = column(looks, LaneCursor.Look::room);
+        long rows = looks.stream().mapToLong(LaneCursor.Look::room).sum();
+        Optional<Sighting> small = dialect.query(
                 connection,
                 PostgresLaneSql.READ,
                 binder -> binder.integer(topicId)
-                        .array("int2", column(looks, LaneCursor.Look::lane))
-                        .array("int8", column(looks, LaneCursor.Look::start))
-                        .array("int4", column(looks, LaneCursor.Look::room))
+                        .array("int2", lanes)
+                        .array("int8", starts)
+                        .array("int4", rooms)
+                        .number(maxBytes / Math.max(rows, 1))
                         .integer(topicId)
-                        .array("int8", leaveOut.toArray())
-                        .integer(topicId)
-                        .number(maxBytes),
+                        .array("int8", leaveOut.toArray()),
                 this::sighting);
+        if (small.isPresent()) {
+            return small.get();
+        }
+        return dialect.query(
+                        connection,
+                        PostgresLaneSql.READ_WITHIN,
+                        binder -> binder.integer(topicId)
+                                .array("int2", lanes)
+                                .array("int8", starts)
+                                .array("int4", rooms)
+                                .integer(topicId)
+                                .array("int8", leaveOut.toArray())
+                                .number(maxBytes),
+                        this::sighting)
+                .orElseThrow();
     }
 
-    private Sighting sighting(ResultSet rows) throws SQLException {
+    /** Empty when a payload was left out. */
+    private Optional<Sighting> sighting(ResultSet rows) throws SQLException {
         rows.next();
         Horizon.Sight sight = new Horizon.Sight(
                 rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
@@ -191,12 +212,19 @@ final class PostgresLanes extends LaneStatements {
         List<LaneRow> found = new ArrayList<>();
         rows.getLong("seq");
         if (rows.wasNull()) {
-            return new Sighting(sight, paused, found);
+            return Optional.of(new Sighting(sight, paused, found));
         }
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
+        int lane = rows.findColumn("lane");
+        int payload = rows.findColumn("payload");
         do {
-            found.add(laneRow(rows, dialect));
+            if (rows.getBytes(payload) == null) {
+                return Optional.empty();
+            }
+            found.add(new LaneRow(rows.getInt(lane), "PENDING", reader.read(Instant.EPOCH)));
         } while (rows.next());
-        return new Sighting(sight, paused, found);
+        found.sort(BY_NUMBER);
+        return Optional.of(new Sighting(sight, paused, found));
     }
 
     @Override
@@ -247,17 +275,32 @@ final class PostgresLanes extends LaneStatements {
             boolean waiting,
             JdbcOptions.Archive archive)
             throws SQLException {
-        if (archive == JdbcOptions.Archive.OFF) {
-            return written(
-                    connection,
-                    waiting ? PostgresLaneSql.DELETE_WAITING : PostgresLaneSql.DELETE,
-                    binder -> rows(fence(binder, fence), rows));
-        }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
-        return written(
-                connection,
-                waiting ? PostgresLaneSql.ARCHIVE_WAITING : PostgresLaneSql.ARCHIVE,
-                binder -> rows(fence(binder, fence), rows).flag(withPayload));
+        Dialect.Bind bind = archive == JdbcOptions.Archive.OFF
+                ? binder -> rows(fence(binder, fence), rows)
+                : binder -> rows(fence(binder, fence), rows).flag(withPayload);
+        if (waiting) {
+            String statement = archive == JdbcOptions.Archive.OFF
+                    ? PostgresLaneSql.DELETE_WAITING
+                    : PostgresLaneSql.ARCHIVE_WAITING;
+            return written(connection, statement, bind);
+        }
+        String statement = archive == JdbcOptions.Archive.OFF ? PostgresLaneSql.DELETE : PostgresLaneSql.ARCHIVE;
+        return dialect.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
+    }
+
+    /** Nearly always all of them are met, and a count says so. */
+    private static Written acknowledged(ResultSet answer, Set<Long> sent) throws SQLException {
+        answer.next();
+        Map<Long, Boolean> keyHeld = new HashMap<>();
+        if (answer.getInt("met") == sent.size()) {
+            sent.forEach(seq -> keyHeld.put(seq, false));
+        } else if (answer.getArray("seqs") != null) {
+            for (Long seq : (Long[]) answer.getArray("seqs").getArray()) {
+                keyHeld.put(seq, false);
+            }
+        }
+        return new Written(keyHeld, answer.getLong("transaction"));
     }
 
     @Override

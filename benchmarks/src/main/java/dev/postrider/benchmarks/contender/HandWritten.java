@@ -107,6 +107,9 @@ public final class HandWritten implements Contender {
 
     @Override
     public void transact(Order order) throws SQLException {
+        if (claiming.isOrdered()) {
+            throw new UnsupportedOperationException("It has no lanes by hand, only drains what is in them");
+        }
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(false);
             order.insert(connection);

@@ -6,15 +6,10 @@ import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.jdbc.JdbcOptions.Archive;
 import dev.postrider.message.Message;
-import dev.postrider.transport.Delivery;
-import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
@@ -28,137 +23,115 @@ public final class PostriderContender implements Contender {
     static final int IN_FLIGHT = 4 * BATCH;
 
     /** How many keys the orders of an ordered topic have. */
-    static final int KEYS = 1000;
-
-    private static final String UNORDERED = "orders";
-    private static final String ORDERED = "orders-in-order";
-    private static final String PAUSED = "paused";
-
-    /** What the keys begin with whose messages are refused. */
-    private static final String REFUSED = "refused-";
+    private static final int KEYS = 1000;
 
     private static final List<String> TABLES = List.of("postrider_message", "postrider_archive", "postrider_dedup");
+
+    private static final long LOOK_EVERY_MILLIS = 20;
+
+    /** What is wrong with a second topic, in which messages wait. */
+    public enum Neighbour {
+        NONE,
+        /** It is paused. */
+        PAUSED,
+        /** Its destination does not answer. */
+        SILENT,
+        /** Its destination fails every message at once. */
+        FAILING
+    }
+
+    /** @param keyed whether messages have an idempotency key */
+    private record Shape(boolean ordered, boolean keyed, Archive archive, Neighbour neighbour) {
+
+        /** Whether a topic is ordered is decided once, so each kind has topics of its own. */
+        String topic() {
+            return ordered ? "orders-in-order" : "orders";
+        }
+
+        String neighbourTopic() {
+            return (neighbour == Neighbour.PAUSED ? "paused" : "down") + (ordered ? "-in-order" : "");
+        }
+
+        Topic.Builder inOrder(Topic.Builder topic) {
+            return ordered ? topic.ordered() : topic;
+        }
+    }
 
     private final String name;
     private final Arena arena;
     private final DataSource dataSource;
-    private final Archive archive;
-    private final Load load;
+    private final Shape shape;
+    private final SilentTransport silent = new SilentTransport();
     private Postrider postrider;
 
-    /** What is in its tables. */
-    private enum Load {
-        PLAIN,
-        KEYED,
-        ORDERED,
-        BESIDE_A_PAUSED_TOPIC,
-        ORDERED_BESIDE_A_PAUSED_TOPIC;
-
-        boolean isOrdered() {
-            return this == ORDERED || this == ORDERED_BESIDE_A_PAUSED_TOPIC;
-        }
-
-        boolean isBesideAPausedTopic() {
-            return this == BESIDE_A_PAUSED_TOPIC || this == ORDERED_BESIDE_A_PAUSED_TOPIC;
-        }
-    }
-
-    private PostriderContender(String name, Arena arena, DataSource dataSource, Archive archive, Load load) {
+    private PostriderContender(String name, Arena arena, DataSource dataSource, Shape shape) {
         this.name = name;
         this.arena = arena;
         this.dataSource = dataSource;
-        this.archive = archive;
-        this.load = load;
+        this.shape = shape;
         this.postrider = build(new Receiver(0));
     }
 
     /** As it comes: delivered messages are archived. */
     public static Contender archiving(Arena arena, DataSource dataSource) {
-        return new PostriderContender("postrider", arena, dataSource, Archive.FULL, Load.PLAIN);
+        return of("postrider", arena, dataSource, new Shape(false, false, Archive.FULL, Neighbour.NONE));
     }
 
     /** Delivered messages are deleted, as the peers do it. */
     public static Contender deleting(Arena arena, DataSource dataSource) {
-        return new PostriderContender("postrider without archive", arena, dataSource, Archive.OFF, Load.PLAIN);
+        return of("postrider without archive", arena, dataSource, new Shape(false, false, Archive.OFF, Neighbour.NONE));
     }
 
     /** Every message has an idempotency key. */
     public static Contender keyed(Arena arena, DataSource dataSource) {
-        return new PostriderContender("postrider keyed", arena, dataSource, Archive.FULL, Load.KEYED);
+        return of("postrider keyed", arena, dataSource, new Shape(false, true, Archive.FULL, Neighbour.NONE));
     }
 
     /** One key in sequence, different keys side by side; delivered messages are archived. */
     public static PostriderContender ordered(Arena arena, DataSource dataSource) {
-        return new PostriderContender("postrider ordered", arena, dataSource, Archive.FULL, Load.ORDERED);
+        return of("postrider ordered", arena, dataSource, new Shape(true, false, Archive.FULL, Neighbour.NONE));
     }
 
     /** The same, and delivered messages are deleted. */
     public static PostriderContender orderedDeleting(Arena arena, DataSource dataSource) {
-        return new PostriderContender(
-                "postrider ordered without archive", arena, dataSource, Archive.OFF, Load.ORDERED);
-    }
-
-    /** It also delivers a topic that is paused, in which messages may wait; see {@link #fillPaused}. */
-    public static PostriderContender besidePausedTopic(Arena arena, DataSource dataSource) {
-        return new PostriderContender(
-                "postrider beside a paused topic", arena, dataSource, Archive.FULL, Load.BESIDE_A_PAUSED_TOPIC);
-    }
-
-    /** The same of ordered topics. */
-    public static PostriderContender orderedBesidePausedTopic(Arena arena, DataSource dataSource) {
-        return new PostriderContender(
-                "postrider ordered beside a paused topic",
+        return of(
+                "postrider ordered without archive",
                 arena,
                 dataSource,
-                Archive.FULL,
-                Load.ORDERED_BESIDE_A_PAUSED_TOPIC);
+                new Shape(true, false, Archive.OFF, Neighbour.NONE));
+    }
+
+    /** It also delivers a second topic, in which messages may wait; see {@link #fillNeighbour}. */
+    public static PostriderContender beside(Neighbour neighbour, boolean ordered, Arena arena, DataSource dataSource) {
+        return of(
+                "postrider beside another topic",
+                arena,
+                dataSource,
+                new Shape(ordered, false, Archive.FULL, neighbour));
+    }
+
+    private static PostriderContender of(String name, Arena arena, DataSource dataSource, Shape shape) {
+        return new PostriderContender(name, arena, dataSource, shape);
     }
 
     private Postrider build(Receiver receiver) {
         PostriderBuilder builder = Postrider.on(dataSource)
-                .tables(tables -> tables.withArchive(archive))
+                .tables(tables -> tables.withArchive(shape.archive()))
                 .dispatch(dispatch -> dispatch.batchSize(BATCH).maxInFlight(IN_FLIGHT))
-                .topic(topic(), topic -> inOrder(topic).deliver(new Confirming(receiver)));
-        return load.isBesideAPausedTopic()
-                ? builder.topic(pausedTopic(), topic -> inOrder(topic).deliver(new Confirming(receiver)))
-                        .build()
-                : builder.build();
+                .topic(
+                        shape.topic(),
+                        topic ->
+                                shape.inOrder(topic).maxInFlight(IN_FLIGHT).deliver(new ConfirmingTransport(receiver)));
+        return shape.neighbour() == Neighbour.NONE
+                ? builder.build()
+                : builder.topic(
+                                shape.neighbourTopic(),
+                                topic -> shape.inOrder(topic).deliver(neighbour()))
+                        .build();
     }
 
-    /** Whether a topic is ordered is decided once, so each kind has topics of its own. */
-    private String topic() {
-        return load.isOrdered() ? ORDERED : UNORDERED;
-    }
-
-    private String pausedTopic() {
-        return load.isOrdered() ? PAUSED + "-in-order" : PAUSED;
-    }
-
-    private Topic.Builder inOrder(Topic.Builder topic) {
-        topic.maxInFlight(IN_FLIGHT);
-        return load.isOrdered() ? topic.ordered() : topic;
-    }
-
-    /** Confirms everything at once, but for keys that are to be refused: what is left to measure is the database's work and ours. */
-    private record Confirming(Receiver receiver) implements Transport {
-
-        private static final CompletionStage<DeliveryResult> DELIVERED =
-                CompletableFuture.completedFuture(DeliveryResult.delivered());
-
-        @Override
-        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
-            String key = delivery.message().key();
-            if (key != null && key.startsWith(REFUSED)) {
-                return CompletableFuture.completedFuture(DeliveryResult.rejected("refused"));
-            }
-            receiver.receive(Order.numberIn(delivery.message().payload().bytes()));
-            return DELIVERED;
-        }
-
-        @Override
-        public Duration timeout() {
-            return Duration.ofSeconds(10);
-        }
+    private Transport neighbour() {
+        return shape.neighbour() == Neighbour.FAILING ? new FailingTransport() : silent.silent();
     }
 
     @Override
@@ -169,15 +142,15 @@ public final class PostriderContender implements Contender {
     @Override
     public void prepare() {
         postrider.migrate();
-        if (load.isBesideAPausedTopic()) {
-            postrider.admin().pause(pausedTopic(), "benchmark");
+        if (shape.neighbour() == Neighbour.PAUSED) {
+            postrider.admin().pause(shape.neighbourTopic(), "benchmark");
         }
     }
 
     @Override
     public void clear() {
         arena.empty(TABLES);
-        if (load.isOrdered()) {
+        if (shape.ordered()) {
             // Where numbers begin anew with the table, nothing would be looked for below the floors of the old ones.
             arena.execute(List.of("UPDATE postrider_lane SET floor = 0"));
         }
@@ -192,11 +165,11 @@ public final class PostriderContender implements Contender {
     }
 
     private Message message(Order order) {
-        Message.Builder builder = Message.to(topic()).type("order.placed").json(order.json());
-        if (load == Load.KEYED) {
+        Message.Builder builder = Message.to(shape.topic()).type("order.placed").json(order.json());
+        if (shape.keyed()) {
             builder.idempotencyKey("order-" + order.number());
         }
-        return load.isOrdered() ? builder.key(key(order)).build() : builder.build();
+        return shape.ordered() ? builder.key(key(order)).build() : builder.build();
     }
 
     static String key(Order order) {
@@ -205,22 +178,18 @@ public final class PostriderContender implements Contender {
 
     @Override
     public void fill(int messages) throws SQLException {
-        fill(topic(), messages);
+        fill(postrider, dataSource, messages, this::message);
     }
 
-    /** Puts messages into the paused topic, where they stay until {@link #clear}. */
-    public void fillPaused(int messages) throws SQLException {
-        fill(pausedTopic(), messages);
-    }
-
-    private void fill(String topic, int messages) throws SQLException {
+    /** Puts messages into the second topic, where they stay until {@link #clear}. */
+    public void fillNeighbour(int messages) throws SQLException {
         fill(
                 postrider,
                 dataSource,
                 messages,
-                order -> Message.to(topic)
+                order -> Message.to(shape.neighbourTopic())
                         .type("order.placed")
-                        .key(load.isOrdered() ? key(order) : null)
+                        .key(key(order))
                         .json(order.json())
                         .build());
     }
@@ -231,14 +200,14 @@ public final class PostriderContender implements Contender {
                 postrider,
                 dataSource,
                 messages,
-                order -> Message.to(topic())
+                order -> Message.to(shape.topic())
                         .type("order.placed")
-                        .key(REFUSED + order.number() % keys)
+                        .key(ConfirmingTransport.REFUSED + order.number() % keys)
                         .json(order.json())
                         .build());
         start(new Receiver(0));
-        while (arena.count("postrider_message WHERE state = 'PENDING'") > 0) {
-            Thread.sleep(20);
+        while (unfinished() > 0) {
+            Thread.sleep(LOOK_EVERY_MILLIS);
         }
         stop();
     }
@@ -267,12 +236,14 @@ public final class PostriderContender implements Contender {
 
     @Override
     public void stop() {
+        silent.answer();
         postrider.stop();
     }
 
     @Override
     public long unfinished() {
-        return arena.count("postrider_message WHERE state IN ('PENDING', 'PROCESSING') AND topic = '" + topic() + "'");
+        return arena.count(
+                "postrider_message WHERE state IN ('PENDING', 'PROCESSING') AND topic = '" + shape.topic() + "'");
     }
 
     @Override

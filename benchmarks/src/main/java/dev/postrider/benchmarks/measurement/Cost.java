@@ -23,7 +23,13 @@ final class Cost implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of("statements_per_message", "wal_bytes_per_message", "wal_bytes_per_message_without_archive");
+        return List.of(
+                "statements_per_message",
+                "statements_per_message_ordered",
+                "wal_bytes_per_message",
+                "wal_bytes_per_message_without_archive",
+                "wal_bytes_per_message_ordered",
+                "wal_bytes_per_message_ordered_without_archive");
     }
 
     private record Spent(double statements, double walBytes) {
@@ -41,6 +47,8 @@ final class Cost implements Measurement {
             Rounds<Spent> rounds = bench.rounds("cost");
             add(rounds, field, arena, messages, PostriderContender::archiving);
             add(rounds, field, arena, messages, PostriderContender::deleting);
+            add(rounds, field, arena, messages, PostriderContender::ordered);
+            add(rounds, field, arena, messages, PostriderContender::orderedDeleting);
             for (Peer peer : Peer.values()) {
                 add(rounds, field, arena, peer.part(messages), peer::forThroughput);
             }
@@ -51,10 +59,14 @@ final class Cost implements Measurement {
             Comparison statements =
                     new Comparison(question, "statements/message", rounds.samples(Spent::statements), notes);
             Comparison wal = new Comparison(question, "bytes of WAL/message", rounds.samples(Spent::walBytes), notes);
+            Aim aim = Aim.atMost(1);
             return List.of(
-                    statements.ratioToBestPeer(names().get(0), Aim.atMost(1), "postrider"),
-                    wal.ratioToBestPeer(names().get(1), Aim.atMost(1), "postrider"),
-                    wal.ratioToBestPeer(names().get(2), Aim.atMost(1), "postrider without archive"));
+                    statements.ratioToBestPeer(names().get(0), aim, "postrider"),
+                    statements.ratioToBestPeer(names().get(1), aim, "postrider ordered"),
+                    wal.ratioToBestPeer(names().get(2), aim, "postrider"),
+                    wal.ratioToBestPeer(names().get(3), aim, "postrider without archive"),
+                    wal.ratioToBestPeer(names().get(4), aim, "postrider ordered"),
+                    wal.ratioToBestPeer(names().get(5), aim, "postrider ordered without archive"));
         }
     }
 

@@ -1,18 +1,21 @@
 package dev.postrider.benchmarks.measurement;
 
 import dev.postrider.benchmarks.contender.PostriderContender;
+import dev.postrider.benchmarks.contender.PostriderContender.Neighbour;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether messages that wait in one topic cost the others anything. */
-final class DeadTopic implements Measurement {
+/** Whether messages that wait in one topic, because it is paused or its destination is down, cost the others anything. */
+record DeadTopic(boolean ordered) implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of("dead_topic_vs_none");
+        String suffix = ordered ? "_ordered" : "";
+        return List.of(
+                "dead_topic_vs_none" + suffix, "failing_topic_vs_none" + suffix, "paused_topic_vs_none" + suffix);
     }
 
     @Override
@@ -21,25 +24,44 @@ final class DeadTopic implements Measurement {
         int timed = bench.scale().backlog();
         int waiting = bench.scale().idle();
         try (Field field = new Field()) {
-            PostriderContender postrider = PostriderContender.besidePausedTopic(arena, arena.pool());
-            field.add(postrider);
-            Drain.rate(arena, postrider, timed / 5);
-            Rounds<Double> rounds = bench.<Double>rounds("dead topic")
-                    .system("none waiting", () -> Drain.rate(arena, postrider, timed))
-                    .system("many waiting", () -> {
-                        postrider.clear();
-                        postrider.fillPaused(waiting);
-                        return Drain.again(arena, postrider, timed);
-                    })
-                    .run();
+            Rounds<Double> rounds = bench.rounds(ordered ? "dead topic, ordered" : "dead topic");
+            for (Neighbour neighbour : Neighbour.values()) {
+                PostriderContender contender = PostriderContender.beside(neighbour, ordered, arena, arena.pool());
+                field.add(contender);
+                if (neighbour == Neighbour.NONE) {
+                    Drain.rate(arena, contender, timed);
+                }
+                rounds.system(nameOf(neighbour), () -> {
+                    contender.clear();
+                    if (neighbour != Neighbour.NONE) {
+                        contender.fillNeighbour(waiting);
+                    }
+                    return Drain.again(arena, contender, timed);
+                });
+            }
+            rounds.run();
             List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(waiting + " messages wait in a paused topic of the same tables");
+            notes.add(waiting + " messages wait in the other topic, which has the same tables");
             Comparison comparison = new Comparison(
-                    "The rate of a topic while another one is paused",
+                    "The rate of " + (ordered ? "an ordered" : "a") + " topic while messages wait in another one",
                     "messages/s",
                     rounds.samples(rate -> rate),
                     notes);
-            return List.of(comparison.ratio(names().get(0), Aim.atLeast(0.95), "many waiting", "none waiting"));
+            String none = nameOf(Neighbour.NONE);
+            Aim aim = Aim.atLeast(0.95);
+            return List.of(
+                    comparison.ratio(names().get(0), aim, nameOf(Neighbour.SILENT), none),
+                    comparison.ratio(names().get(1), aim, nameOf(Neighbour.FAILING), none),
+                    comparison.ratio(names().get(2), aim, nameOf(Neighbour.PAUSED), none));
         }
+    }
+
+    private static String nameOf(Neighbour neighbour) {
+        return switch (neighbour) {
+            case NONE -> "none waiting";
+            case PAUSED -> "the other is paused";
+            case SILENT -> "its destination does not answer";
+            case FAILING -> "its destination fails at once";
+        };
     }
 }

@@ -10,7 +10,10 @@ import dev.postrider.benchmarks.report.Figure;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How fast a backlog of an unordered topic is delivered, when delivering costs nothing. */
+/**
+ * How fast a backlog is delivered, ordered and unordered, when delivering costs nothing. All in the same rounds, because the peers,
+ * who know of no order or cannot do without, take most of the time.
+ */
 final class DrainRate implements Measurement {
 
     private static final int WARM_UP_PART = 5;
@@ -18,6 +21,10 @@ final class DrainRate implements Measurement {
     @Override
     public List<String> names() {
         return List.of(
+                "drain_ordered_vs_best_peer",
+                "drain_ordered_without_archive_vs_best_peer",
+                "drain_ordered_vs_limit",
+                "drain_ordered_without_archive_vs_limit",
                 "drain_unordered_vs_best_peer",
                 "drain_unordered_without_archive_vs_best_peer",
                 "drain_unordered_vs_limit");
@@ -30,16 +37,11 @@ final class DrainRate implements Measurement {
         List<String> notes = new ArrayList<>();
         try (Field field = new Field()) {
             Rounds<Double> rounds = bench.rounds("drain");
-            List<Contender> ours = List.of(
-                    field.add(PostriderContender.archiving(arena, arena.pool())),
-                    field.add(PostriderContender.deleting(arena, arena.pool())),
-                    field.add(HandWritten.leasing(arena, arena.pool())),
-                    field.add(HandWritten.locking(arena, arena.pool())));
-            for (Contender each : ours) {
+            for (Contender each : ours(arena, field)) {
                 Drain.rate(arena, each, backlog / WARM_UP_PART);
                 rounds.system(each.name(), () -> Drain.rate(arena, each, backlog));
             }
-            notes.add(backlog + " messages; the limit and Postrider without archive delete what was delivered");
+            notes.add(backlog + " messages; peers, and what has no archive, delete what was delivered");
             for (Peer peer : Peer.values()) {
                 Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
                 int part = peer.part(backlog);
@@ -49,12 +51,34 @@ final class DrainRate implements Measurement {
             }
             rounds.run();
             notes.addAll(rounds.notes());
-            Comparison comparison = new Comparison(
-                    "Drain a backlog, unordered, empty delivery", "messages/s", rounds.samples(rate -> rate), notes);
-            return List.of(
-                    comparison.ratioToBestPeer(names().get(0), Aim.atLeast(4), "postrider"),
-                    comparison.ratioToBestPeer(names().get(1), Aim.atLeast(6), "postrider without archive"),
-                    comparison.ratio(names().get(2), Aim.atLeast(0.6), "postrider without archive", "hand-written"));
+            return figures(new Comparison(
+                    "Drain a backlog, empty delivery", "messages/s", rounds.samples(rate -> rate), notes));
         }
+    }
+
+    private static List<Contender> ours(Arena arena, Field field) throws Exception {
+        return List.of(
+                field.add(PostriderContender.ordered(arena, arena.pool())),
+                field.add(PostriderContender.orderedDeleting(arena, arena.pool())),
+                field.add(HandWritten.inLanesArchiving(arena, arena.pool())),
+                field.add(HandWritten.inLanes(arena, arena.pool())),
+                field.add(PostriderContender.archiving(arena, arena.pool())),
+                field.add(PostriderContender.deleting(arena, arena.pool())),
+                field.add(HandWritten.leasing(arena, arena.pool())),
+                field.add(HandWritten.locking(arena, arena.pool())));
+    }
+
+    private List<Figure> figures(Comparison all) {
+        Aim limit = Aim.atLeast(0.6);
+        String archived = "postrider ordered";
+        String deleted = "postrider ordered without archive";
+        return List.of(
+                all.ratioToBestPeer(names().get(0), Aim.atLeast(8), archived),
+                all.ratioToBestPeer(names().get(1), Aim.atLeast(12), deleted),
+                all.ratio(names().get(2), limit, archived, "hand-written ordered with archive"),
+                all.ratio(names().get(3), limit, deleted, "hand-written ordered"),
+                all.ratioToBestPeer(names().get(4), Aim.atLeast(4), "postrider"),
+                all.ratioToBestPeer(names().get(5), Aim.atLeast(6), "postrider without archive"),
+                all.ratio(names().get(6), limit, "postrider without archive", "hand-written"));
     }
 }

@@ -16,7 +16,7 @@ final class HeldSnapshot implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of("held_snapshot_vs_free");
+        return List.of("held_snapshot_vs_free", "held_snapshot_vs_free_ordered");
     }
 
     @Override
@@ -24,28 +24,43 @@ final class HeldSnapshot implements Measurement {
         Arena arena = bench.arena();
         int before = bench.scale().backlog();
         int timed = bench.scale().shallow();
-        int ofPeer = Peer.DB_SCHEDULER.part(timed);
-        int beforePeer = Peer.DB_SCHEDULER.part(before);
         try (Field field = new Field()) {
-            Contender postrider = field.add(PostriderContender.archiving(arena, arena.pool()));
-            Contender peer = field.add(Peer.DB_SCHEDULER.forThroughput(arena, arena.pool()));
-            Drain.rate(arena, postrider, timed);
-            Rounds<Double> rounds = bench.<Double>rounds("held snapshot")
-                    .system("postrider, free", () -> Drain.rate(arena, postrider, timed))
-                    .system("postrider, held", () -> held(arena, postrider, before, timed))
-                    .system("db-scheduler, free", () -> Drain.rate(arena, peer, ofPeer))
-                    .system("db-scheduler, held", () -> held(arena, peer, beforePeer, ofPeer))
-                    .run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(timed + " messages timed after " + before + " under the held snapshot; db-scheduler " + ofPeer
-                    + " after " + beforePeer);
+            List<String> notes = new ArrayList<>();
+            notes.add(timed + " messages timed after " + before + " under the held snapshot");
+            Rounds<Double> rounds = bench.rounds("held snapshot");
+            for (Contender each : List.of(
+                    PostriderContender.archiving(arena, arena.pool()),
+                    PostriderContender.ordered(arena, arena.pool()))) {
+                field.add(each);
+                Drain.rate(arena, each, timed);
+                add(rounds, arena, each, before, timed);
+            }
+            for (Peer peer : Peer.values()) {
+                if (peer.isSlowToNotice() && !bench.scale().isPatient()) {
+                    notes.add(peer.displayName() + " looks every five seconds and was left out");
+                    continue;
+                }
+                Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
+                add(rounds, arena, contender, peer.part(before), peer.part(timed));
+                notes.add(contender.name() + ": " + peer.part(timed) + " after " + peer.part(before));
+            }
+            rounds.run();
+            notes.addAll(rounds.notes());
             Comparison comparison = new Comparison(
-                    "The rate after many messages under a held snapshot against before, unordered",
+                    "The rate after many messages under a held snapshot against before",
                     "messages/s",
                     rounds.samples(rate -> rate),
                     notes);
-            return List.of(comparison.ratio(names().get(0), Aim.atLeast(0.9), "postrider, held", "postrider, free"));
+            Aim aim = Aim.atLeast(0.9);
+            return List.of(
+                    comparison.ratio(names().get(0), aim, "postrider, held", "postrider, free"),
+                    comparison.ratio(names().get(1), aim, "postrider ordered, held", "postrider ordered, free"));
         }
+    }
+
+    private static void add(Rounds<Double> rounds, Arena arena, Contender contender, int before, int timed) {
+        rounds.system(contender.name() + ", free", () -> Drain.rate(arena, contender, timed));
+        rounds.system(contender.name() + ", held", () -> held(arena, contender, before, timed));
     }
 
     private static double held(Arena arena, Contender contender, int before, int timed) throws Exception {

@@ -19,7 +19,9 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
     @Override
     public List<String> names() {
         return List.of(
-                prefix + "_drain_vs_limit",
+                prefix + "_drain_ordered_vs_limit",
+                prefix + "_drain_ordered_without_archive_vs_limit",
+                prefix + "_drain_unordered_vs_limit",
                 prefix + "_enqueue_vs_handwritten",
                 prefix + "_enqueue_keyed_vs_handwritten");
     }
@@ -40,6 +42,10 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
         try (Field field = new Field()) {
             Rounds<Double> rounds = bench.rounds(prefix + " drain");
             for (Contender each : List.of(
+                    field.add(PostriderContender.ordered(arena, arena.pool())),
+                    field.add(PostriderContender.orderedDeleting(arena, arena.pool())),
+                    field.add(HandWritten.inLanesArchiving(arena, arena.pool())),
+                    field.add(HandWritten.inLanes(arena, arena.pool())),
                     field.add(PostriderContender.archiving(arena, arena.pool())),
                     field.add(PostriderContender.deleting(arena, arena.pool())),
                     field.add(HandWritten.leasing(arena, arena.pool())))) {
@@ -52,7 +58,10 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
                     "messages/s",
                     rounds.samples(rate -> rate),
                     rounds.notes());
-            return List.of(comparison.ratio(names().get(0), AIM, "postrider without archive", "hand-written"));
+            return List.of(
+                    comparison.ratio(names().get(0), AIM, "postrider ordered", "hand-written ordered with archive"),
+                    comparison.ratio(names().get(1), AIM, "postrider ordered without archive", "hand-written ordered"),
+                    comparison.ratio(names().get(2), AIM, "postrider without archive", "hand-written"));
         }
     }
 
@@ -74,8 +83,8 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
                     rounds.samples(Load.Result::perSecond),
                     rounds.notes());
             return List.of(
-                    comparison.ratio(names().get(1), AIM, "postrider", "hand-written"),
-                    comparison.ratio(names().get(2), AIM, "postrider keyed", "hand-written keyed"));
+                    comparison.ratio(names().get(3), AIM, "postrider", "hand-written"),
+                    comparison.ratio(names().get(4), AIM, "postrider keyed", "hand-written keyed"));
         }
     }
 }

@@ -10,9 +10,11 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /** Whether a deep backlog of larger messages is drained by a process with a heap of 64 MiB. */
@@ -22,7 +24,7 @@ final class SmallHeap implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of("heap_1m");
+        return List.of("heap_1m", "heap_1m_ordered");
     }
 
     @Override
@@ -31,26 +33,33 @@ final class SmallHeap implements Measurement {
         int messages = bench.scale().heap();
         try (Field field = new Field()) {
             Contender postrider = field.add(PostriderContender.archiving(arena, arena.pool()));
-            postrider.clear();
-            SmallHeapProcess.fill(arena.pool(), messages);
-            arena.settle();
-            List<String> output = drain(arena.address(), messages);
-            postrider.clear();
-            String last = output.isEmpty() ? "nothing" : output.get(output.size() - 1);
-            bench.progress().println("heap: " + last);
-            boolean done = last.startsWith(SmallHeapProcess.DONE);
             Map<String, Samples> systems = new LinkedHashMap<>();
-            systems.put("postrider", Samples.of(done ? 1 : 0));
+            List<String> notes = new ArrayList<>();
+            for (boolean ordered : List.of(false, true)) {
+                postrider.clear();
+                SmallHeapProcess.fill(arena.pool(), messages, ordered);
+                arena.settle();
+                List<String> output = drain(arena.address(), messages, ordered);
+                String last = output.isEmpty() ? "nothing" : output.get(output.size() - 1);
+                bench.progress().println("heap: " + last);
+                boolean done = last.startsWith(SmallHeapProcess.DONE);
+                systems.put(ordered ? "postrider ordered" : "postrider", Samples.of(done ? 1 : 0));
+                notes.add(messages + (ordered ? " ordered" : "") + " messages; the process said: " + last);
+            }
+            postrider.clear();
             Comparison comparison = new Comparison(
                     "Drain messages of 2 KiB with " + HEAP + ", default settings; 1 if all were delivered",
                     "of 1",
                     systems,
-                    List.of(messages + " messages; the process said: " + last));
-            return List.of(comparison.itself(names().get(0), Aim.atLeast(1), "postrider", "all messages"));
+                    notes);
+            return List.of(
+                    comparison.itself(names().get(0), Aim.atLeast(1), "postrider", "all messages"),
+                    comparison.itself(names().get(1), Aim.atLeast(1), "postrider ordered", "all messages"));
         }
     }
 
-    private static List<String> drain(Arena.Address address, int messages) throws IOException, InterruptedException {
+    private static List<String> drain(Arena.Address address, int messages, boolean ordered)
+            throws IOException, InterruptedException {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         HEAP,
@@ -58,9 +67,10 @@ final class SmallHeap implements Measurement {
                         System.getProperty("java.class.path"),
                         SmallHeapProcess.class.getName(),
                         address.url(),
-                        String.valueOf(address.user()),
-                        String.valueOf(address.password()),
-                        Integer.toString(messages))
+                        Objects.requireNonNullElse(address.user(), ""),
+                        Objects.requireNonNullElse(address.password(), ""),
+                        Integer.toString(messages),
+                        Boolean.toString(ordered))
                 .redirectErrorStream(true)
                 .start();
         try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {

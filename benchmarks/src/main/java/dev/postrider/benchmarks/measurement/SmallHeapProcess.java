@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
 import dev.postrider.benchmarks.contender.Order;
+import dev.postrider.dispatch.Topic;
 import dev.postrider.message.Message;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
@@ -25,22 +26,33 @@ final class SmallHeapProcess {
 
     static final String DONE = "delivered all of ";
 
-    private static final String TOPIC = "large-orders";
+    private static final int KEYS = 1000;
     private static final int BYTES = 2048;
     private static final int BATCH = 1000;
 
     private SmallHeapProcess() {}
 
-    static void fill(DataSource dataSource, int messages) throws SQLException {
-        try (Postrider postrider = Postrider.on(dataSource).topic(TOPIC).build();
+    private static String topic(boolean ordered) {
+        return ordered ? "large-orders-in-order" : "large-orders";
+    }
+
+    private static Topic.Builder inOrder(Topic.Builder topic, boolean ordered) {
+        return ordered ? topic.ordered() : topic;
+    }
+
+    static void fill(DataSource dataSource, int messages, boolean ordered) throws SQLException {
+        try (Postrider postrider = Postrider.on(dataSource)
+                        .topic(topic(ordered), topic -> inOrder(topic, ordered))
+                        .build();
                 Connection connection = dataSource.getConnection()) {
             postrider.register();
             connection.setAutoCommit(false);
             for (int start = 0; start < messages; start += BATCH) {
                 List<Message> batch = new ArrayList<>();
                 for (int number = start; number < Math.min(start + BATCH, messages); number++) {
-                    batch.add(Message.to(TOPIC)
+                    batch.add(Message.to(topic(ordered))
                             .type("order.placed")
+                            .key("customer-" + number % KEYS)
                             .json(new Order(number).json(BYTES))
                             .build());
                 }
@@ -54,13 +66,16 @@ final class SmallHeapProcess {
     public static void main(String[] arguments) throws Exception {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(arguments[0]);
-        config.setUsername(arguments[1]);
-        config.setPassword(arguments[2]);
+        if (!arguments[1].isEmpty()) { // else they are part of the address
+            config.setUsername(arguments[1]);
+            config.setPassword(arguments[2]);
+        }
         int messages = Integer.parseInt(arguments[3]);
+        boolean ordered = Boolean.parseBoolean(arguments[4]);
         CountDownLatch left = new CountDownLatch(messages);
         try (HikariDataSource dataSource = new HikariDataSource(config);
                 Postrider postrider = Postrider.on(dataSource)
-                        .topic(TOPIC, topic -> topic.deliver(new Counting(left)))
+                        .topic(topic(ordered), topic -> inOrder(topic, ordered).deliver(new Counting(left)))
                         .build()) {
             postrider.start();
             boolean done = left.await(10, TimeUnit.MINUTES);
