@@ -258,7 +258,14 @@ final class PostgresLaneSql {
             """;
 
     /** What is returned is kept by the server until the end of the statement: no more of it than is needed. */
-    static final String DELETE = FENCE + DELETED.replace("RETURNING m.*", "RETURNING m.seq") + COUNTED;
+    static final String DELETE = FENCE + """
+            finished AS (
+                DELETE FROM {message} AS m
+                WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
+                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                RETURNING m.seq
+            )
+            """ + COUNTED;
 
     static final String ARCHIVE = FENCE + DELETED + ARCHIVED + COUNTED;
 
