@@ -50,6 +50,11 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
+    String byLane() {
+        return " FORCE INDEX (" + tables().bare("message_lane") + ")";
+    }
+
+    @Override
     String shareLock() {
         return " LOCK IN SHARE MODE";
     }

@@ -2,7 +2,7 @@ package dev.postrider.jdbc;
 
 /**
  * The statements for lanes of the databases that do not return what they changed. In braces: table names, {@code {now}} and the
- * like for the database's clock, and {@code {values}} for a list of parameters.
+ * like for the database's clock, {@code {values}} for a list of parameters, and {@code {by lane}} for what makes the planner take the index of lanes.
  */
 final class LockingLaneSql {
 
@@ -42,7 +42,7 @@ final class LockingLaneSql {
             """;
 
     static final String FIRST_IN_LANE = """
-            SELECT seq FROM {message} WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
+            SELECT seq FROM {message}{by lane} WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
             """;
 
     static final String DUE_IN_LANE = """
@@ -67,7 +67,7 @@ final class LockingLaneSql {
 
     /** One lane's part of the question what is next; a union of these asks for all, in one statement and one snapshot. */
     static final String NEXT_IN_LANE = """
-            (SELECT seq, lane, OCTET_LENGTH(payload) AS bytes FROM {message}
+            (SELECT seq, lane, OCTET_LENGTH(payload) AS bytes FROM {message}{by lane}
              WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ?
              ORDER BY seq LIMIT ?)
             """;
@@ -81,7 +81,7 @@ final class LockingLaneSql {
 
     /** One state's part of the question what waits in a key, in the order of the index; {@code {tenant}} is a comparison. */
     static final String WAITING = """
-            (SELECT seq, lane, state, OCTET_LENGTH(payload) AS bytes FROM {message}
+            (SELECT seq, lane, state, OCTET_LENGTH(payload) AS bytes FROM {message}{by lane}
              WHERE state = '{state}' AND topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant}
              ORDER BY seq LIMIT ?)
             """;

@@ -50,6 +50,10 @@ final class LockingLanes extends LaneStatements {
         this.dialect = dialect;
     }
 
+    private String byLane(String statement) {
+        return statement.replace("{by lane}", dialect.byLane());
+    }
+
     // Owning
 
     @Override
@@ -214,7 +218,7 @@ final class LockingLanes extends LaneStatements {
             }
             many.addAll(dialect.query(
                     connection,
-                    LockingLaneSql.FIRST_IN_LANE,
+                    byLane(LockingLaneSql.FIRST_IN_LANE),
                     binder -> binder.integer(topicId)
                             .integer(lane.lane())
                             .number(lane.floor())
@@ -266,7 +270,8 @@ final class LockingLanes extends LaneStatements {
             return sighting;
         }
         Set<Long> inHand = new HashSet<>(leaveOut);
-        String select = String.join(" UNION ALL ", Collections.nCopies(looks.size(), LockingLaneSql.NEXT_IN_LANE));
+        String select =
+                String.join(" UNION ALL ", Collections.nCopies(looks.size(), byLane(LockingLaneSql.NEXT_IN_LANE)));
         List<Sized> next = dialect.query(
                 connection,
                 select,
@@ -389,7 +394,8 @@ final class LockingLanes extends LaneStatements {
     /** What waits in a key, the lowest first. */
     private List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
         String tenant = key.key().tenant();
-        String one = LockingLaneSql.WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
+        String one =
+                byLane(LockingLaneSql.WAITING).replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
         List<String> states = List.of("RETRY", "BLOCKED", "PARKED");
         String all =
                 states.stream().map(state -> one.replace("{state}", state)).collect(Collectors.joining(" UNION ALL "));
