@@ -38,6 +38,11 @@ final class Engine {
 
     private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(5);
 
+    /** How many outcomes are written at once; in lanes, where reading writes nothing, twice as many proved faster. */
+    private static final int BATCH = 500;
+
+    private static final int LANE_BATCH = 2 * BATCH;
+
     private final DispatchOptions options;
     private final Time time = Time.system();
     private final Waiter settled = new Waiter();
@@ -68,9 +73,17 @@ final class Engine {
         handlerThreads = handlerThreads(options.maxInFlight());
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
         writer = new OutcomeWriter(
-                stores.messages()::settle, inFlight, inFlight::claimed, time, events, new RowObserver());
+                new OutcomeWriter.Ledger(stores.messages()::settle, inFlight::claimed, BATCH),
+                inFlight,
+                time,
+                events,
+                new RowObserver());
         laneWriter = new OutcomeWriter(
-                stores.lanes()::settle, inFlight, inFlight::inLanes, time, events, new LaneObserver());
+                new OutcomeWriter.Ledger(stores.lanes()::settle, inFlight::inLanes, LANE_BATCH),
+                inFlight,
+                time,
+                events,
+                new LaneObserver());
         Duration lastStart = options.lease().minus(options.headroom());
         pipeline = new DeliveryPipeline(
                 transports(topics, inCallersThread ? Runnable::run : handlerThreads),

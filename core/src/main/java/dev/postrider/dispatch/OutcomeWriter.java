@@ -28,7 +28,6 @@ final class OutcomeWriter {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
 
-    private static final int BATCH = 500;
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
@@ -68,9 +67,17 @@ final class OutcomeWriter {
         void settled(Held held, Outcome outcome, Settlement settlement);
     }
 
-    private final Function<List<Outcome>, List<Settlement>> settle;
+    /**
+     * Where outcomes go.
+     *
+     * @param settle writes outcomes, and answers in their order
+     * @param inHand how many messages will have an outcome that goes there
+     * @param batch how many are written at once; more are no faster, or keep others waiting too long
+     */
+    record Ledger(Function<List<Outcome>, List<Settlement>> settle, IntSupplier inHand, int batch) {}
+
+    private final Ledger ledger;
     private final InFlight inFlight;
-    private final IntSupplier inHand;
     private final Time time;
     private final EventListener events;
     private final Observer observer;
@@ -81,20 +88,9 @@ final class OutcomeWriter {
     private final Deque<Decided> batch = new ArrayDeque<>();
     private volatile Runnable wake = () -> {};
 
-    /**
-     * @param settle writes outcomes, and answers in their order
-     * @param inHand how many messages will have an outcome that goes to this writer
-     */
-    OutcomeWriter(
-            Function<List<Outcome>, List<Settlement>> settle,
-            InFlight inFlight,
-            IntSupplier inHand,
-            Time time,
-            EventListener events,
-            Observer observer) {
-        this.settle = settle;
+    OutcomeWriter(Ledger ledger, InFlight inFlight, Time time, EventListener events, Observer observer) {
+        this.ledger = ledger;
         this.inFlight = inFlight;
-        this.inHand = inHand;
         this.time = time;
         this.events = events;
         this.observer = observer;
@@ -129,9 +125,9 @@ final class OutcomeWriter {
      * claimed, as long as slots are left for others.
      */
     private boolean isEnough(int count, Held oneOfThem) {
-        return count >= BATCH
+        return count >= ledger.batch()
                 || (waitingOfClaims.get() > 0
-                        ? count >= inHand.getAsInt()
+                        ? count >= ledger.inHand().getAsInt()
                         : count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1));
     }
 
@@ -161,7 +157,7 @@ final class OutcomeWriter {
     }
 
     private void takeBatch() {
-        for (Decided next = queue.poll(); next != null; next = batch.size() < BATCH ? queue.poll() : null) {
+        for (Decided next = queue.poll(); next != null; next = batch.size() < ledger.batch() ? queue.poll() : null) {
             batch.add(next);
             waiting.decrementAndGet();
             if (!next.held().isBorn()) {
@@ -206,7 +202,7 @@ final class OutcomeWriter {
     }
 
     private List<Settlement> settle(Collection<Decided> decided) {
-        return settle.apply(decided.stream().map(Decided::outcome).toList());
+        return ledger.settle().apply(decided.stream().map(Decided::outcome).toList());
     }
 
     /** The answers are for the first of the batch, in its order. */

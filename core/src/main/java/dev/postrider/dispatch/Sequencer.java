@@ -25,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sequencer {
 
-    /** How many messages are in hand over all lanes, and how many of one lane. */
-    private static final int BUFFER = 2048;
+    /**
+     * How many messages are in hand over all lanes, and how many of one lane. Enough that some are read and sent while the outcomes
+     * of others are written, a batch at a time.
+     */
+    private static final int BUFFER = 4096;
 
     private static final int LEAST_PER_LANE = 16;
     private static final int MOST_PER_LANE = 256;

@@ -30,6 +30,8 @@ import java.util.function.Function;
 /** A sequencer with its pipeline and its writer, without threads: deliveries are answered, and outcomes written, by the test. */
 final class LaneRig implements Transport {
 
+    private static final int BATCH = 500;
+
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration LAST_START = Duration.ofSeconds(20);
 
@@ -71,7 +73,12 @@ final class LaneRig implements Transport {
                 .deliver(this)
                 .build();
         inFlight = new InFlight(slots, 1_000_000);
-        writer = new OutcomeWriter(this::write, inFlight, inFlight::inLanes, time, events::add, new Observer());
+        writer = new OutcomeWriter(
+                new OutcomeWriter.Ledger(this::write, inFlight::inLanes, BATCH),
+                inFlight,
+                time,
+                events::add,
+                new Observer());
         DeliveryPipeline pipeline =
                 new DeliveryPipeline(Map.of(topic.name(), this), new Verdict(() -> 0.5), writer::add, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, writer, pipeline, time, LAST_START);

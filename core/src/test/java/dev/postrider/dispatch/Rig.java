@@ -23,6 +23,8 @@ import java.util.function.Function;
 /** The parts of a dispatcher put together without threads, on a store in memory and clocks that stand still. */
 final class Rig implements Transport {
 
+    private static final int BATCH = 500;
+
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration POLL = Duration.ofSeconds(5);
 
@@ -62,7 +64,8 @@ final class Rig implements Transport {
             transports.put(topic.name(), this);
         }
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
-        writer = new OutcomeWriter(store::settle, inFlight, inFlight::claimed, time, events::add, NOBODY);
+        writer = new OutcomeWriter(
+                new OutcomeWriter.Ledger(store::settle, inFlight::claimed, BATCH), inFlight, time, events::add, NOBODY);
         pipeline = new DeliveryPipeline(
                 transports,
                 new Verdict(() -> 0.5),
