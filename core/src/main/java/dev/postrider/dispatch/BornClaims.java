@@ -46,7 +46,7 @@ final class BornClaims {
     private final Set<Birth> open = ConcurrentHashMap.newKeySet();
     private final ConcurrentLinkedQueue<List<Held>> arrived = new ConcurrentLinkedQueue<>();
     private volatile Runnable wake = () -> {};
-    private boolean closed;
+    private volatile boolean closed;
 
     BornClaims(
             MessageStore store,
@@ -73,6 +73,9 @@ final class BornClaims {
 
     /** Takes room for those that an ordinary claim of this node would get, as long as there is some. */
     Reservation reserve(List<Message> messages) {
+        if (closed) {
+            return Reservation.NONE; // it would be written under a lease only to be given back
+        }
         Map<MessageId, InFlight.Room> rooms = new LinkedHashMap<>();
         Tenure.Stamp asked = Tenure.Stamp.now(time);
         for (Message message : messages) {

@@ -98,6 +98,15 @@ final class BornClaimsTest {
     }
 
     @Test
+    void nothingIsReservedOnceClosed() {
+        births.close();
+
+        assertThat(births.reserve(List.of(order())))
+                .as("it would be written under a lease only to be given back, with one more statement each")
+                .isSameAs(Reservation.NONE);
+    }
+
+    @Test
     void orderedTopicsAreLeftToTheirLanes() {
         Topic ordered = Topic.named("orders").ordered().deliver(rig).build();
 
