@@ -101,12 +101,20 @@ final class SchemaCheck {
                             Kind.NUMBER, "id",
                             Kind.TIME, "at",
                             Kind.TEXT, "operator action namespace topic",
-                            Kind.ID, "message_id"));
+                            Kind.ID, "message_id"),
+            "inbox_mark",
+                    Map.of(
+                            Kind.ID, "message_id",
+                            Kind.TEXT, "consumer tenant",
+                            Kind.BYTES, "payload_hash",
+                            Kind.TIME, "seen_at"),
+            "inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at"));
 
     private static final Map<String, List<String>> INDEXES = Map.of(
             "message", List.of("message_id", "message_due"),
             "archive", List.of("archive_id"),
             "dedup", List.of("dedup_seen"),
+            "inbox_mark", List.of("inbox_mark_seen"),
             "topic", List.of("topic_name"));
 
     private final Dialect dialect;

@@ -1,0 +1,17 @@
+package dev.postrider.idempotency;
+
+import dev.postrider.outbox.UnitOfWork;
+import java.util.UUID;
+
+/** The transaction of a command. Use it from one thread, within the call that it was given to. */
+public interface CommandTransaction extends UnitOfWork {
+
+    /** What this command is known by to operators and to {@link CommandResult.Uncertain}; the same in every attempt. */
+    UUID reference();
+
+    /** Beginning with 1. */
+    int attempt();
+
+    /** A key for a call to another system: the same for this step of this command in every attempt. */
+    UUID downstreamKey(String step);
+}
