@@ -5,6 +5,7 @@ import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.LaneClaim;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
@@ -12,6 +13,7 @@ import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -29,8 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, two write outcomes, of messages that were
- * claimed and of those that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
+ * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, one writes
+ * outcomes of messages that were claimed, two of those that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -43,13 +45,16 @@ final class Engine {
 
     private static final int LANE_BATCH = 2 * BATCH;
 
+    /** Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. */
+    private static final int LANE_WRITERS = 2;
+
     private final DispatchOptions options;
     private final Time time = Time.system();
     private final Waiter settled = new Waiter();
     private final ExecutorService handlerThreads;
     private final InFlight inFlight;
     private final OutcomeWriter writer;
-    private final OutcomeWriter laneWriter;
+    private final List<OutcomeWriter> laneWriters = new ArrayList<>();
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
     private final BornClaims births;
@@ -60,7 +65,7 @@ final class Engine {
     private final BackgroundLoop claiming;
     private final BackgroundLoop handing;
     private final BackgroundLoop writing;
-    private final BackgroundLoop laneWriting;
+    private final List<BackgroundLoop> laneWriting = new ArrayList<>();
     private final BackgroundLoop laneKeeping;
     private final BackgroundLoop aloneDelivering;
     private final BackgroundLoop keeping;
@@ -73,17 +78,19 @@ final class Engine {
         handlerThreads = handlerThreads(options.maxInFlight());
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(stores.messages()::settle, inFlight::claimed, BATCH),
+                new OutcomeWriter.Ledger(stores.messages()::settle, this::undecidedClaims, BATCH),
                 inFlight,
                 time,
                 events,
                 new RowObserver());
-        laneWriter = new OutcomeWriter(
-                new OutcomeWriter.Ledger(stores.lanes()::settle, inFlight::inLanes, LANE_BATCH),
-                inFlight,
-                time,
-                events,
-                new LaneObserver());
+        for (int i = 0; i < LANE_WRITERS; i++) {
+            laneWriters.add(new OutcomeWriter(
+                    new OutcomeWriter.Ledger(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
+                    inFlight,
+                    time,
+                    events,
+                    new LaneObserver()));
+        }
         Duration lastStart = options.lease().minus(options.headroom());
         pipeline = new DeliveryPipeline(
                 transports(topics, inCallersThread ? Runnable::run : handlerThreads),
@@ -94,7 +101,7 @@ final class Engine {
         topics.stream()
                 .filter(Topic::isOrdered)
                 .forEach(topic -> sequencers.put(
-                        topic.name(), new Sequencer(topic, inFlight, laneWriter, pipeline, time, lastStart)));
+                        topic.name(), new Sequencer(topic, inFlight, this::decide, pipeline, time, lastStart)));
         claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
         births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
         laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
@@ -105,14 +112,18 @@ final class Engine {
         claiming = new BackgroundLoop(this, "claim", claims::runOnce, events);
         handing = new BackgroundLoop(this, "hand-over", births::runOnce, events);
         writing = new BackgroundLoop(this, "settle", () -> write(writer), events);
-        laneWriting = new BackgroundLoop(this, "settle-lanes", () -> write(laneWriter), events);
+        for (OutcomeWriter laneWriter : laneWriters) {
+            BackgroundLoop loop = new BackgroundLoop(
+                    this, "settle-lanes-" + (laneWriting.size() + 1), () -> write(laneWriter), events);
+            laneWriter.onWork(loop::wake);
+            laneWriting.add(loop);
+        }
         keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
         laneKeeping = new BackgroundLoop(this, "lanes", laneKeeper::runOnce, events);
         aloneDelivering = new BackgroundLoop(this, "alone", solitude::runOnce, events);
         housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
         writer.onWork(writing::wake);
         births.onWork(handing::wake);
-        laneWriter.onWork(laneWriting::wake);
     }
 
     private Map<Topic, Claimer> claimers(Stores stores, List<Topic> topics, EventListener events) {
@@ -137,7 +148,7 @@ final class Engine {
         writing.start();
         keeping.start();
         if (!sequencers.isEmpty()) {
-            laneWriting.start();
+            laneWriting.forEach(BackgroundLoop::start);
             aloneDelivering.start();
         }
     }
@@ -182,11 +193,24 @@ final class Engine {
     }
 
     private void decide(Held held, Outcome outcome) {
-        (held.inLane() == null ? writer : laneWriter).add(held, outcome);
+        LaneClaim inLane = held.inLane();
+        (inLane == null ? writer : laneWriters.get(inLane.lane() % LANE_WRITERS)).add(held, outcome);
+    }
+
+    private int undecidedClaims() {
+        return inFlight.claimed() - writer.unwritten();
+    }
+
+    private int undecidedInLanes() {
+        int unwritten = 0;
+        for (OutcomeWriter laneWriter : laneWriters) {
+            unwritten += laneWriter.unwritten();
+        }
+        return inFlight.inLanes() - unwritten;
     }
 
     private Tally tally() {
-        return Tally.sum(writer.tally(), laneWriter.tally());
+        return laneWriters.stream().map(OutcomeWriter::tally).reduce(writer.tally(), Tally::sum);
     }
 
     int inFlight() {
@@ -277,7 +301,9 @@ final class Engine {
             handing.awaitEnd(FLUSH_TIMEOUT);
             keeping.awaitEnd(FLUSH_TIMEOUT);
             writing.awaitEnd(FLUSH_TIMEOUT);
-            laneWriting.awaitEnd(FLUSH_TIMEOUT);
+            for (BackgroundLoop loop : laneWriting) {
+                loop.awaitEnd(FLUSH_TIMEOUT);
+            }
             aloneDelivering.awaitEnd(FLUSH_TIMEOUT);
             laneKeeping.awaitEnd(FLUSH_TIMEOUT);
             leaveLanes();
@@ -295,7 +321,7 @@ final class Engine {
         handing.end();
         keeping.end();
         writing.end();
-        laneWriting.end();
+        laneWriting.forEach(BackgroundLoop::end);
         laneKeeping.end();
     }
 

@@ -17,6 +17,14 @@ final class Held {
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private volatile boolean begun;
+
+    /** Whether it takes a slot; kept and guarded by {@link InFlight}. */
+    boolean hasSlot;
+
+    /** Where it stands among the messages of its key; kept and guarded by its {@link Sequencer}. */
+    @Nullable
+    KeyLine line;
+
     private volatile long answerBy;
 
     private Held(Topic topic, Claim claim, @Nullable LaneClaim inLane, Tenure tenure, boolean born, long startedNanos) {

@@ -7,8 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,18 +18,24 @@ final class InFlight {
 
     private final int maxCount;
     private final long maxBytes;
-    private final Set<Held> held = ConcurrentHashMap.newKeySet();
-    private final Set<Held> slots = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger claimed = new AtomicInteger();
-    private final AtomicInteger inLanes = new AtomicInteger();
 
-    // Taken for what is held and for what is about to be; under the lock of this object
-    private final Map<TopicName, Integer> takenPerTopic = new HashMap<>();
+    // Everything under the lock of this object: a message passes here four times, and the lock is the cheapest part of
+    // it.
+    private final Set<Held> held = new HashSet<>();
+    private int claimed;
+    private int inLanes;
+
+    // Taken for what is held and for what is about to be
+    private final Map<TopicName, Count> takenPerTopic = new HashMap<>();
     private int taken;
     private long takenBytes;
     private boolean birthsWanted;
     private final Set<TopicName> behind = new HashSet<>();
     private boolean closed;
+
+    private static final class Count {
+        int value;
+    }
 
     /** Room that was taken, to be filled or given back. */
     record Room(Topic topic, int slots, long bytes) {}
@@ -42,9 +46,7 @@ final class InFlight {
     }
 
     synchronized int freeSlots(Topic topic) {
-        return closed
-                ? 0
-                : Math.min(topic.maxInFlight() - takenPerTopic.getOrDefault(topic.name(), 0), maxCount - taken);
+        return closed ? 0 : Math.min(topic.maxInFlight() - takenOf(topic).value, maxCount - taken);
     }
 
     /** Those that are about to be filled among them. */
@@ -61,7 +63,7 @@ final class InFlight {
         closed = false;
     }
 
-    boolean isHeld(Held claim) {
+    synchronized boolean isHeld(Held claim) {
         return held.contains(claim);
     }
 
@@ -75,21 +77,21 @@ final class InFlight {
     }
 
     /** Everything that has no outcome yet. */
-    int count() {
-        return claimed.get() + inLanes.get();
+    synchronized int count() {
+        return claimed + inLanes;
     }
 
     /** Of these, what was claimed by itself. */
-    int claimed() {
-        return claimed.get();
+    synchronized int claimed() {
+        return claimed;
     }
 
     /** And what was read from lanes. */
-    int inLanes() {
-        return inLanes.get();
+    synchronized int inLanes() {
+        return inLanes;
     }
 
-    Collection<Held> all() {
+    synchronized Collection<Held> all() {
         return List.copyOf(held);
     }
 
@@ -140,50 +142,61 @@ final class InFlight {
         return new Room(topic, count, bytes);
     }
 
-    void giveBack(Room room) {
+    synchronized void giveBack(Room room) {
         change(room.topic(), -room.slots(), -room.bytes());
     }
 
     /** With a slot: it was claimed because there was one. */
-    void add(Held claim) {
+    synchronized void add(Held claim) {
         hold(claim);
         takeSlot(claim);
     }
 
     /** Without a slot. */
-    void hold(Held claim) {
-        held.add(claim);
-        counter(claim).incrementAndGet();
-        change(claim.topic(), 0, claim.bytes());
+    synchronized void hold(Held claim) {
+        if (held.add(claim)) {
+            count(claim, 1);
+            takenBytes += claim.bytes();
+        }
     }
 
-    void takeSlot(Held claim) {
-        if (slots.add(claim)) {
+    synchronized void takeSlot(Held claim) {
+        if (!claim.hasSlot) {
+            claim.hasSlot = true;
             change(claim.topic(), 1, 0);
         }
     }
 
-    void freeSlot(Held claim) {
-        if (slots.remove(claim)) {
+    synchronized void freeSlot(Held claim) {
+        if (claim.hasSlot) {
+            claim.hasSlot = false;
             change(claim.topic(), -1, 0);
         }
     }
 
-    void remove(Held claim) {
+    synchronized void remove(Held claim) {
         if (held.remove(claim)) {
-            counter(claim).decrementAndGet();
-            change(claim.topic(), 0, -claim.bytes());
+            count(claim, -1);
+            takenBytes -= claim.bytes();
             freeSlot(claim);
         }
     }
 
-    private synchronized void change(Topic topic, int count, long bytes) {
-        takenPerTopic.merge(topic.name(), count, Integer::sum);
+    private void change(Topic topic, int count, long bytes) {
+        takenOf(topic).value += count;
         taken += count;
         takenBytes += bytes;
     }
 
-    private AtomicInteger counter(Held claim) {
-        return claim.inLane() == null ? claimed : inLanes;
+    private Count takenOf(Topic topic) {
+        return takenPerTopic.computeIfAbsent(topic.name(), name -> new Count());
+    }
+
+    private void count(Held claim, int change) {
+        if (claim.inLane() == null) {
+            claimed += change;
+        } else {
+            inLanes += change;
+        }
     }
 }

@@ -1,11 +1,18 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.store.OrderingKey;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /** The messages of one key that are in this node's hands: one being sent, the others behind it. Not thread-safe. */
 final class KeyLine {
+
+    final LaneQueue lane;
+    final OrderingKey key;
+
+    /** How many have no written outcome yet; as long as there are any, this is the line of the key. */
+    int inHand;
 
     /** The one that is sent, or about to be. */
     @Nullable
@@ -22,7 +29,12 @@ final class KeyLine {
     /** How many are being put back, to be read again: until that is done nothing of the key may be sent. */
     int returning;
 
+    KeyLine(LaneQueue lane, OrderingKey key) {
+        this.lane = lane;
+        this.key = key;
+    }
+
     boolean isIdle() {
-        return first == null && behind.isEmpty() && !held && joining == 0 && returning == 0;
+        return inHand == 0 && first == null && behind.isEmpty() && !held && joining == 0 && returning == 0;
     }
 }

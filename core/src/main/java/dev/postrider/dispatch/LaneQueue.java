@@ -15,6 +15,9 @@ final class LaneQueue {
     /** To be given to another node as soon as nothing of it is in hand. */
     boolean leaving;
 
+    /** It is no longer this node's, or was let go. */
+    boolean gone;
+
     int inHand;
 
     /** Whether there may be more of it in the database than the last look took or had room for. */
@@ -27,21 +30,19 @@ final class LaneQueue {
     }
 
     KeyLine key(OrderingKey key) {
-        return keys.computeIfAbsent(key, absent -> new KeyLine());
+        return keys.computeIfAbsent(key, absent -> new KeyLine(this, key));
     }
 
-    void forgetIfIdle(OrderingKey key) {
-        KeyLine line = keys.get(key);
-        if (line != null && line.isIdle()) {
-            keys.remove(key);
+    void forgetIfIdle(KeyLine line) {
+        if (line.isIdle()) {
+            keys.remove(line.key);
         }
     }
 
     /** A message of the key that was being put back is there again. */
-    void returned(OrderingKey key) {
-        KeyLine line = key(key);
+    void returned(KeyLine line) {
         line.returning = Math.max(line.returning - 1, 0);
-        forgetIfIdle(key);
+        forgetIfIdle(line);
     }
 
     Iterable<KeyLine> lines() {

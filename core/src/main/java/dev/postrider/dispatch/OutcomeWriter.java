@@ -71,10 +71,10 @@ final class OutcomeWriter {
      * Where outcomes go.
      *
      * @param settle writes outcomes, and answers in their order
-     * @param inHand how many messages will have an outcome that goes there
+     * @param undecided how many messages in hand have no outcome yet that would go there, or to another writer of the same kind
      * @param batch how many are written at once; more are no faster, or keep others waiting too long
      */
-    record Ledger(Function<List<Outcome>, List<Settlement>> settle, IntSupplier inHand, int batch) {}
+    record Ledger(Function<List<Outcome>, List<Settlement>> settle, IntSupplier undecided, int batch) {}
 
     private final Ledger ledger;
     private final InFlight inFlight;
@@ -84,6 +84,7 @@ final class OutcomeWriter {
     private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger waitingOfClaims = new AtomicInteger();
+    private final AtomicInteger unwritten = new AtomicInteger();
     private final Tally tally = new Tally();
     private final Deque<Decided> batch = new ArrayDeque<>();
     private volatile Runnable wake = () -> {};
@@ -104,11 +105,17 @@ final class OutcomeWriter {
         return tally;
     }
 
+    /** How many outcomes came in and are not written yet. */
+    int unwritten() {
+        return unwritten.get();
+    }
+
     /** The first outcome of a claim counts; what a released or overdue delivery answers later is passed over. */
     void add(Held held, Outcome outcome) {
         if (!held.decide()) {
             return;
         }
+        unwritten.incrementAndGet();
         queue.add(new Decided(held, outcome, time.nanos(), false));
         observer.decided(held, outcome);
         if (!held.isBorn()) {
@@ -127,7 +134,7 @@ final class OutcomeWriter {
     private boolean isEnough(int count, Held oneOfThem) {
         return count >= ledger.batch()
                 || (waitingOfClaims.get() > 0
-                        ? count >= ledger.inHand().getAsInt()
+                        ? ledger.undecided().getAsInt() <= 0
                         : count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1));
     }
 
@@ -211,6 +218,7 @@ final class OutcomeWriter {
         for (Settlement settlement : settlements) {
             Decided decided = batch.removeFirst();
             inFlight.remove(decided.held());
+            unwritten.decrementAndGet();
             tally.count(decided.outcome(), settlement);
             report(decided, settlement);
             observer.settled(decided.held(), decided.outcome(), settlement);

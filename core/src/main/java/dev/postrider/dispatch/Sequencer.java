@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,12 +37,9 @@ final class Sequencer {
 
     private record Decision(Held held, Outcome outcome) {}
 
-    /** A message was put back, to be read again. */
-    private record Returned(LaneQueue queue, OrderingKey key) {}
-
     private final Topic topic;
     private final InFlight inFlight;
-    private final OutcomeWriter writer;
+    private final BiConsumer<Held, Outcome> decide;
     private final DeliveryPipeline pipeline;
     private final Time time;
     private final Duration lastStart;
@@ -49,21 +47,27 @@ final class Sequencer {
     private final Deque<Held> ready = new ArrayDeque<>();
     private final Deque<Held> suspects = new ArrayDeque<>();
     private final AtomicInteger sending = new AtomicInteger();
-    private final List<Returned> returned = new ArrayList<>();
+
+    /** The keys of messages that were put back during a read, to be read again. */
+    private final List<KeyLine> returned = new ArrayList<>();
+
     private boolean reading;
     private boolean closed;
 
-    /** @param lastStart how old a lease may be for a delivery to begin under it */
+    /**
+     * @param decide takes outcomes, and answers by calling {@link #decided}
+     * @param lastStart how old a lease may be for a delivery to begin under it
+     */
     Sequencer(
             Topic topic,
             InFlight inFlight,
-            OutcomeWriter writer,
+            BiConsumer<Held, Outcome> decide,
             DeliveryPipeline pipeline,
             Time time,
             Duration lastStart) {
         this.topic = topic;
         this.inFlight = inFlight;
-        this.writer = writer;
+        this.decide = decide;
         this.pipeline = pipeline;
         this.time = time;
         this.lastStart = lastStart;
@@ -103,6 +107,7 @@ final class Sequencer {
         lanes.values().removeIf(queue -> {
             boolean isDry = (queue.leaving || closed) && queue.inHand == 0;
             if (isDry) {
+                queue.gone = true;
                 dry.add(queue.lane);
             }
             return isDry;
@@ -132,6 +137,7 @@ final class Sequencer {
             return List.of();
         }
         queue.tenure.lose();
+        queue.gone = true;
         lanes.remove(lane.number());
         List<Decision> decisions = new ArrayList<>();
         for (KeyLine line : queue.lines()) {
@@ -205,7 +211,7 @@ final class Sequencer {
 
     synchronized void endRead() {
         reading = false;
-        returned.forEach(each -> each.queue().returned(each.key()));
+        returned.forEach(line -> line.lane.returned(line));
         returned.clear();
     }
 
@@ -218,7 +224,6 @@ final class Sequencer {
                 if (queue != null && queue.lane.lease().equals(claim.claim().lease())) {
                     Held held = Held.inLane(topic, claim, queue.tenure, asked);
                     inFlight.hold(held);
-                    queue.inHand++;
                     place(queue, held, claim.place(), decisions);
                 }
             }
@@ -228,7 +233,10 @@ final class Sequencer {
     }
 
     private void place(LaneQueue queue, Held held, LaneClaim.Place place, List<Decision> decisions) {
-        KeyLine line = queue.key(keyOf(held));
+        KeyLine line = queue.key(OrderingKey.of(held.claim().message()));
+        held.line = line;
+        line.inHand++;
+        queue.inHand++;
         if (closed || line.returning > 0) {
             line.returning++;
             decisions.add(released(held));
@@ -295,8 +303,7 @@ final class Sequencer {
         List<Decision> decisions = new ArrayList<>();
         synchronized (this) {
             inFlight.freeSlot(held);
-            LaneQueue queue = queueOf(held);
-            KeyLine line = queue == null ? null : queue.key(keyOf(held));
+            KeyLine line = lineOf(held);
             if (line != null && line.first == held) {
                 line.first = null;
                 goOn(line, held, outcome, decisions);
@@ -350,7 +357,7 @@ final class Sequencer {
 
     /** Outside the lock: the writer answers by calling {@link #decided}. */
     private void decide(List<Decision> decisions) {
-        decisions.forEach(decision -> writer.add(decision.held(), decision.outcome()));
+        decisions.forEach(decision -> decide.accept(decision.held(), decision.outcome()));
     }
 
     /**
@@ -359,33 +366,32 @@ final class Sequencer {
      * @return whether to look at once for what waits in held keys
      */
     boolean settled(Held held, Outcome outcome, Settlement settlement) {
-        LaneQueue queue;
+        KeyLine line;
         boolean look;
         synchronized (this) {
-            queue = queueOf(held);
-            if (queue == null) {
+            line = lineOf(held);
+            if (line == null) {
                 return false;
             }
-            queue.inHand--;
-            OrderingKey key = keyOf(held);
-            look = settle(queue, key, held, outcome, settlement);
-            queue.forgetIfIdle(key);
+            line.lane.inHand--;
+            line.inHand--;
+            look = settle(line, held, outcome, settlement);
+            line.lane.forgetIfIdle(line);
         }
         if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
-            lose(queue.lane);
+            lose(line.lane.lane);
         }
         return look;
     }
 
-    private boolean settle(LaneQueue queue, OrderingKey key, Held held, Outcome outcome, Settlement settlement) {
-        KeyLine line = queue.key(key);
+    private boolean settle(KeyLine line, Held held, Outcome outcome, Settlement settlement) {
         boolean keyHeld = settlement instanceof Settlement.Settled settled && settled.keyHeld();
         if (outcome instanceof Outcome.Released && reading) {
-            returned.add(new Returned(queue, key));
+            returned.add(line);
             return true;
         }
         if (outcome instanceof Outcome.Released) {
-            queue.returned(key);
+            line.lane.returned(line);
             return true;
         }
         if (outcome instanceof Outcome.Blocked) {
@@ -417,18 +423,14 @@ final class Sequencer {
         decide(decisions);
     }
 
-    private @Nullable LaneQueue queueOf(Held held) {
-        LaneClaim inLane = held.inLane();
-        LaneQueue queue = inLane == null ? null : lanes.get(inLane.lane());
-        return queue != null && queue.lane.lease().equals(held.claim().lease()) ? queue : null;
+    /** Null when its lane is not held any more. */
+    private static @Nullable KeyLine lineOf(Held held) {
+        KeyLine line = held.line;
+        return line == null || line.lane.gone ? null : line;
     }
 
     private static LaneClaim.@Nullable Place placeOf(Held held) {
         LaneClaim inLane = held.inLane();
         return inLane == null ? null : inLane.place();
-    }
-
-    private static OrderingKey keyOf(Held held) {
-        return OrderingKey.of(held.claim().message());
     }
 }

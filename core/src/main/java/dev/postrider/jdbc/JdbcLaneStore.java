@@ -53,12 +53,6 @@ final class JdbcLaneStore implements LaneStore {
     /** Reads are one after another: what one look proves, an older look must not use. */
     private final Object reading = new Object();
 
-    /**
-     * Outcomes too: a hold that ends while a message joins it would leave that one without a head, since neither statement sees
-     * the other. Lanes have one holder, so it is enough that this store does one thing at a time.
-     */
-    private final Object writing = new Object();
-
     JdbcLaneStore(
             Sessions sessions,
             Dialect dialect,
@@ -430,7 +424,7 @@ final class JdbcLaneStore implements LaneStore {
     /** One that cannot be buried now must be met again: nothing else remembers it. */
     private void bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
         boolean outOfKey = !found.state().equals("PENDING");
-        synchronized (writing) {
+        LaneCursor.writing(List.of(cursor), () -> {
             boolean buried = false;
             boolean again = true;
             while (!buried && again) {
@@ -444,7 +438,8 @@ final class JdbcLaneStore implements LaneStore {
             if (!buried && !outOfKey) {
                 cursor.readAgain(found.row().seq());
             }
-        }
+            return buried;
+        });
     }
 
     private Map<Integer, LaneCursor> byLane(Collection<Lane> lanes) {
@@ -475,9 +470,14 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
-        synchronized (writing) {
-            return write(outcomes);
+        Set<LaneCursor> lanes = new HashSet<>();
+        for (Outcome outcome : outcomes) {
+            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+            if (cursor != null) {
+                lanes.add(cursor);
+            }
         }
+        return LaneCursor.writing(lanes, () -> write(outcomes));
     }
 
     private List<Settlement> write(List<? extends Outcome> outcomes) {

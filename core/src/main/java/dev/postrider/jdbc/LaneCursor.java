@@ -1,13 +1,20 @@
 package dev.postrider.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * How far a lane has been read under one tenure, and what of that has no outcome yet. Reading begins at a number below which
@@ -27,6 +34,7 @@ final class LaneCursor {
     final int topicId;
     final int lane;
     final UUID token;
+    private final Lock writing = new ReentrantLock();
     private final NavigableSet<Long> inOrder = new TreeSet<>();
     private final Map<Long, Boolean> waiting = new TreeMap<>();
     private int revision;
@@ -45,6 +53,28 @@ final class LaneCursor {
         this.floor = floor;
         this.start = floor;
         this.nextWhole = nanos + WHOLE_EVERY_NANOS;
+    }
+
+    /**
+     * Writes outcomes of these lanes while nobody else here does. A hold that ends while a message joins it would leave that one
+     * without a head, since neither statement sees the other. A lane has one holder, so it is enough that this store does one thing
+     * at a time in each; in different ones it may do several.
+     */
+    static <T> T writing(Collection<LaneCursor> lanes, Supplier<T> write) {
+        List<LaneCursor> inOrder = new ArrayList<>(lanes);
+        inOrder.sort(Comparator.<LaneCursor>comparingInt(cursor -> cursor.topicId)
+                .thenComparingInt(cursor -> cursor.lane)
+                .thenComparing(cursor -> cursor.token));
+        Deque<Lock> locked = new ArrayDeque<>();
+        try {
+            for (LaneCursor cursor : inOrder) {
+                cursor.writing.lock();
+                locked.push(cursor.writing);
+            }
+            return write.get();
+        } finally {
+            locked.forEach(Lock::unlock);
+        }
     }
 
     synchronized Look look(int room, long nanos) {

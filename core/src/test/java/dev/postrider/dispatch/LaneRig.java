@@ -74,14 +74,18 @@ final class LaneRig implements Transport {
                 .build();
         inFlight = new InFlight(slots, 1_000_000);
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(this::write, inFlight::inLanes, BATCH),
+                new OutcomeWriter.Ledger(this::write, this::undecided, BATCH),
                 inFlight,
                 time,
                 events::add,
                 new Observer());
         DeliveryPipeline pipeline =
                 new DeliveryPipeline(Map.of(topic.name(), this), new Verdict(() -> 0.5), writer::add, time, LAST_START);
-        sequencer = new Sequencer(topic, inFlight, writer, pipeline, time, LAST_START);
+        sequencer = new Sequencer(topic, inFlight, writer::add, pipeline, time, LAST_START);
+    }
+
+    private int undecided() {
+        return inFlight.inLanes() - writer.unwritten();
     }
 
     private final class Observer implements OutcomeWriter.Observer {

@@ -65,7 +65,7 @@ final class Rig implements Transport {
         }
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(store::settle, inFlight::claimed, BATCH), inFlight, time, events::add, NOBODY);
+                new OutcomeWriter.Ledger(store::settle, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
         pipeline = new DeliveryPipeline(
                 transports,
                 new Verdict(() -> 0.5),
@@ -119,5 +119,9 @@ final class Rig implements Transport {
     @Override
     public Duration timeout() {
         return Duration.ofSeconds(10);
+    }
+
+    private int undecided() {
+        return inFlight.claimed() - writer.unwritten();
     }
 }
