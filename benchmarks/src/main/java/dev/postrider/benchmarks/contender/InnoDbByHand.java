@@ -12,10 +12,10 @@ import java.util.stream.Collectors;
 record InnoDbByHand(int topicId) implements HandStatements {
 
     private static final String LOCK = """
-            SELECT seq, payload FROM hand_message
+            SELECT {columns} FROM hand_message
             WHERE state = 'PENDING' AND topic_id = ? AND available_at <= UTC_TIMESTAMP(6)
             ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
-            """;
+            """.replace("{columns}", COLUMNS);
 
     private static final String LEASE = """
             UPDATE hand_message
@@ -25,9 +25,9 @@ record InnoDbByHand(int topicId) implements HandStatements {
             """;
 
     private static final String NEXT = """
-            SELECT seq, payload FROM hand_message
+            SELECT {columns} FROM hand_message
             WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
-            """;
+            """.replace("{columns}", COLUMNS);
 
     private static final String COPY = """
             INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,

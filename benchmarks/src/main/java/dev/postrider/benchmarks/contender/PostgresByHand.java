@@ -10,10 +10,10 @@ import java.util.UUID;
 record PostgresByHand(int topicId) implements HandStatements {
 
     private static final String LOCK = """
-            SELECT seq, payload FROM hand_message
+            SELECT {columns} FROM hand_message
             WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
             ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
-            """;
+            """.replace("{columns}", COLUMNS);
 
     // By place and not by number: where a batch is thought to be the whole table the planner would read all of it.
     private static final String LEASE = """
@@ -24,13 +24,13 @@ record PostgresByHand(int topicId) implements HandStatements {
                 SELECT ctid FROM hand_message
                 WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
                 ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED))
-            RETURNING seq, payload
-            """;
+            RETURNING {columns}
+            """.replace("{columns}", COLUMNS);
 
     private static final String NEXT = """
-            SELECT seq, payload FROM hand_message
+            SELECT {columns} FROM hand_message
             WHERE topic_id = ? AND lane = ? AND state = 'PENDING' AND lane IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?
-            """;
+            """.replace("{columns}", COLUMNS);
 
     private static final String ARCHIVE = """
             WITH delivered AS (DELETE FROM hand_message WHERE seq = ANY (?) RETURNING *)

@@ -18,6 +18,9 @@ final class DrainRate implements Measurement {
 
     private static final int WARM_UP_PART = 5;
 
+    /** What drains a backlog in a second is not warm after a part of it. */
+    private static final int WARM_UP = 2;
+
     @Override
     public List<String> names() {
         return List.of(
@@ -38,7 +41,7 @@ final class DrainRate implements Measurement {
         try (Field field = new Field()) {
             Rounds<Double> rounds = bench.rounds("drain");
             for (Contender each : ours(arena, field)) {
-                Drain.rate(arena, each, backlog / WARM_UP_PART);
+                Drain.rate(arena, each, WARM_UP * backlog);
                 rounds.system(each.name(), () -> Drain.rate(arena, each, backlog));
             }
             notes.add(backlog + " messages; peers, and what has no archive, delete what was delivered");
