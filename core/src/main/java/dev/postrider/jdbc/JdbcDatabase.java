@@ -5,6 +5,7 @@ import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.HandlingStore;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
@@ -156,6 +157,10 @@ public final class JdbcDatabase {
 
     public LaneStore lanes() {
         return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
+    }
+
+    public HandlingStore handling() {
+        return new JdbcHandlingStore(sessions, dialect, outboxes, options);
     }
 
     public RetentionStore retention() {

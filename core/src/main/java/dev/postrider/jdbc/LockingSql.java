@@ -107,6 +107,10 @@ final class LockingSql {
             FROM {message} WHERE seq IN ({values})
             """;
 
+    /** Rows to be handled: which of them are as they should be is for the caller to see. */
+    static final String LOCK_HANDLED =
+            "SELECT seq, id, lease_token, state FROM {message} WHERE seq IN ({values}) ORDER BY seq FOR UPDATE";
+
     static final String DELETE = "DELETE FROM {message} WHERE seq IN ({values})";
 
     static final String RESCHEDULE = """

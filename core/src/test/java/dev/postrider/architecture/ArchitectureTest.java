@@ -57,7 +57,7 @@ final class ArchitectureTest {
             Map.entry("message", List.of("error")),
             Map.entry("retry", List.of("error")),
             Map.entry("outbox", List.of("error", "message")),
-            Map.entry("store", List.of("error", "message")),
+            Map.entry("store", List.of("error", "message", "outbox")),
             Map.entry("inbox", List.of("error", "event", "message", "outbox", "store")),
             Map.entry("idempotency", List.of("error", "event", "message", "outbox", "store")),
             Map.entry("admin", List.of("message")),
@@ -140,7 +140,8 @@ final class ArchitectureTest {
                             "Settlement",
                             "Stores",
                             "TopicDeclaration",
-                            "HandOver")),
+                            "HandOver",
+                            "HandlingStore")),
             Map.entry(
                     "transport",
                     Set.of(
