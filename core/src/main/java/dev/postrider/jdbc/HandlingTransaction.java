@@ -209,21 +209,15 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
     }
 
-    /** An answer of the server's that is an error says that it did not commit; without an answer nobody knows. */
     private List<Handled> commit(Connection connection, List<Item> handled, List<JdbcUnitOfWork> units) {
-        End end = End.DONE;
-        Throwable failure = null;
-        try {
-            if (isAbandoned()) {
-                connection.rollback();
-                end = End.UNDONE;
-            } else {
-                connection.commit();
-            }
-        } catch (SQLException e) {
-            Sessions.rollback(connection, e);
-            end = SqlErrors.isUnavailable(e) || !isAlive(connection) ? End.UNKNOWN : refused(handled);
-            failure = e;
+        SQLException failure = null;
+        End end = End.UNDONE;
+        if (isAbandoned()) {
+            failure = new SQLException("The transaction was given up");
+            Sessions.rollback(connection, failure);
+        } else {
+            failure = tryToCommit(connection);
+            end = failure == null ? End.DONE : failed(connection, failure, handled);
         }
         units.forEach(end == End.DONE ? JdbcUnitOfWork::committed : JdbcUnitOfWork::abandoned);
         List<Handled> ends = new ArrayList<>(handled.size());
@@ -231,6 +225,21 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             ends.add(new Handled(item.claim(), end, failure));
         }
         return ends;
+    }
+
+    private static @Nullable SQLException tryToCommit(Connection connection) {
+        try {
+            connection.commit();
+            return null;
+        } catch (SQLException e) {
+            Sessions.rollback(connection, e);
+            return e;
+        }
+    }
+
+    /** An answer of the server's that is an error says that it did not commit; without an answer nobody knows. */
+    private End failed(Connection connection, SQLException failure, List<Item> handled) {
+        return SqlErrors.isUnavailable(failure) || !isAlive(connection) ? End.UNKNOWN : refused(handled);
     }
 
     /** By one of them, and which is found out by handling each alone. */
