@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
@@ -116,7 +117,7 @@ final class JdbcInbox implements Inbox {
 
     @Override
     public Accepted accept(Connection connection, Collection<Message> received) {
-        return marks.accept(connection, consumer, List.copyOf(received));
+        return marks.accept(connection, consumer, new ArrayList<>(received));
     }
 
     private ProcessResult reported(Accepted accepted, Message received, long start) {

@@ -38,6 +38,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -49,6 +50,9 @@ import org.junit.jupiter.api.Test;
 public abstract class InboxContract extends DatabaseContract {
 
     private static final Duration LONG = Duration.ofSeconds(30);
+
+    /** MySQL and MariaDB go on showing the same waits to whoever asks more often. */
+    private static final Duration LOOK_EVERY = Duration.ofMillis(150);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -232,13 +236,14 @@ public abstract class InboxContract extends DatabaseContract {
     void badInputIsRefusedBeforeAnythingIsWritten() throws SQLException {
         Postrider postrider = postrider();
         Inbox inbox = postrider.inbox(topic);
+        List<Message> missing = Arrays.asList(null, null);
         for (String consumer : Arrays.asList(null, "", " ", "a b", "x".repeat(101), "-a", "a/b", "ä")) {
             assertThatThrownBy(() -> postrider.inbox(consumer))
                     .as("consumer '%s'", consumer)
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageStartingWith("consumer must be");
         }
-        assertThatThrownBy(() -> inbox.process(null, work -> {})).isInstanceOf(InvalidMessageException.class);
+        assertThatThrownBy(() -> inbox.process(missing.get(0), work -> {})).isInstanceOf(InvalidMessageException.class);
         try (Connection connection = transaction()) {
             Message message = received("17").build();
             assertThatThrownBy(() -> inbox.accept(connection, Arrays.asList(message, null)))
@@ -700,7 +705,7 @@ public abstract class InboxContract extends DatabaseContract {
         long deadline = System.nanoTime() + LONG.toNanos();
         while (Long.parseLong(query(waits)) < count) {
             assertThat(System.nanoTime()).as("nobody waits").isLessThan(deadline);
-            Thread.onSpinWait();
+            LockSupport.parkNanos(LOOK_EVERY.toNanos());
         }
     }
 
