@@ -85,6 +85,9 @@ abstract class Dialect {
     /** What it does for ordered topics. */
     abstract LaneStatements lanes();
 
+    /** What it does for the inbox. */
+    abstract InboxStatements inbox();
+
     /** The folder of its schema files. */
     abstract String folder();
 

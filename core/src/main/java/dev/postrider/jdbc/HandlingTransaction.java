@@ -188,7 +188,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private void handle(Item item, JdbcUnitOfWork unit) throws Exception {
-        terms.handler().handle(item.claim(), new CausedWork(unit, item.claim().message()));
+        terms.handler().handle(item.claim(), new CausedUnitOfWork(unit, item.claim().message()));
         unit.flush();
     }
 

@@ -48,6 +48,9 @@ abstract class LockingDialect extends Dialect {
      */
     abstract int insertMarks(Connection connection, List<NewRow> rows) throws SQLException;
 
+    /** The same for marks of the inbox. */
+    abstract int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException;
+
     /** What makes a DELETE take so many rows, the oldest first where that can be said. */
     abstract String oldestFirst(String columns);
 
@@ -75,6 +78,11 @@ abstract class LockingDialect extends Dialect {
     @Override
     LaneStatements lanes() {
         return new LockingLanes(this);
+    }
+
+    @Override
+    InboxStatements inbox() {
+        return new LockingInbox(this);
     }
 
     // Writing

@@ -27,6 +27,12 @@ final class LockingSql {
 
     static final String MARK_ROW = "(?, ?, ?, ?, {now})";
 
+    /** IGNORE only ever hides a taken key here too: names and tenants are checked to fit before. */
+    static final String INSERT_INBOX_MARKS =
+            "INSERT IGNORE INTO {inbox_mark} (message_id, consumer, tenant, payload_hash, seen_at) VALUES {rows}";
+
+    static final String INBOX_MARK_ROW = "(?, ?, ?, ?, {now})";
+
     static final String TAKE_BACK_MARK = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash = ? AND message_id = ?";
 
     /** The same for messages that this node means to take over: each either leased to it from the start or not. */

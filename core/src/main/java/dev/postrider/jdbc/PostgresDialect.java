@@ -59,6 +59,11 @@ final class PostgresDialect extends Dialect {
         return new PostgresLanes(this);
     }
 
+    @Override
+    InboxStatements inbox() {
+        return new PostgresInbox(this);
+    }
+
     // Writing
 
     @Override

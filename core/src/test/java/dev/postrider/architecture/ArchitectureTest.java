@@ -115,7 +115,7 @@ final class ArchitectureTest {
                             "ResultCipher",
                             "ResultCodec",
                             "ResultCodecs")),
-            Map.entry("inbox", Set.of("MessageHandler")),
+            Map.entry("inbox", Set.of("Inbox", "InboxWork", "MessageHandler", "ProcessResult")),
             Map.entry("internal", Set.of("ErrorText", "Json")),
             Map.entry("jdbc", Set.of("JdbcDatabase", "JdbcOptions")),
             Map.entry(
@@ -126,9 +126,11 @@ final class ArchitectureTest {
             Map.entry(
                     "store",
                     Set.of(
+                            "Accepted",
                             "Claim",
                             "ClaimRequest",
                             "DeadReason",
+                            "InboxStore",
                             "Lane",
                             "LaneClaim",
                             "LaneStore",
@@ -189,7 +191,13 @@ final class ArchitectureTest {
         noClasses()
                 .that(describe(
                         "are neither in jdbc nor an entry point bound to a connection",
-                        type -> !Set.of("Postrider", "PostriderBuilder", "UnitOfWork", "Commands")
+                        type -> !Set.of(
+                                                "Postrider",
+                                                "PostriderBuilder",
+                                                "UnitOfWork",
+                                                "Commands",
+                                                "Inbox",
+                                                "InboxStore")
                                         .contains(outermost(type).getSimpleName())
                                 && !roomOf(type).equals("jdbc")))
                 .should()
