@@ -3,6 +3,7 @@ package dev.postrider;
 import dev.postrider.admin.Admin;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.inbox.Inbox;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -106,6 +107,16 @@ public final class Postrider implements AutoCloseable {
     /** The same for work that answers something. */
     public <T, X extends Exception> T answerInTransaction(Work<T, X> work) throws X {
         return database.inTransaction(work, dispatcher.handOver());
+    }
+
+    /**
+     * The inbox of a consumer: what it has had before it does not get again.
+     *
+     * @param consumer a name that stays the same for ever, such as {@code billing}: it says who has had a message
+     * @throws dev.postrider.error.InvalidConfigurationException when it is no such name
+     */
+    public Inbox inbox(String consumer) {
+        return database.inbox(consumer, dispatcher.handOver());
     }
 
     /**

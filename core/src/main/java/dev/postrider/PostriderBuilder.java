@@ -99,7 +99,7 @@ public final class PostriderBuilder {
                 : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
-        Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention());
+        Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention(), dispatching.handling());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
         Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
         return new Postrider(database, store, declared, dispatcher);

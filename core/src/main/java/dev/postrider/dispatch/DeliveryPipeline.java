@@ -2,45 +2,31 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
-import dev.postrider.transport.Delivery;
-import dev.postrider.transport.DeliveryResult;
-import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The path of a message on this node: from its claim to its destination, and what came of it to the writer. Whatever a
- * transport does, every claim gets an outcome. Thread-safe.
+ * The path of a message on this node: from its claim to whoever takes it to its destination. Whatever a
+ * destination does, every claim gets an outcome. Thread-safe.
  */
 final class DeliveryPipeline {
 
-    /** How much later than promised an answer may come. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
-
-    private final Map<TopicName, Transport> transports;
-    private final Verdict verdict;
+    private final Map<TopicName, Courier> couriers;
     private final BiConsumer<Held, Outcome> decided;
     private final Time time;
     private final Duration lastStart;
     private volatile boolean closed;
 
     /**
-     * @param decided told what came of each message
+     * @param decided told what came of messages that are not sent
      * @param lastStart how old a lease may be for a delivery to begin under it
      */
     DeliveryPipeline(
-            Map<TopicName, Transport> transports,
-            Verdict verdict,
-            BiConsumer<Held, Outcome> decided,
-            Time time,
-            Duration lastStart) {
-        this.transports = transports;
-        this.verdict = verdict;
+            Map<TopicName, Courier> couriers, BiConsumer<Held, Outcome> decided, Time time, Duration lastStart) {
+        this.couriers = couriers;
         this.decided = decided;
         this.time = time;
         this.lastStart = lastStart;
@@ -51,41 +37,25 @@ final class DeliveryPipeline {
             decided.accept(held, new Outcome.Released(held.claim()));
             return;
         }
-        try {
-            send(held);
-        } catch (Throwable e) {
-            decide(held, null, e);
-        }
+        courier(held).carry(held);
     }
 
     /** From now on nothing is sent; what is claimed all the same is released. */
     void close() {
         closed = true;
+        couriers.values().forEach(Courier::close);
     }
 
-    /** Fails what should have been answered by now: a transport that breaks its word must not keep a slot for ever. */
+    /** Looks for what should have been answered by now. */
     void giveUpOverdue(Collection<Held> inFlight) {
         for (Held held : inFlight) {
             if (held.isOverdue(time)) {
-                decide(held, DeliveryResult.failed("The transport gave no answer within its timeout"), null);
+                courier(held).giveUp(held);
             }
         }
     }
 
-    private void send(Held held) {
-        Transport transport = Objects.requireNonNull(transports.get(held.topic().name()));
-        held.begin(time, transport.timeout().plus(PATIENCE));
-        CompletionStage<DeliveryResult> answer = transport.deliver(
-                new Delivery(held.claim().message(), held.claim().attempt()));
-        if (answer == null) {
-            decide(held, null, null);
-        } else {
-            answer.whenComplete((result, failure) -> decide(held, result, failure));
-        }
-    }
-
-    private void decide(Held held, @Nullable DeliveryResult result, @Nullable Throwable failure) {
-        DeliveryResult answer = failure == null ? result : Failures.classify(held.topic(), failure);
-        decided.accept(held, verdict.on(held, answer));
+    private Courier courier(Held held) {
+        return Objects.requireNonNull(couriers.get(held.topic().name()));
     }
 }

@@ -162,7 +162,7 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(stores, topics, options, events, inCallersThread);
+        return new Engine(stores, topics, options, events, handOver(), inCallersThread);
     }
 
     /**

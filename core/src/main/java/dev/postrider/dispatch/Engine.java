@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
+import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
@@ -27,6 +28,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,8 +74,17 @@ final class Engine {
     private final BackgroundLoop housekeeping;
     private boolean stopped;
 
-    /** @param inCallersThread whether handlers run in the thread that calls {@link #deliverDue} */
-    Engine(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events, boolean inCallersThread) {
+    /**
+     * @param handOver who takes over what handlers send
+     * @param inCallersThread whether handlers run in the thread that calls {@link #deliverDue}
+     */
+    Engine(
+            Stores stores,
+            List<Topic> topics,
+            DispatchOptions options,
+            EventListener events,
+            HandOver handOver,
+            boolean inCallersThread) {
         this.options = options;
         handlerThreads = handlerThreads(options.maxInFlight());
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
@@ -92,9 +103,9 @@ final class Engine {
                     new LaneObserver()));
         }
         Duration lastStart = options.lease().minus(options.headroom());
+        Executor threads = inCallersThread ? Runnable::run : handlerThreads;
         pipeline = new DeliveryPipeline(
-                transports(topics, inCallersThread ? Runnable::run : handlerThreads),
-                new Verdict(() -> ThreadLocalRandom.current().nextDouble()),
+                couriers(topics, new HandlingCourier.Means(stores.handling(), handOver, threads, time)),
                 this::decide,
                 time,
                 lastStart);
@@ -408,18 +419,24 @@ final class Engine {
         }
     }
 
-    private static Map<TopicName, Transport> transports(List<Topic> topics, Executor handlerThreads) {
-        Map<TopicName, Transport> transports = new HashMap<>();
+    private Map<TopicName, Courier> couriers(List<Topic> topics, HandlingCourier.Means means) {
+        Verdict verdict = new Verdict(() -> ThreadLocalRandom.current().nextDouble());
+        Map<TopicName, Courier> couriers = new HashMap<>();
         for (Topic topic : topics) {
-            Transport transport = topic.transport();
-            DeliveryHandler handler = topic.handler();
-            if (transport != null) {
-                transports.put(topic.name(), transport);
-            } else if (handler != null) {
-                transports.put(topic.name(), new HandlerTransport(topic, handler, handlerThreads));
+            MessageHandler process = topic.process();
+            Transport transport = transport(topic, means.threads());
+            if (process != null) {
+                couriers.put(topic.name(), new HandlingCourier(topic, process, means, verdict, this::decide));
+            } else if (transport != null) {
+                couriers.put(topic.name(), new TransportCourier(transport, verdict, this::decide, time));
             }
         }
-        return transports;
+        return couriers;
+    }
+
+    private static @Nullable Transport transport(Topic topic, Executor threads) {
+        DeliveryHandler handler = topic.handler();
+        return handler == null ? topic.transport() : new HandlerTransport(topic, handler, threads);
     }
 
     /**

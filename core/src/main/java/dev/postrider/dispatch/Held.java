@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneClaim;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,7 @@ final class Held {
     private final boolean born;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
+    private final Semaphore row = new Semaphore(1);
     private volatile boolean begun;
 
     /** Whether it takes a slot; kept and guarded by {@link InFlight}. */
@@ -87,6 +89,25 @@ final class Held {
     void begin(Time time, Duration atMost) {
         answerBy = time.nanos() + atMost.toNanos();
         begun = true;
+    }
+
+    /** It is not being delivered at the moment, and nobody waits for an answer. */
+    void rest() {
+        begun = false;
+    }
+
+    /** Only one at a time changes its row. Waits while the lease is being prolonged, which is one statement. */
+    void keepRow() {
+        row.acquireUninterruptibly();
+    }
+
+    /** The same without waiting: a transaction that handles the message keeps its row locked, and prolonging would wait for it. */
+    boolean tryKeepRow() {
+        return row.tryAcquire();
+    }
+
+    void leaveRow() {
+        row.release();
     }
 
     boolean isOverdue(Time time) {

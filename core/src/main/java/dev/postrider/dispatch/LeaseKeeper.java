@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Prolongs the leases of deliveries that take long: each when a third of it is gone, so that two more tries are left. */
+/**
+ * Prolongs the leases of deliveries that take long: each when a third of it is gone, so that two more tries are left. What is being
+ * handled in a transaction needs no lease, since its row is locked.
+ */
 final class LeaseKeeper {
 
     /** However long the lease: the same round looks for deliveries that are overdue. */
@@ -33,9 +36,14 @@ final class LeaseKeeper {
                 .filter(held -> held.inLane() == null)
                 .filter(held -> !held.tenure().isLost()
                         && held.tenure().sinceRenewal(time).compareTo(third) >= 0)
+                .filter(Held::tryKeepRow)
                 .toList();
-        if (!ageing.isEmpty()) {
-            extend(ageing);
+        try {
+            if (!ageing.isEmpty()) {
+                extend(ageing);
+            }
+        } finally {
+            ageing.forEach(Held::leaveRow);
         }
         Duration pause = lease.dividedBy(12);
         return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;

@@ -237,7 +237,7 @@ final class OutcomeWriter {
                     lost.finished()
                             ? new Event.SkippedFinished(message, attempt)
                             : new Event.LeaseLost(message, attempt));
-        } else if (outcome instanceof Outcome.Delivered) {
+        } else if (outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Handled) {
             events.on(new Event.Delivered(message, attempt, held.sinceStart(time)));
         } else if (outcome instanceof Outcome.Retry retry) {
             events.on(new Event.Failed(message, attempt, maxAttempts, retry.error(), retry.delay()));

@@ -304,7 +304,7 @@ final class Sequencer {
         synchronized (this) {
             inFlight.freeSlot(held);
             KeyLine line = lineOf(held);
-            if (line != null && line.first == held) {
+            if (line != null && line.first == held && !endsLater(held, outcome)) {
                 line.first = null;
                 goOn(line, held, outcome, decisions);
             }
@@ -313,12 +313,17 @@ final class Sequencer {
         send();
     }
 
+    /** The message is gone before its key can go on: the next one is its head when that is written, and not before. */
+    private static boolean endsLater(Held held, Outcome outcome) {
+        return outcome instanceof Outcome.Handled && placeOf(held) == LaneClaim.Place.IN_HELD_KEY;
+    }
+
     private void goOn(KeyLine line, Held held, Outcome outcome, List<Decision> decisions) {
         if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
             line.held = true;
             join(line, decisions);
             release(line, decisions);
-        } else if (outcome instanceof Outcome.Released) {
+        } else if (isReturned(outcome)) {
             line.returning++;
             ready.remove(held);
             suspects.remove(held);
@@ -329,6 +334,11 @@ final class Sequencer {
                 enqueue(line, next);
             }
         }
+    }
+
+    /** What is there of the key, and in which order, is for the next look to say. */
+    private static boolean isReturned(Outcome outcome) {
+        return outcome instanceof Outcome.Released || outcome instanceof Outcome.Lost;
     }
 
     /** What came in order goes to wait behind the head; what waits in the database anyway is left in the line. */
@@ -381,16 +391,19 @@ final class Sequencer {
         if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
             lose(line.lane.lane);
         }
+        if (endsLater(held, outcome)) {
+            send();
+        }
         return look;
     }
 
     private boolean settle(KeyLine line, Held held, Outcome outcome, Settlement settlement) {
         boolean keyHeld = settlement instanceof Settlement.Settled settled && settled.keyHeld();
-        if (outcome instanceof Outcome.Released && reading) {
+        if (isReturned(outcome) && reading) {
             returned.add(line);
             return true;
         }
-        if (outcome instanceof Outcome.Released) {
+        if (isReturned(outcome)) {
             line.lane.returned(line);
             return true;
         }
@@ -403,6 +416,10 @@ final class Sequencer {
         }
         if (placeOf(held) == LaneClaim.Place.IN_HELD_KEY && !settlement.isLost()) {
             line.held = keyHeld || line.joining > 0;
+        }
+        if (line.first == held) {
+            line.first = null;
+            goOn(line, held, outcome, new ArrayList<>());
         }
         return keyHeld && line.first == null;
     }

@@ -18,7 +18,7 @@ final class Tally {
     synchronized void count(Outcome outcome, Settlement settlement) {
         if (settlement.isLost()) {
             lost++;
-        } else if (outcome instanceof Outcome.Delivered) {
+        } else if (outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Handled) {
             delivered++;
         } else if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Skipped) {
             failed++;

@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.TopicDeclaration;
@@ -20,6 +21,9 @@ public final class Topic {
     private final TopicName name;
     private final @Nullable Transport transport;
     private final @Nullable DeliveryHandler handler;
+    private final @Nullable MessageHandler process;
+    private final int handlersPerTransaction;
+    private final int handlerThreads;
     private final Duration handlerTimeout;
     private final int maxAttempts;
     private final RetryPolicy retryPolicy;
@@ -37,6 +41,9 @@ public final class Topic {
         name = builder.name;
         transport = builder.transport;
         handler = builder.handler;
+        process = builder.process;
+        handlersPerTransaction = builder.handlersPerTransaction;
+        handlerThreads = builder.handlerThreads;
         handlerTimeout = builder.handlerTimeout;
         maxAttempts = builder.maxAttempts;
         baseDelay = builder.baseDelay;
@@ -61,7 +68,7 @@ public final class Topic {
 
     /** Whether this node delivers the topic, or only writes to it. */
     public boolean isDelivered() {
-        return transport != null || handler != null;
+        return transport != null || handler != null || process != null;
     }
 
     public TopicDeclaration declaration() {
@@ -76,6 +83,19 @@ public final class Topic {
     @Nullable
     DeliveryHandler handler() {
         return handler;
+    }
+
+    @Nullable
+    MessageHandler process() {
+        return process;
+    }
+
+    int handlersPerTransaction() {
+        return handlersPerTransaction;
+    }
+
+    int handlerThreads() {
+        return handlerThreads;
     }
 
     Duration handlerTimeout() {
@@ -126,6 +146,8 @@ public final class Topic {
         properties.put("max-delay", DispatchOptions.text(maxDelay));
         properties.put("max-in-flight", Integer.toString(maxInFlight));
         properties.put("handler-timeout", DispatchOptions.text(handlerTimeout));
+        properties.put("handler-threads", Integer.toString(handlerThreads));
+        properties.put("handlers-per-transaction", Integer.toString(handlersPerTransaction));
         properties.put("tenant-prefixed-keys", Boolean.toString(tenantPrefixedKeys));
         properties.put("lanes", Integer.toString(lanes));
         properties.put("on-failure", onFailure.name().toLowerCase(Locale.ROOT));
@@ -143,6 +165,9 @@ public final class Topic {
         private final TopicName name;
         private @Nullable Transport transport;
         private @Nullable DeliveryHandler handler;
+        private @Nullable MessageHandler process;
+        private int handlersPerTransaction = 1;
+        private int handlerThreads = 4;
         private Duration handlerTimeout = Duration.ofMinutes(5);
         private int maxAttempts = 5;
         private Duration baseDelay = Duration.ofSeconds(10);
@@ -174,8 +199,37 @@ public final class Topic {
             return this;
         }
 
+        /**
+         * Delivers by running code of the application's own in the transaction that removes the message: what it writes to this
+         * database, what it sends, and that the message was handled commit together. It runs at READ COMMITTED, on a connection of
+         * the dispatcher's, and takes effect once however often it is tried.
+         */
+        public Builder process(MessageHandler handler) {
+            once();
+            this.process = handler;
+            return this;
+        }
+
+        /**
+         * With {@link #process}: how many transactions of this topic this node runs at once. Each takes a thread and a connection, so
+         * the sum over all topics must leave the pool a few for the dispatcher itself.
+         */
+        public Builder handlerThreads(int handlerThreads) {
+            this.handlerThreads = handlerThreads;
+            return this;
+        }
+
+        /**
+         * With {@link #process}: how many messages may share a transaction, if so many are waiting. One that fails is rolled back by
+         * itself; the others commit together, which is quicker than one by one, and wait for each other.
+         */
+        public Builder handlersPerTransaction(int handlersPerTransaction) {
+            this.handlersPerTransaction = handlersPerTransaction;
+            return this;
+        }
+
         private void once() {
-            if (transport != null || handler != null) {
+            if (transport != null || handler != null || process != null) {
                 throw invalid("deliver", "is declared twice: keep one");
             }
         }
@@ -280,6 +334,14 @@ public final class Topic {
                     maxInFlight >= 1 && maxInFlight <= 10_000,
                     "max-in-flight",
                     "must be 1 to 10000, but is " + maxInFlight);
+            check(
+                    handlerThreads >= 1 && handlerThreads <= 1000,
+                    "handler-threads",
+                    "must be 1 to 1000, but is " + handlerThreads);
+            check(
+                    handlersPerTransaction >= 1 && handlersPerTransaction <= 100,
+                    "handlers-per-transaction",
+                    "must be 1 to 100, but is " + handlersPerTransaction);
             check(
                     handlerTimeout.compareTo(SHORTEST_TIMEOUT) >= 0 && handlerTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
                     "handler-timeout",

@@ -34,6 +34,18 @@ public sealed interface Event {
     /** A message was not written because its key was used before. */
     record Duplicate(Message message) implements Event {}
 
+    /** A consumer handled a received message. In a transaction of the caller's own, that is still to be committed. */
+    record Processed(String consumer, Message message, Duration took) implements Event {}
+
+    /** A received message was dropped because its consumer has had it before. */
+    record DuplicateReceived(String consumer, Message message) implements Event {}
+
+    /** A received message has the id of an earlier one and another payload; it was not handled. */
+    record Collided(String consumer, Message message) implements Event {}
+
+    /** A received message is too old to tell whether its consumer has had it; it was not handled. */
+    record TooOldReceived(String consumer, Message message) implements Event {}
+
     /** Messages whose last allowed attempt ended with the worker lost became dead letters. */
     record Swept(TopicName topic, int count) implements Event {}
 

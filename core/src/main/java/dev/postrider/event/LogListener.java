@@ -71,6 +71,14 @@ public final class LogListener implements EventListener {
                     value(e.error()));
         } else if (event instanceof Event.Blocked e) {
             log.debug("OUTBOX_WORKER_BLOCK {}", named(e.message()));
+        } else if (event instanceof Event.Processed e) {
+            log.debug(
+                    "INBOX_PROCESS consumer={} {} took_ms={}",
+                    e.consumer(),
+                    named(e.message()),
+                    e.took().toMillis());
+        } else if (event instanceof Event.DuplicateReceived e) {
+            log.debug("INBOX_DUPLICATE consumer={} {}", e.consumer(), named(e.message()));
         } else if (event instanceof Event.Released e) {
             log.debug("OUTBOX_WORKER_RELEASE {}", named(e.message()));
         }
@@ -113,6 +121,10 @@ public final class LogListener implements EventListener {
             log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.FoundLate e) {
             log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.Collided e) {
+            log.warn("INBOX_COLLISION consumer={} {}", e.consumer(), named(e.message()));
+        } else if (event instanceof Event.TooOldReceived e) {
+            log.warn("INBOX_TOO_OLD consumer={} {}", e.consumer(), named(e.message()));
         } else if (event instanceof Event.StoreFailed e) {
             log.warn(
                     "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",

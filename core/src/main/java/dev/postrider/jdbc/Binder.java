@@ -100,6 +100,14 @@ final class Binder {
         return integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()).bytes(mark.payloadHash);
     }
 
+    /** That a consumer has had a message. */
+    Binder inboxMark(String consumer, InboxMark mark) throws SQLException {
+        return uuid(mark.key.id().value())
+                .text(consumer)
+                .text(mark.key.tenant())
+                .bytes(mark.payloadHash);
+    }
+
     /**
      * The columns of a new message in the order of every INSERT; then whether it is in a lane and when it is due, twice, from
      * which the statement makes its state and its due time.

@@ -85,6 +85,9 @@ abstract class Dialect {
     /** What it does for ordered topics. */
     abstract LaneStatements lanes();
 
+    /** What it does for the inbox. */
+    abstract InboxStatements inbox();
+
     /** The folder of its schema files. */
     abstract String folder();
 
@@ -178,6 +181,22 @@ abstract class Dialect {
     /** Of these numbers, those that are still in the table, with the ids they stand for. */
     abstract Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException;
 
+    // Handling: rows that are removed in the transaction of their handler
+
+    /**
+     * Locks rows, and answers the numbers of those that are still to be had.
+     *
+     * @param idle how long the transaction may do nothing before a database that can ends it: its process may be frozen
+     */
+    abstract Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException;
+
+    /** Removes rows that are still to be had; says how many. */
+    abstract int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            throws SQLException;
+
+    /** As {@link #present}, after everybody who is changing these rows has ended. */
+    abstract Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException;
+
     // Housekeeping
 
     abstract int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit)
@@ -207,6 +226,11 @@ abstract class Dialect {
 
     /** A row and the token it is held under: neither says anything without the other. */
     record HeldRow(long seq, UUID token) {}
+
+    /**
+     * A row to be handled. It is to be had while it has this id and this token, none for a row of a lane, and one of these states.
+     */
+    record HandledRow(long seq, UUID id, @Nullable UUID token, Set<String> states) {}
 
     /** A failed delivery to be tried again. */
     record Rescheduled(HeldRow row, Duration delay, String error) {}

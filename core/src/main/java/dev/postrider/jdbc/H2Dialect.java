@@ -88,6 +88,26 @@ final class H2Dialect extends LockingDialect {
     }
 
     @Override
+    int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+        String merge = sql("""
+                MERGE INTO {inbox_mark} m
+                USING (SELECT CAST(? AS UUID) AS message_id, CAST(? AS VARCHAR(100)) AS consumer, CAST(? AS VARCHAR(255)) AS tenant,
+                              CAST(? AS VARBINARY(32)) AS payload_hash) s
+                ON m.message_id = s.message_id AND m.consumer = s.consumer AND m.tenant = s.tenant
+                WHEN NOT MATCHED THEN INSERT (message_id, consumer, tenant, payload_hash, seen_at)
+                    VALUES (s.message_id, s.consumer, s.tenant, s.payload_hash, {now})
+                """);
+        int inserted = 0;
+        try (PreparedStatement statement = connection.prepareStatement(merge)) {
+            for (InboxMark mark : marks) {
+                bind(statement).inboxMark(consumer, mark);
+                inserted += statement.executeUpdate();
+            }
+        }
+        return inserted;
+    }
+
+    @Override
     void migrate(Connection connection, Migration migration) throws SQLException {
         connection.setAutoCommit(true);
         synchronized (MIGRATION) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What operators do to keys of ordered topics. Every change locks the lane first and raises its revision, so that the holder of the
  * lane, if it was about to write an outcome, does so on what it finds afterwards. The lowest waiting message of a key is its head.
+ * And what is left to do for a key when a message of it was removed by its own handler.
  */
 final class HeldKeys {
 
@@ -37,6 +38,23 @@ final class HeldKeys {
             """;
 
     private static final String LOCK_LANE = "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
+
+    /** Without a new revision: nothing changes that its holder keeps in mind. */
+    private static final String LOCK_LANE_ONLY = "SELECT lane FROM {lane} WHERE topic_id = ? AND lane = ? FOR UPDATE";
+
+    private static final String LOCK_BLOCKED =
+            "SELECT seq FROM {message} WHERE seq = ? AND state = 'BLOCKED' FOR UPDATE SKIP LOCKED";
+
+    /** What waits behind a head that is gone. */
+    private static final String HEADLESS = """
+            SELECT b.seq, b.id, b.state, b.topic_id, b.lane, b.tenant, b.ordering_key FROM {message} b
+            WHERE b.state = 'BLOCKED' AND b.topic_id = ? AND b.lane = ?
+              AND NOT EXISTS (
+                  SELECT 1 FROM {message} w
+                  WHERE w.topic_id = b.topic_id AND w.lane = b.lane AND w.ordering_key = b.ordering_key
+                    AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND (w.tenant = b.tenant OR w.tenant IS NULL AND b.tenant IS NULL)
+                    AND w.seq < b.seq)
+            """;
 
     private static final String HEAD = """
             SELECT seq, id, state, topic_id, lane FROM {message}
@@ -144,6 +162,57 @@ final class HeldKeys {
             promote(connection, row);
         }
         return removed;
+    }
+
+    /**
+     * After a message of the key was removed by the transaction that handled it, which locks no lane: the next one becomes the head.
+     * The lane is locked, so that whatever is about to join the key has joined it; whoever holds the lane, this is right.
+     *
+     * @return whether messages of the key are waiting
+     */
+    boolean goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+        lockOnly(connection, topicId, lane);
+        Optional<Row> next = head(connection, topicId, lane, key);
+        if (next.isPresent() && lockBlocked(connection, next.get())) {
+            goOn(connection, next.get(), "attempts");
+        }
+        return next.isPresent();
+    }
+
+    /** The same for all keys of a lane: whoever removed a head may have been lost before it could say so. */
+    int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
+        lockOnly(connection, topicId, lane);
+        List<Row> heads = dialect.query(
+                connection, HEADLESS, binder -> binder.integer(topicId).integer(lane), rows -> {
+                    List<Row> found = new ArrayList<>();
+                    while (rows.next()) {
+                        Row row = ordered(rows);
+                        if (row != null) {
+                            found.add(row);
+                        }
+                    }
+                    return found;
+                });
+        int moved = 0;
+        for (Row head : heads) {
+            if (lockBlocked(connection, head)) {
+                goOn(connection, head, "attempts");
+                moved++;
+            }
+        }
+        return moved;
+    }
+
+    /** One that is being handled at this moment is left alone: waiting for it would keep the lane from everybody. */
+    private boolean lockBlocked(Connection connection, Row row) throws SQLException {
+        return row.state().equals("BLOCKED")
+                && dialect.query(connection, LOCK_BLOCKED, binder -> binder.number(row.seq()), ResultSet::next);
+    }
+
+    private void lockOnly(Connection connection, int topicId, int lane) throws SQLException {
+        boolean met = dialect.query(
+                connection, LOCK_LANE_ONLY, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
+        LockingDialect.expect(1, met ? 1 : 0, "lock a lane");
     }
 
     private Optional<Row> lockHead(Connection connection, TopicName topic, OrderingKey key) throws SQLException {

@@ -105,6 +105,18 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
+    int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+        String insert = withRows(LockingSql.INSERT_INBOX_MARKS, LockingSql.INBOX_MARK_ROW, marks.size());
+        try (PreparedStatement statement = connection.prepareStatement(insert)) {
+            Binder binder = bind(statement);
+            for (InboxMark mark : marks) {
+                binder.inboxMark(consumer, mark);
+            }
+            return statement.executeUpdate();
+        }
+    }
+
+    @Override
     void migrate(Connection connection, Migration migration) throws SQLException {
         connection.setAutoCommit(true);
         String lock = tables().bare("migration");

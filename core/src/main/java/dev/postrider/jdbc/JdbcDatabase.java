@@ -2,9 +2,12 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
 import dev.postrider.event.EventListener;
+import dev.postrider.inbox.Inbox;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.HandlingStore;
+import dev.postrider.store.InboxStore;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
@@ -150,6 +153,16 @@ public final class JdbcDatabase {
         return result;
     }
 
+    /** A unit of work in a transaction that somebody else commits. */
+    JdbcUnitOfWork unitOfWork(Connection connection) {
+        return new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), HandOver.none());
+    }
+
+    /** @param handOver is told of the messages that consumers send */
+    public Inbox inbox(String consumer, HandOver handOver) {
+        return new JdbcInbox(consumer, this, inboxStore(), handOver, events);
+    }
+
     public MessageStore messages() {
         return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime);
     }
@@ -158,8 +171,21 @@ public final class JdbcDatabase {
         return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
     }
 
+    public HandlingStore handling() {
+        return new JdbcHandlingStore(sessions, dialect, outboxes, options);
+    }
+
     public RetentionStore retention() {
         return new JdbcRetentionStore(sessions, dialect);
+    }
+
+    /** Marks of received messages, in the transactions of others. */
+    public InboxStore received() {
+        return inboxStore();
+    }
+
+    private JdbcInboxStore inboxStore() {
+        return new JdbcInboxStore(dialect, outboxes, events);
     }
 
     public Admin admin() {

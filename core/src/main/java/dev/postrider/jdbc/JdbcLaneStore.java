@@ -18,8 +18,10 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,6 +43,7 @@ final class JdbcLaneStore implements LaneStore {
     private final Dialect dialect;
     private final LaneStatements statements;
     private final NodeTable nodes;
+    private final HeldKeys heldKeys;
     private final Topics topics;
     private final JdbcOptions options;
     private final EventListener events;
@@ -64,6 +67,7 @@ final class JdbcLaneStore implements LaneStore {
         this.dialect = dialect;
         this.statements = dialect.lanes();
         this.nodes = new NodeTable(dialect);
+        this.heldKeys = new HeldKeys(dialect, topics);
         this.topics = topics;
         this.options = options;
         this.events = events;
@@ -115,6 +119,8 @@ final class JdbcLaneStore implements LaneStore {
             });
         }
         List<Integer> numbers = taken.stream().map(LaneStatements.Taken::lane).toList();
+        goOnWithoutHeads(
+                topicId, crashed.stream().map(LaneStatements.Taken::lane).toList());
         Map<Integer, Set<OrderingKey>> held = sessions.statement(
                 "look for held keys", connection -> statements.heldKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
@@ -130,6 +136,13 @@ final class JdbcLaneStore implements LaneStore {
                     held.getOrDefault(lane.lane(), Set.of())));
         }
         return lanes;
+    }
+
+    /** A lost holder may have handled a message, and not have got to the next one of its key. */
+    private void goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
+        for (int lane : lanes) {
+            sessions.transaction("go on with keys", connection -> heldKeys.goOnWithoutHeads(connection, topicId, lane));
+        }
     }
 
     /** The tokens are made here, so that lanes whose answer is lost can still be named and given back. */
@@ -248,6 +261,12 @@ final class JdbcLaneStore implements LaneStore {
             if (looks.isEmpty()) {
                 return List.of();
             }
+            goOnWithoutHeads(
+                    topicId,
+                    looks.values().stream()
+                            .filter(LaneCursor.Look::whole)
+                            .map(LaneCursor.Look::lane)
+                            .toList());
             LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
             reportLate(topic, byLane, looks, sighting);
             List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows());
@@ -480,7 +499,56 @@ final class JdbcLaneStore implements LaneStore {
         return LaneCursor.writing(lanes, () -> write(outcomes));
     }
 
+    /** What was handled has left the table already, and only its key is to be seen to. */
     private List<Settlement> write(List<? extends Outcome> outcomes) {
+        Map<Claim, Settlement> handled = new HashMap<>();
+        List<Outcome> others = new ArrayList<>();
+        for (Outcome outcome : outcomes) {
+            if (outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost) {
+                handled.put(outcome.claim(), handled(outcome));
+            } else {
+                others.add(outcome);
+            }
+        }
+        List<Settlement> settlements = new ArrayList<>(outcomes.size());
+        Iterator<Settlement> written = others.isEmpty()
+                ? Collections.emptyIterator()
+                : writeOthers(others).iterator();
+        for (Outcome outcome : outcomes) {
+            Settlement settlement = handled.get(outcome.claim());
+            settlements.add(settlement == null ? written.next() : settlement);
+        }
+        return settlements;
+    }
+
+    private Settlement handled(Outcome outcome) {
+        Claim claim = outcome.claim();
+        LaneCursor cursor = cursors.get(claim.lease().token());
+        boolean keyHeld = (cursor == null || cursor.isInHeldKey(claim.seq())) && goOnWithout(claim.message());
+        if (outcome instanceof Outcome.Handled) {
+            if (cursor != null) {
+                cursor.finished(claim.seq());
+            }
+            return new Settlement.Settled(claim, keyHeld);
+        }
+        if (cursor == null) {
+            return new Settlement.LeaseLost(claim, false);
+        }
+        refresh(List.of(cursor));
+        cursor.putBack(claim.seq());
+        return new Settlement.LeaseLost(claim, cursors.containsKey(cursor.token));
+    }
+
+    private boolean goOnWithout(Message message) {
+        int topicId = topicId(message.topic());
+        OrderingKey key = OrderingKey.of(message);
+        int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);
+        int lane = LaneHash.of(key.tenant(), key.key(), lanes);
+        return sessions.transaction(
+                "go on with a key", connection -> heldKeys.goOnWithout(connection, topicId, lane, key));
+    }
+
+    private List<Settlement> writeOthers(List<Outcome> outcomes) {
         LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options);
         try {
             for (int race = 0; !batch.steps().isEmpty() && race < OPERATOR_RACES; race++) {

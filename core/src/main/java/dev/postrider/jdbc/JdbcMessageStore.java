@@ -203,6 +203,9 @@ final class JdbcMessageStore implements MessageStore {
      * messages can be taken over when their lease is over.
      */
     private void write(OutcomeBatch batch) {
+        if (batch.steps().isEmpty()) {
+            return;
+        }
         if (dialect.worksInSingleStatements()) {
             for (OutcomeBatch.Step step : batch.steps()) {
                 batch.written(sessions.statement("write outcomes", step::write));
@@ -220,6 +223,7 @@ final class JdbcMessageStore implements MessageStore {
 
     private List<Settlement> settlements(List<? extends Outcome> outcomes, OutcomeBatch batch) {
         Map<Long, UUID> present = present(outcomes.stream()
+                .filter(outcome -> !(outcome instanceof Outcome.Handled))
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
                 .toList());
@@ -228,7 +232,7 @@ final class JdbcMessageStore implements MessageStore {
             Claim claim = outcome.claim();
             boolean gone = isGone(claim, present);
             settlements.add(
-                    batch.wasWritten(claim) || wasWrittenBefore(outcome, gone)
+                    batch.wasWritten(claim) || outcome instanceof Outcome.Handled || wasWrittenBefore(outcome, gone)
                             ? new Settlement.Settled(claim)
                             : new Settlement.LeaseLost(claim, gone));
         }
@@ -240,7 +244,9 @@ final class JdbcMessageStore implements MessageStore {
      * message and the message is there: then the first one never arrived, and somebody else has taken over since.
      */
     private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
-        return unanswered.wasSent(outcome) && (gone || !(outcome instanceof Outcome.Delivered));
+        return unanswered.wasSent(outcome)
+                && !(outcome instanceof Outcome.Lost)
+                && (gone || !(outcome instanceof Outcome.Delivered));
     }
 
     @Override

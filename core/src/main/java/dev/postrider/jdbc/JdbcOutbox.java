@@ -86,7 +86,7 @@ final class JdbcOutbox {
             }
             return answers;
         } catch (SQLException e) {
-            throw failed(connection, e);
+            throw failed(connection, "write the message", e);
         }
     }
 
@@ -201,8 +201,8 @@ final class JdbcOutbox {
      * A lock wait timeout rolls back no more than its statement on MySQL and MariaDB: whoever swallowed the error and committed
      * would keep the business rows without the message. So the transaction ends here.
      */
-    private RuntimeException failed(Connection connection, SQLException e) {
-        RuntimeException translated = SqlErrors.translateInTransaction("write the message", e);
+    RuntimeException failed(Connection connection, String doing, SQLException e) {
+        RuntimeException translated = SqlErrors.translateInTransaction(doing, e);
         if (SqlErrors.isConflict(e)) {
             Sessions.rollback(connection, translated);
         } else if (dialect.asksServerIfReadOnly() && isReadOnly(connection, e)) {

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -47,6 +48,9 @@ abstract class LockingDialect extends Dialect {
      */
     abstract int insertMarks(Connection connection, List<NewRow> rows) throws SQLException;
 
+    /** The same for marks of the inbox. */
+    abstract int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException;
+
     /** What makes a DELETE take so many rows, the oldest first where that can be said. */
     abstract String oldestFirst(String columns);
 
@@ -74,6 +78,11 @@ abstract class LockingDialect extends Dialect {
     @Override
     LaneStatements lanes() {
         return new LockingLanes(this);
+    }
+
+    @Override
+    InboxStatements inbox() {
+        return new LockingInbox(this);
     }
 
     // Writing
@@ -295,6 +304,63 @@ abstract class LockingDialect extends Dialect {
         return query(
                 connection,
                 in(LockingSql.PRESENT, seqs.size()),
+                binder -> bindNumbers(binder, seqs),
+                this::numbersWithIds);
+    }
+
+    // Handling
+
+    /** None of these databases ends a transaction that has gone idle, unless the server is told to for everybody. */
+    @Override
+    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+        Map<Long, HandledRow> wanted = new HashMap<>();
+        rows.forEach(row -> wanted.put(row.seq(), row));
+        return query(
+                connection,
+                in(LockingSql.LOCK_HANDLED, rows.size()),
+                binder -> bindNumbers(binder, rows.stream().map(HandledRow::seq).toList()),
+                found -> {
+                    Set<Long> met = new TreeSet<>();
+                    while (found.next()) {
+                        HandledRow row = wanted.get(found.getLong("seq"));
+                        if (row != null && row.equals(asFound(found, row.states()))) {
+                            met.add(row.seq());
+                        }
+                    }
+                    return met;
+                });
+    }
+
+    private HandledRow asFound(ResultSet row, Set<String> wanted) throws SQLException {
+        UUID token = row.getBytes("lease_token") == null ? null : readUuid(row, "lease_token");
+        String state = row.getString("state");
+        return new HandledRow(
+                row.getLong("seq"), readUuid(row, "id"), token, wanted.contains(state) ? wanted : Set.of(state));
+    }
+
+    @Override
+    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            throws SQLException {
+        Set<Long> met = lockHandled(connection, rows, idle);
+        if (archive != JdbcOptions.Archive.OFF) {
+            boolean inLanes = rows.get(0).token() == null;
+            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+            change(
+                    connection,
+                    inLanes ? LockingLaneSql.COPY : LockingSql.COPY,
+                    met,
+                    "archive messages",
+                    binder -> binder.flag(withPayload));
+        }
+        change(connection, LockingSql.DELETE, met, "delete handled messages", binder -> {});
+        return met.size();
+    }
+
+    @Override
+    Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException {
+        return query(
+                connection,
+                in(LockingSql.PRESENT + " FOR UPDATE", seqs.size()),
                 binder -> bindNumbers(binder, seqs),
                 this::numbersWithIds);
     }

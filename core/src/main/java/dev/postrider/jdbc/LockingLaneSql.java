@@ -50,6 +50,8 @@ final class LockingLaneSql {
             WHERE state IN ('SCHEDULED', 'RETRY') AND topic_id = ? AND lane = ? AND available_at <= {now} ORDER BY seq LIMIT ?
             """;
 
+    static final String LOCK_FREE_ROWS = "SELECT seq FROM {message} WHERE seq IN ({values}) FOR UPDATE SKIP LOCKED";
+
     static final String SUSPECT_MANY =
             "UPDATE {message} SET crashes = CASE WHEN crashes < 2 THEN crashes + 1 ELSE crashes END WHERE seq IN ({values})";
 

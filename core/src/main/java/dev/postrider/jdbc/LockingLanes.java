@@ -230,11 +230,12 @@ final class LockingLanes extends LaneStatements {
                     binder -> binder.integer(topicId).integer(lane.lane()).integer(lane.buffer()),
                     Dialect::numbers));
         }
-        if (!many.isEmpty()) {
+        Set<Long> free = many.isEmpty() ? Set.of() : free(connection, many);
+        if (!free.isEmpty()) {
             dialect.update(
                     connection,
-                    LockingDialect.in(LockingLaneSql.SUSPECT_MANY, many.size()),
-                    binder -> LockingDialect.bindNumbers(binder, many));
+                    LockingDialect.in(LockingLaneSql.SUSPECT_MANY, free.size()),
+                    binder -> LockingDialect.bindNumbers(binder, free));
         }
         if (!one.isEmpty()) {
             dialect.update(
@@ -242,6 +243,15 @@ final class LockingLanes extends LaneStatements {
                     LockingDialect.in(LockingLaneSql.SUSPECT_ONE, one.size()),
                     binder -> LockingDialect.bindNumbers(binder, one).integer(topicId));
         }
+    }
+
+    /** One that is locked is being handled at this moment by somebody who is not lost. */
+    private Set<Long> free(Connection connection, Set<Long> seqs) throws SQLException {
+        return dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.LOCK_FREE_ROWS, seqs.size()),
+                binder -> LockingDialect.bindNumbers(binder, seqs),
+                Dialect::numbers);
     }
 
     @Override

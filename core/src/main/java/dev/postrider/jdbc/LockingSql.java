@@ -27,6 +27,12 @@ final class LockingSql {
 
     static final String MARK_ROW = "(?, ?, ?, ?, {now})";
 
+    /** IGNORE only ever hides a taken key here too: names and tenants are checked to fit before. */
+    static final String INSERT_INBOX_MARKS =
+            "INSERT IGNORE INTO {inbox_mark} (message_id, consumer, tenant, payload_hash, seen_at) VALUES {rows}";
+
+    static final String INBOX_MARK_ROW = "(?, ?, ?, ?, {now})";
+
     static final String TAKE_BACK_MARK = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash = ? AND message_id = ?";
 
     /** The same for messages that this node means to take over: each either leased to it from the start or not. */
@@ -106,6 +112,10 @@ final class LockingSql {
                    occurred_at, deliver_at, GREATEST(attempts, 1), crashes, created_at, {now}
             FROM {message} WHERE seq IN ({values})
             """;
+
+    /** Rows to be handled: which of them are as they should be is for the caller to see. */
+    static final String LOCK_HANDLED =
+            "SELECT seq, id, lease_token, state FROM {message} WHERE seq IN ({values}) ORDER BY seq FOR UPDATE";
 
     static final String DELETE = "DELETE FROM {message} WHERE seq IN ({values})";
 

@@ -59,6 +59,11 @@ final class PostgresDialect extends Dialect {
         return new PostgresLanes(this);
     }
 
+    @Override
+    InboxStatements inbox() {
+        return new PostgresInbox(this);
+    }
+
     // Writing
 
     @Override
@@ -311,6 +316,55 @@ final class PostgresDialect extends Dialect {
     Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
         return query(
                 connection, PostgresSql.PRESENT, binder -> binder.array("int8", seqs.toArray()), this::numbersWithIds);
+    }
+
+    // Handling
+
+    @Override
+    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+        return query(
+                connection,
+                PostgresSql.LOCK_HANDLED,
+                binder -> handled(binder.text(Long.toString(idle.toMillis())), rows),
+                Dialect::numbers);
+    }
+
+    @Override
+    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            throws SQLException {
+        boolean kept = archive != JdbcOptions.Archive.OFF;
+        return query(
+                connection,
+                kept ? PostgresSql.REMOVE_AND_ARCHIVE_HANDLED : PostgresSql.REMOVE_HANDLED_ONLY,
+                binder -> {
+                    handled(binder, rows);
+                    if (kept) {
+                        binder.flag(archive == JdbcOptions.Archive.FULL);
+                    }
+                    binder.text(Long.toString(idle.toMillis()));
+                },
+                answer -> {
+                    answer.next();
+                    return answer.getInt("met");
+                });
+    }
+
+    private static Binder handled(Binder binder, List<HandledRow> rows) throws SQLException {
+        return binder.array("int8", rows.stream().map(HandledRow::seq).toArray())
+                .array("uuid", rows.stream().map(HandledRow::id).toArray())
+                .array("uuid", rows.stream().map(HandledRow::token).toArray())
+                .array(
+                        "text",
+                        rows.stream().map(row -> String.join(",", row.states())).toArray());
+    }
+
+    @Override
+    Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException {
+        return query(
+                connection,
+                PostgresSql.PRESENT_IN_THE_END,
+                binder -> binder.array("int8", seqs.toArray()),
+                this::numbersWithIds);
     }
 
     // Housekeeping

@@ -71,10 +71,12 @@ final class PostgresLaneSql {
             WHERE topic_id = ? AND lane = ANY (?::smallint[]) AND state IN ('RETRY', 'PARKED')
             """;
 
-    /** The first rows of each lane, as many as its holder may have had, and what was due there. */
+    /**
+     * The first rows of each lane, as many as its holder may have had, and what was due there. One that is locked is being handled at
+     * this moment by somebody who is not lost, and waiting for that would keep the lane from everybody.
+     */
     static final String SUSPECT_MANY = """
-            UPDATE {message} AS m SET crashes = least(m.crashes + 1, 2)
-            FROM (
+            WITH suspect AS MATERIALIZED (
                 SELECT hot.seq
                 FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS lost (lane, floor, buffer)
                 CROSS JOIN LATERAL (
@@ -91,8 +93,11 @@ final class PostgresLaneSql {
                       AND available_at <= statement_timestamp()
                     ORDER BY available_at LIMIT lost.buffer
                 ) AS timed
-            ) AS suspect
-            WHERE m.seq = suspect.seq
+            ), free AS MATERIALIZED (
+                SELECT ctid AS place FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM suspect)) FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {message} AS m SET crashes = least(m.crashes + 1, 2)
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
             """;
 
     static final String SUSPECT_ONE = """

@@ -239,6 +239,49 @@ final class PostgresSql {
             SELECT seq, lease_token FROM done
             """;
 
+    /** Rows to be handled: a row of a lane has no token, and each must be in one of the states, which are given as a list. */
+    static final String LOCK_HANDLED = """
+            SELECT m.seq, set_config('idle_in_transaction_session_timeout', ?, true)
+            FROM unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
+            JOIN {message} m ON m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
+                            AND m.state = ANY (string_to_array(mine.states, ','))
+            ORDER BY m.seq
+            FOR UPDATE OF m
+            """;
+
+    static final String REMOVE_HANDLED = """
+            WITH removed AS (
+                DELETE FROM {message} AS m
+                USING unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
+                WHERE m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
+                  AND m.state = ANY (string_to_array(mine.states, ','))
+                RETURNING m.*
+            )
+            """;
+
+    static final String ARCHIVE_HANDLED = """
+            , kept AS (
+                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
+                       occurred_at, deliver_at, CASE WHEN lane IS NULL THEN greatest(attempts, 1) ELSE attempts + 1 END, crashes,
+                       created_at, clock_timestamp()
+                FROM removed
+            )
+            """;
+
+    /** A process that is frozen in a handler must not keep its message for ever. */
+    static final String COUNT_HANDLED =
+            "SELECT (SELECT count(*) FROM removed) AS met, set_config('idle_in_transaction_session_timeout', ?, true)";
+
+    static final String REMOVE_HANDLED_ONLY = REMOVE_HANDLED + COUNT_HANDLED;
+
+    static final String REMOVE_AND_ARCHIVE_HANDLED = REMOVE_HANDLED + ARCHIVE_HANDLED + COUNT_HANDLED;
+
+    static final String PRESENT_IN_THE_END = "SELECT seq, id FROM {message} WHERE seq = ANY (?::bigint[]) FOR UPDATE";
+
     static final String RESCHEDULE = """
             UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts, 1),

@@ -57,10 +57,20 @@ final class Sessions {
         });
     }
 
+    /**
+     * Lends a connection for a transaction that the body ends itself. It is run once: what it does may be more than statements of ours.
+     *
+     * @param networkTimeout how long one of its statements may wait for the server's answer
+     */
+    <T> T lend(Duration networkTimeout, Body<T> body) throws SQLException {
+        long millis = Math.max(networkTimeout.toMillis(), networkTimeoutMillis);
+        return once(false, (int) Math.min(millis, Integer.MAX_VALUE), body);
+    }
+
     private <T> T run(String doing, boolean autoCommit, Body<T> body) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return once(autoCommit, body);
+                return once(autoCommit, networkTimeoutMillis, body);
             } catch (SQLException e) {
                 if (!SqlErrors.isConflict(e)) {
                     throw SqlErrors.translate(doing, e);
@@ -72,14 +82,14 @@ final class Sessions {
         }
     }
 
-    private <T> T once(boolean autoCommit, Body<T> body) throws SQLException {
+    private <T> T once(boolean autoCommit, int timeoutMillis, Body<T> body) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             boolean wasAutoCommit = connection.getAutoCommit();
             int wasTimeout = connection.getNetworkTimeout();
             int wasIsolation =
                     setIsolation ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
             try {
-                connection.setNetworkTimeout(Runnable::run, networkTimeoutMillis);
+                connection.setNetworkTimeout(Runnable::run, timeoutMillis);
                 if (setIsolation) {
                     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 }

@@ -39,6 +39,9 @@ final class SqlErrors {
     /** MySQL and MariaDB: unknown database; H2: unknown schema. */
     private static final Set<Integer> MISSING_SCHEMA_CODES = Set.of(1049, 90079);
 
+    /** MySQL and MariaDB; H2. */
+    private static final Set<Integer> MISSING_SAVEPOINT_CODES = Set.of(1305, 90063);
+
     private static final String ABORTED_TRANSACTION = "25P02";
     private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
     private static final Set<Integer> READ_ONLY_CODES = Set.of(1792, 1290, 1836, 90097);
@@ -61,6 +64,11 @@ final class SqlErrors {
 
     static boolean isDuplicateKey(SQLException e) {
         return state(e).equals("23505") || e.getErrorCode() == 1062;
+    }
+
+    /** Which tells that the transaction it was set in is over. */
+    static boolean isMissingSavepoint(SQLException e) {
+        return state(e).equals("3B001") || MISSING_SAVEPOINT_CODES.contains(e.getErrorCode());
     }
 
     static boolean isMissingTable(SQLException e) {

@@ -54,6 +54,13 @@ public final class DeterministicKey {
         return uuid(sha1.digest(), 5);
     }
 
+    /** A UUID of version 8 (RFC 9562) from one text: SHA-256 over its length in bytes and its bytes. */
+    static UUID ofText(String text) {
+        MessageDigest sha256 = digest("SHA-256");
+        field(sha256, "text", text);
+        return uuid(sha256.digest(), 8);
+    }
+
     private static String required(String field, @Nullable String text) {
         if (text == null) {
             throw new InvalidMessageException("key field '" + field + "'", "is missing");

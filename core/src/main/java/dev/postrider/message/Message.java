@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One message, as it was written and as it will be delivered. Immutable and checked when built; build one with
- * {@link #to(String)}. Times are kept to the microsecond, which is what every database keeps.
+ * {@link #to(String)}, or {@link #received} for one that came in. Times are kept to the microsecond, which is what every database keeps.
  *
  * @param type what happened, such as {@code order.placed}
  * @param tenant whose it is; part of every uniqueness rule
@@ -64,6 +64,40 @@ public record Message(
 
     public static Builder to(TopicName topic) {
         return new Builder(topic);
+    }
+
+    /**
+     * Begins a message that came from elsewhere.
+     *
+     * @param topic where it came from, as far as this application names it
+     * @param id what its sender calls it, read as {@link MessageId#named} says; a redelivery has the same
+     */
+    public static Builder received(String topic, String id) {
+        return to(topic).id(MessageId.named(id));
+    }
+
+    /**
+     * This message as a consequence of another: what it does not say itself of correlation, causation and trace it takes from
+     * there. The correlation id of a cause without one is the cause's id.
+     */
+    public Message causedBy(Message cause) {
+        String conversation = cause.correlationId != null ? cause.correlationId : cause.id.toString();
+        return new Message(
+                id,
+                topic,
+                type,
+                tenant,
+                key,
+                idempotencyKey,
+                payload,
+                headers,
+                correlationId != null ? correlationId : conversation,
+                causationId != null ? causationId : cause.id.toString(),
+                trace != null ? trace : cause.trace,
+                occurredAt,
+                source,
+                subject,
+                deliverAt);
     }
 
     /** The key under which this message is delivered once: its idempotency key, or else its id. */

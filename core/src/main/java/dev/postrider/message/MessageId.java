@@ -16,6 +16,7 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
     private static final AtomicLong LAST = new AtomicLong();
 
     private static final int COUNTER_BITS = 12;
+    private static final int LONGEST_NAME = 255;
     private static final Pattern CANONICAL =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
 
@@ -48,6 +49,22 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
             throw new InvalidMessageException("id", "is not a UUID: " + Text.excerpt(text));
         }
         return new MessageId(UUID.fromString(text));
+    }
+
+    /**
+     * The id of a message that came from elsewhere, by what its sender calls it: a UUID in its usual text form is taken as it is,
+     * and any other text of up to 255 characters becomes a UUID of version 8 (RFC 9562), from the first 128 bits of the SHA-256 over
+     * its length in UTF-8 bytes, as four bytes with the highest first, and these bytes. The same text gives the same id everywhere:
+     * {@code named("orders-17")} is {@code 680b8589-f8c7-8723-8175-711927abd8f7}.
+     */
+    public static MessageId named(String text) {
+        if (text == null || text.isBlank()) {
+            throw new InvalidMessageException(
+                    "id", "is missing: a received message is told from others by the id that its sender gave it");
+        }
+        return CANONICAL.matcher(text).matches()
+                ? new MessageId(UUID.fromString(text))
+                : new MessageId(DeterministicKey.ofText(Text.checked("id", text, LONGEST_NAME)));
     }
 
     /** Orders by the unsigned bits, which for version 7 is the order of creation. */

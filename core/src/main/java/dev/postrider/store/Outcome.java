@@ -27,4 +27,10 @@ public sealed interface Outcome {
 
     /** In a lane: not tried, because its key is held; it waits behind the first message of the key. */
     record Blocked(Claim claim) implements Outcome {}
+
+    /** It was removed in the transaction that handled it. Nothing is left to write, except that in a lane its key goes on. */
+    record Handled(Claim claim) implements Outcome {}
+
+    /** It was no longer this claim's when it was to be handled: nothing was done, and nothing is written. */
+    record Lost(Claim claim) implements Outcome {}
 }

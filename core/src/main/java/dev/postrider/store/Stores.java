@@ -6,5 +6,6 @@ package dev.postrider.store;
  * @param messages unordered topics
  * @param lanes ordered topics
  * @param retention what is past its time
+ * @param handling topics whose messages are handled in the database itself
  */
-public record Stores(MessageStore messages, LaneStore lanes, RetentionStore retention) {}
+public record Stores(MessageStore messages, LaneStore lanes, RetentionStore retention, HandlingStore handling) {}

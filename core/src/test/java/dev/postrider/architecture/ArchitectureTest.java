@@ -57,7 +57,7 @@ final class ArchitectureTest {
             Map.entry("message", List.of("error")),
             Map.entry("retry", List.of("error")),
             Map.entry("outbox", List.of("error", "message")),
-            Map.entry("store", List.of("error", "message")),
+            Map.entry("store", List.of("error", "message", "outbox")),
             Map.entry("inbox", List.of("error", "event", "message", "outbox", "store")),
             Map.entry("idempotency", List.of("error", "event", "message", "outbox", "store")),
             Map.entry("admin", List.of("message")),
@@ -115,7 +115,7 @@ final class ArchitectureTest {
                             "ResultCipher",
                             "ResultCodec",
                             "ResultCodecs")),
-            Map.entry("inbox", Set.of("MessageHandler")),
+            Map.entry("inbox", Set.of("Inbox", "InboxWork", "MessageHandler", "ProcessResult")),
             Map.entry("internal", Set.of("ErrorText", "Json")),
             Map.entry("jdbc", Set.of("JdbcDatabase", "JdbcOptions")),
             Map.entry(
@@ -126,9 +126,11 @@ final class ArchitectureTest {
             Map.entry(
                     "store",
                     Set.of(
+                            "Accepted",
                             "Claim",
                             "ClaimRequest",
                             "DeadReason",
+                            "InboxStore",
                             "Lane",
                             "LaneClaim",
                             "LaneStore",
@@ -140,7 +142,8 @@ final class ArchitectureTest {
                             "Settlement",
                             "Stores",
                             "TopicDeclaration",
-                            "HandOver")),
+                            "HandOver",
+                            "HandlingStore")),
             Map.entry(
                     "transport",
                     Set.of(
@@ -188,7 +191,13 @@ final class ArchitectureTest {
         noClasses()
                 .that(describe(
                         "are neither in jdbc nor an entry point bound to a connection",
-                        type -> !Set.of("Postrider", "PostriderBuilder", "UnitOfWork", "Commands")
+                        type -> !Set.of(
+                                                "Postrider",
+                                                "PostriderBuilder",
+                                                "UnitOfWork",
+                                                "Commands",
+                                                "Inbox",
+                                                "InboxStore")
                                         .contains(outermost(type).getSimpleName())
                                 && !roomOf(type).equals("jdbc")))
                 .should()

@@ -37,7 +37,7 @@ final class DispatcherTest {
     private static final EventListener NOBODY = event -> {};
 
     private final FakeStore store = new FakeStore();
-    private final Stores stores = new Stores(store, new FakeLanes(), store);
+    private final Stores stores = new Stores(store, new FakeLanes(), store, new FakeHandling());
     private final CompletableFuture<Dispatcher> opened = new CompletableFuture<>();
 
     @AfterEach

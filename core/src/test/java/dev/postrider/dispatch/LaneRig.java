@@ -79,8 +79,8 @@ final class LaneRig implements Transport {
                 time,
                 events::add,
                 new Observer());
-        DeliveryPipeline pipeline =
-                new DeliveryPipeline(Map.of(topic.name(), this), new Verdict(() -> 0.5), writer::add, time, LAST_START);
+        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), writer::add, time);
+        DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), writer::add, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, writer::add, pipeline, time, LAST_START);
     }
 

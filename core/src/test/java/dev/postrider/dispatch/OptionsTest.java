@@ -36,16 +36,18 @@ final class OptionsTest {
                         Map.entry("purge-batch", "1000"),
                         Map.entry("hand-over", "true")));
         assertThat(Topic.named("orders").build().describe())
-                .containsExactlyInAnyOrderEntriesOf(Map.of(
-                        "max-attempts", "5",
-                        "base-delay", "10s",
-                        "max-delay", "5m",
-                        "max-in-flight", "100",
-                        "handler-timeout", "5m",
-                        "tenant-prefixed-keys", "false",
-                        "lanes", "0",
-                        "on-failure", "block",
-                        "hold-after-dead-letter", "true"));
+                .containsExactlyInAnyOrderEntriesOf(Map.ofEntries(
+                        Map.entry("max-attempts", "5"),
+                        Map.entry("base-delay", "10s"),
+                        Map.entry("max-delay", "5m"),
+                        Map.entry("max-in-flight", "100"),
+                        Map.entry("handler-timeout", "5m"),
+                        Map.entry("handler-threads", "4"),
+                        Map.entry("handlers-per-transaction", "1"),
+                        Map.entry("tenant-prefixed-keys", "false"),
+                        Map.entry("lanes", "0"),
+                        Map.entry("on-failure", "block"),
+                        Map.entry("hold-after-dead-letter", "true")));
     }
 
     @ParameterizedTest

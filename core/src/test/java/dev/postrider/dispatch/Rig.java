@@ -54,24 +54,21 @@ final class Rig implements Transport {
     }
 
     Rig(DispatchOptions options, String... names) {
-        Map<TopicName, Transport> transports = new HashMap<>();
         for (String name : names) {
             Topic topic = Topic.named(name)
                     .deliver(this)
                     .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
                     .build();
             topics.add(topic);
-            transports.put(topic.name(), this);
         }
         inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(store::settle, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
+        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), writer::add, time);
+        Map<TopicName, Courier> couriers = new HashMap<>();
+        topics.forEach(topic -> couriers.put(topic.name(), courier));
         pipeline = new DeliveryPipeline(
-                transports,
-                new Verdict(() -> 0.5),
-                writer::add,
-                time,
-                options.lease().minus(options.headroom()));
+                couriers, writer::add, time, options.lease().minus(options.headroom()));
         RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, claimer));

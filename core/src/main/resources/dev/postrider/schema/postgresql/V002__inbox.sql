@@ -12,6 +12,13 @@ CREATE TABLE ${tables}inbox_mark (
 );
 CREATE INDEX ${prefix}inbox_mark_seen ON ${tables}inbox_mark (seen_at);
 
+-- Where marks are kept in partitions, those of ids of version 7 below this one are gone, and such ids are refused: one row, or none.
+CREATE TABLE ${tables}inbox_floor (
+    only_one boolean NOT NULL DEFAULT true CHECK (only_one),
+    floor    uuid    NOT NULL,
+    CONSTRAINT ${prefix}inbox_floor_pk PRIMARY KEY (only_one)
+);
+
 -- Who handles what: a receiver gives each message to all handlers of its consumer and type, also to those of other nodes. The type
 -- * stands for all.
 CREATE TABLE ${tables}inbox_handler (

@@ -1,0 +1,57 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
+
+/** That a consumer has had a message: on its way into the table, or as it was found there. */
+final class InboxMark {
+
+    /** What tells the messages of one consumer apart, comparable so that every transaction takes its marks in the same order. */
+    record Key(MessageId id, String tenant) implements Comparable<Key> {
+
+        private static final Comparator<Key> ORDER =
+                Comparator.comparing(Key::id).thenComparing(Key::tenant);
+
+        /** A message without a tenant has an empty one. */
+        static Key of(Message message) {
+            String tenant = message.tenant();
+            return new Key(message.id(), tenant == null ? "" : tenant);
+        }
+
+        @Override
+        public int compareTo(Key other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    final Key key;
+    final byte[] payloadHash;
+    private final @Nullable Instant seenAt;
+
+    InboxMark(Key key, byte[] payloadHash, @Nullable Instant seenAt) {
+        this.key = key;
+        this.payloadHash = payloadHash;
+        this.seenAt = seenAt;
+    }
+
+    static InboxMark of(Message message) {
+        return new InboxMark(
+                Key.of(message), NewRow.sha256().digest(message.payload().bytes()), null);
+    }
+
+    /** For marks that were read. */
+    Instant requireSeenAt() {
+        if (seenAt == null) {
+            throw new IllegalStateException("the mark is not in the table yet");
+        }
+        return seenAt;
+    }
+
+    boolean isOf(Message message) {
+        return MessageDigest.isEqual(payloadHash, of(message).payloadHash);
+    }
+}

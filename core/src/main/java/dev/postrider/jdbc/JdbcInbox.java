@@ -1,0 +1,158 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.InboxWork;
+import dev.postrider.inbox.ProcessResult;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Accepted;
+import dev.postrider.store.HandOver;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** The inbox of one consumer over JDBC. */
+final class JdbcInbox implements Inbox {
+
+    /** How often a transaction that must give way is run. */
+    private static final int ATTEMPTS = 10;
+
+    /** How deep in an exception an error of the database is looked for. */
+    private static final int DEEPEST_CAUSE = 10;
+
+    private final String consumer;
+    private final JdbcDatabase database;
+    private final JdbcInboxStore marks;
+    private final HandOver handOver;
+    private final EventListener events;
+
+    JdbcInbox(String consumer, JdbcDatabase database, JdbcInboxStore marks, HandOver handOver, EventListener events) {
+        this.consumer = JdbcInboxStore.checkedConsumer(consumer);
+        this.database = database;
+        this.marks = marks;
+        this.handOver = handOver;
+        this.events = events;
+    }
+
+    @Override
+    public <X extends Exception> ProcessResult process(Message received, InboxWork<X> work) throws X {
+        List<Message> batch = List.of(required(received));
+        long start = System.nanoTime();
+        for (int attempt = 1; ; attempt++) {
+            try {
+                Accepted accepted = database.inTransaction(unit -> handle(unit, batch, work), handOver);
+                return reported(accepted, received, start);
+            } catch (Throwable e) {
+                if (!hasGivenWay(e)) {
+                    throw e;
+                }
+                if (attempt == ATTEMPTS) {
+                    throw e instanceof TransactionConflictException lost ? lost : new TransactionConflictException(e);
+                }
+            }
+        }
+    }
+
+    private <X extends Exception> Accepted handle(UnitOfWork unit, List<Message> batch, InboxWork<X> work) throws X {
+        Accepted accepted = marks.mark(unit.connection(), consumer, batch);
+        if (accepted.fresh().isEmpty() || !marks.canLoseATransaction()) {
+            run(unit, accepted, work);
+            return accepted;
+        }
+        // Work that swallows a deadlock goes on in a new transaction, without the mark: the savepoint is gone then,
+        // too.
+        Savepoint marked = marks.savepoint(unit.connection());
+        run(unit, accepted, work);
+        marks.release(unit.connection(), marked);
+        return accepted;
+    }
+
+    private static <X extends Exception> void run(UnitOfWork unit, Accepted accepted, InboxWork<X> work) throws X {
+        for (Message message : accepted.fresh()) {
+            work.run(new CausedUnitOfWork(unit, message));
+        }
+    }
+
+    @Override
+    public <X extends Exception> ProcessResult process(Connection connection, Message received, InboxWork<X> work)
+            throws X {
+        List<Message> batch = List.of(required(received));
+        long start = System.nanoTime();
+        marks.checkUsable(connection);
+        Savepoint before = marks.savepoint(connection);
+        try {
+            JdbcUnitOfWork unit = database.unitOfWork(connection);
+            Accepted accepted = marks.mark(connection, consumer, batch);
+            run(unit, accepted, work);
+            unit.flush();
+            marks.release(connection, before);
+            return reported(accepted, received, start);
+        } catch (Throwable e) {
+            undo(connection, before, e);
+            throw e;
+        }
+    }
+
+    /** If that cannot be undone alone, the transaction cannot be saved: the mark must not be committed without the work. */
+    private static void undo(Connection connection, Savepoint before, Throwable reason) {
+        if (reason instanceof TransactionConflictException) {
+            Sessions.rollback(connection, reason);
+            return;
+        }
+        try {
+            connection.rollback(before);
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+            Sessions.rollback(connection, reason);
+        }
+    }
+
+    @Override
+    public Accepted accept(Connection connection, Collection<Message> received) {
+        return marks.accept(connection, consumer, new ArrayList<>(received));
+    }
+
+    private ProcessResult reported(Accepted accepted, Message received, long start) {
+        marks.report(consumer, accepted);
+        if (!accepted.duplicates().isEmpty()) {
+            return new ProcessResult.AlreadyProcessed(
+                    accepted.duplicates().get(0).firstSeenAt());
+        }
+        if (!accepted.collisions().isEmpty()) {
+            return new ProcessResult.Collision(accepted.collisions().get(0).firstSeenAt());
+        }
+        if (!accepted.tooOld().isEmpty()) {
+            return new ProcessResult.TooOld();
+        }
+        events.on(new Event.Processed(consumer, received, Duration.ofNanos(System.nanoTime() - start)));
+        return new ProcessResult.Processed();
+    }
+
+    /** Also when the work wrapped the error in one of its own; that the work was rolled back is certain then. */
+    private static boolean hasGivenWay(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+            if (cause instanceof TransactionConflictException
+                    || (cause instanceof SQLException e && SqlErrors.isConflict(e))) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
+    }
+
+    private static Message required(Message received) {
+        if (received == null) {
+            throw new InvalidMessageException("message", "is missing");
+        }
+        return received;
+    }
+}

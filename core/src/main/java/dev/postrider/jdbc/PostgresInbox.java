@@ -1,0 +1,135 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.MessageId;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/** The inbox on PostgreSQL: one statement for each verb. */
+final class PostgresInbox extends InboxStatements {
+
+    /** The version of a UUID is in the upper half of its seventh byte. An id below the floor is refused whether or not it was seen. */
+    static final String INSERT_ONE = """
+            INSERT INTO {inbox_mark} (message_id, consumer, tenant, payload_hash)
+            SELECT mark.message_id, mark.consumer, mark.tenant, mark.payload_hash
+            FROM (SELECT ?::uuid, ?::varchar, ?::varchar, ?::bytea) AS mark (message_id, consumer, tenant, payload_hash)
+            WHERE NOT EXISTS (SELECT FROM {inbox_floor}
+                              WHERE mark.message_id < floor AND get_byte(uuid_send(mark.message_id), 6) >> 4 = 7)
+            ON CONFLICT DO NOTHING
+            """;
+
+    static final String INSERT = """
+            INSERT INTO {inbox_mark} (message_id, consumer, tenant, payload_hash)
+            SELECT mark.message_id, ?, mark.tenant, mark.payload_hash
+            FROM unnest(?::uuid[], ?::text[], ?::bytea[]) WITH ORDINALITY AS mark (message_id, tenant, payload_hash, place)
+            WHERE NOT EXISTS (SELECT FROM {inbox_floor}
+                              WHERE mark.message_id < floor AND get_byte(uuid_send(mark.message_id), 6) >> 4 = 7)
+            ORDER BY mark.place
+            ON CONFLICT DO NOTHING
+            RETURNING message_id, tenant
+            """;
+
+    static final String FIND = """
+            SELECT m.message_id, m.tenant, m.payload_hash, m.seen_at
+            FROM unnest(?::uuid[], ?::text[]) AS wanted (message_id, tenant)
+            JOIN {inbox_mark} m ON m.message_id = wanted.message_id AND m.consumer = ? AND m.tenant = wanted.tenant
+            """;
+
+    static final String TOO_OLD = """
+            SELECT wanted.message_id FROM unnest(?::uuid[]) AS wanted (message_id)
+            JOIN {inbox_floor} ON wanted.message_id < floor AND get_byte(uuid_send(wanted.message_id), 6) >> 4 = 7
+            """;
+
+    /** The outer condition repeats the age: a mark that was removed and made again while this waited for it stays. */
+    static final String PURGE = """
+            WITH old AS MATERIALIZED (
+                SELECT message_id, consumer, tenant FROM {inbox_mark}
+                WHERE seen_at < statement_timestamp() - ? * interval '1 microsecond'
+                ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
+            )
+            DELETE FROM {inbox_mark} AS m USING old
+            WHERE m.message_id = old.message_id AND m.consumer = old.consumer AND m.tenant = old.tenant
+              AND m.seen_at < statement_timestamp() - ? * interval '1 microsecond'
+            """;
+
+    private final PostgresDialect dialect;
+
+    PostgresInbox(PostgresDialect dialect) {
+        super(dialect);
+        this.dialect = dialect;
+    }
+
+    /** After an error in it a transaction can only be rolled back. */
+    @Override
+    boolean canLoseATransaction() {
+        return false;
+    }
+
+    @Override
+    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+        if (marks.size() == 1) {
+            return insertOne(connection, consumer, marks.get(0));
+        }
+        return dialect.query(
+                connection,
+                INSERT,
+                binder -> keys(
+                                binder.text(consumer),
+                                marks.stream().map(mark -> mark.key).toList())
+                        .array(
+                                "bytea",
+                                marks.stream().map(mark -> mark.payloadHash).toArray(byte[][]::new)),
+                rows -> {
+                    Set<InboxMark.Key> inserted = new HashSet<>();
+                    while (rows.next()) {
+                        inserted.add(key(rows));
+                    }
+                    return inserted;
+                });
+    }
+
+    private Set<InboxMark.Key> insertOne(Connection connection, String consumer, InboxMark mark) throws SQLException {
+        int inserted = dialect.update(connection, INSERT_ONE, binder -> binder.inboxMark(consumer, mark));
+        return inserted == 1 ? Set.of(mark.key) : Set.of();
+    }
+
+    @Override
+    Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
+            throws SQLException {
+        return dialect.query(connection, FIND, binder -> keys(binder, keys).text(consumer), this::marks);
+    }
+
+    @Override
+    Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException {
+        Set<UUID> old = dialect.query(connection, TOO_OLD, binder -> binder.array("uuid", ids(keys)), rows -> {
+            Set<UUID> found = new HashSet<>();
+            while (rows.next()) {
+                found.add(dialect.readUuid(rows, "message_id"));
+            }
+            return found;
+        });
+        return keys.stream().filter(key -> old.contains(key.id().value())).collect(Collectors.toSet());
+    }
+
+    private static Binder keys(Binder binder, Collection<InboxMark.Key> keys) throws SQLException {
+        return binder.array("uuid", ids(keys))
+                .array("text", keys.stream().map(InboxMark.Key::tenant).toArray());
+    }
+
+    private static Object[] ids(Collection<InboxMark.Key> keys) {
+        return keys.stream().map(InboxMark.Key::id).map(MessageId::value).toArray();
+    }
+
+    @Override
+    int purge(Connection connection, Duration age, int limit) throws SQLException {
+        return dialect.update(
+                connection, PURGE, binder -> binder.micros(age).integer(limit).micros(age));
+    }
+}

@@ -1,0 +1,83 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
+import dev.postrider.store.HandlingStore;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/** Transactions in memory: runs the handlers, records what happened, and ends as the test scripts; without a script as they deserve. */
+final class FakeHandling implements HandlingStore {
+
+    final List<List<Claim>> runs = new CopyOnWriteArrayList<>();
+    final List<Transaction> abandoned = new CopyOnWriteArrayList<>();
+
+    volatile BiFunction<Handled, Integer, Handled> ending = (handled, together) -> handled;
+    volatile Function<Claim, Boolean> isGone = claim -> true;
+
+    @Override
+    public Transaction transaction(List<Item> items, Terms terms) {
+        return new Transaction() {
+            @Override
+            public List<Handled> run() {
+                runs.add(items.stream().map(Item::claim).toList());
+                List<Handled> answers = new ArrayList<>();
+                for (Item item : items) {
+                    answers.add(ending.apply(handle(item.claim(), terms), items.size()));
+                }
+                return answers;
+            }
+
+            @Override
+            public void abandon() {
+                abandoned.add(this);
+            }
+        };
+    }
+
+    private static Handled handle(Claim claim, Terms terms) {
+        try {
+            terms.handler().handle(claim, new NoWork());
+            return new Handled(claim, End.DONE, null);
+        } catch (Exception e) {
+            return new Handled(claim, End.FAILED, e);
+        }
+    }
+
+    @Override
+    public Set<Claim> gone(Collection<Claim> claims) {
+        return claims.stream().filter(isGone::apply).collect(java.util.stream.Collectors.toSet());
+    }
+
+    /** For handlers that write nothing. */
+    private static final class NoWork implements UnitOfWork {
+
+        @Override
+        public Connection connection() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void stage(Message message) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void stage(Collection<Message> messages) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Outbox outbox() {
+            throw new UnsupportedOperationException();
+        }
+    }
+}

@@ -1,0 +1,647 @@
+package dev.postrider.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.Postrider;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.event.Event;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
+import dev.postrider.store.HandOver;
+import dev.postrider.store.HandlingStore;
+import dev.postrider.store.HandlingStore.End;
+import dev.postrider.store.HandlingStore.Handled;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import dev.postrider.transport.PermanentFailureException;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Messages that are handled in the transaction that removes them: what a handler wrote is there once, or not at all. */
+public abstract class HandlingContract extends LaneFixture {
+
+    private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
+    private static final RetryPolicy IN_AN_HOUR = RetryPolicy.constant(Duration.ofHours(1));
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
+    private final List<Integer> tried = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void tables() throws SQLException {
+        execute("CREATE TABLE IF NOT EXISTS handled_effect (topic VARCHAR(100) NOT NULL, n INTEGER NOT NULL)");
+        postrider(builder -> builder.topic(answers()));
+    }
+
+    // One message, one transaction
+
+    @Test
+    void whatAHandlerWritesAndSendsCommitsWithTheRemoval() throws Exception {
+        Postrider node = node(topic -> topic.process((message, work) -> {
+            effect(message, work);
+            work.stage(Message.to(answers()).type("answer").json("{}").build());
+        }));
+        Message message =
+                message().json("{\"n\":7}").correlationId("conversation").build();
+        enqueue(node, message);
+
+        node.start();
+
+        eventually("it is handled", () -> live() == 0);
+        assertThat(effects()).containsExactly("7");
+        assertThat(archived()).isEqualTo(1);
+        assertThat(query("SELECT attempts FROM postrider_archive WHERE topic = '" + topic + "'"))
+                .isEqualTo("1");
+        assertThat(list("SELECT causation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
+                .containsExactly(message.id().toString());
+        assertThat(query("SELECT correlation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
+                .isEqualTo("conversation");
+        eventually("it is told", () -> events.stream().anyMatch(Event.Delivered.class::isInstance));
+    }
+
+    @Test
+    void failedHandlerLeavesNothingBehindAndItsAttemptIsCounted() throws Exception {
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR).process((message, work) -> {
+            effect(message, work);
+            work.stage(Message.to(answers()).type("answer").json("{}").build());
+            throw new IllegalStateException("not today");
+        }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("the failure is written", () -> column("last_error").contains("not today"));
+        assertThat(column("state")).isEqualTo("PENDING");
+        assertThat(column("attempts")).isEqualTo("1");
+        assertThat(effects()).isEmpty();
+        assertThat(answered()).isZero();
+    }
+
+    @Test
+    void handlerThatFailsTwiceTakesEffectOnce() throws Exception {
+        Postrider node = node(topic -> topic.retry(AT_ONCE).process((message, work) -> {
+            effect(message, work);
+            tried.add(1);
+            if (tried.size() < 3) {
+                throw new SQLException("constraint", "23505");
+            }
+        }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("it is handled", () -> live() == 0);
+        assertThat(effects()).hasSize(1);
+        assertThat(query("SELECT attempts FROM postrider_archive WHERE topic = '" + topic + "'"))
+                .isEqualTo("3");
+    }
+
+    @Test
+    void permanentFailureIsADeadLetterAtOnce() throws Exception {
+        Postrider node = node(topic -> topic.process((message, work) -> {
+            effect(message, work);
+            throw new PermanentFailureException("never");
+        }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("it is buried", () -> column("state").equals("DEAD"));
+        assertThat(column("reason")).isEqualTo("REJECTED");
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
+    void manyMessagesAreHandledOnceByTwoNodes() throws Exception {
+        needsConcurrency();
+        Postrider first = node(topic -> topic.process(this::effect));
+        Postrider second = node(topic -> topic.handlersPerTransaction(10).process(this::effect));
+        enqueue(first, 300);
+
+        first.start();
+        second.start();
+
+        eventually("all are handled", () -> live() == 0);
+        assertThat(effects()).hasSize(300).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void messageThatWasStagedHereIsHandledWithoutAClaim() throws Exception {
+        Postrider node = node(topic -> topic.process(this::effect));
+        node.start();
+
+        node.inTransaction(work -> work.stage(message().json("{\"n\":3}").build()));
+
+        eventually("it is handled", () -> live() == 0);
+        assertThat(effects()).containsExactly("3");
+        assertThat(events).noneMatch(Event.Fetched.class::isInstance);
+        assertThat(query("SELECT attempts FROM postrider_archive WHERE topic = '" + topic + "'"))
+                .isEqualTo("1");
+    }
+
+    @Test
+    void dueMessagesAreHandledInTheCallersThread() throws Exception {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        Postrider node = node(topic -> topic.process((message, work) -> {
+            threads.add(Thread.currentThread());
+            effect(message, work);
+        }));
+        enqueue(node, 5);
+
+        assertThat(node.deliverDue()).isEqualTo(5);
+
+        assertThat(effects()).hasSize(5);
+        assertThat(threads).containsOnly(Thread.currentThread());
+    }
+
+    @Test
+    void noMoreTransactionsRunAtOnceThanThereAreThreads() throws Exception {
+        needsConcurrency();
+        CyclicBarrier both = new CyclicBarrier(2);
+        List<Integer> atOnce = new CopyOnWriteArrayList<>();
+        AtomicInteger running = new AtomicInteger();
+        Postrider node = node(topic -> topic.handlerThreads(2).process((message, work) -> {
+            atOnce.add(running.incrementAndGet());
+            both.await(20, TimeUnit.SECONDS);
+            effect(message, work);
+            running.decrementAndGet();
+        }));
+        enqueue(node, 20);
+
+        node.start();
+
+        eventually("all are handled", () -> live() == 0);
+        assertThat(effects()).hasSize(20);
+        assertThat(atOnce).contains(2).allMatch(count -> count <= 2);
+    }
+
+    // Several in one transaction
+
+    @Test
+    void oneFailureOfSeveralLeavesTheOthersAlone() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 6);
+        List<Claim> claims = claim(postrider);
+
+        List<Handled> handled = handle(items(claims), (claim, work) -> {
+            effect(claim.message(), work);
+            work.stage(Message.to(answers()).type("answer").json("{}").build());
+            if (number(claim.message()) == 3) {
+                execute(work.connection(), "INSERT INTO handled_effect (topic, n) VALUES (NULL, 0)");
+            }
+        });
+
+        assertThat(handled).extracting(Handled::end).containsOnly(End.DONE, End.FAILED);
+        assertThat(handled.get(3).end()).isEqualTo(End.FAILED);
+        assertThat(effects()).containsExactlyInAnyOrder("0", "1", "2", "4", "5");
+        assertThat(answered()).isEqualTo(5);
+        assertThat(live()).isEqualTo(1);
+        assertThat(archived()).isEqualTo(5);
+        assertThat(column("state")).as("it is still held by its claim").isEqualTo("PROCESSING");
+    }
+
+    @Test
+    void whatWentToAnotherWorkerIsNotHandledAndTheOthersAre() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+        List<Claim> claims = claim(postrider);
+        rob(claims.get(1));
+
+        List<Handled> handled = handle(items(claims), (claim, work) -> effect(claim.message(), work));
+
+        assertThat(handled).extracting(Handled::end).containsExactly(End.DONE, End.LOST, End.DONE);
+        assertThat(effects()).containsExactlyInAnyOrder("0", "2");
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void conflictUndoesAllOfThemAndEachIsToBeHandledAlone() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+
+        List<Handled> handled = handle(items(claim(postrider)), (claim, work) -> {
+            effect(claim.message(), work);
+            if (number(claim.message()) == 1) {
+                throw new IllegalStateException("wrapped", new SQLException("deadlock", "40001"));
+            }
+        });
+
+        assertThat(handled).extracting(Handled::end).containsOnly(End.UNDONE);
+        assertThat(effects()).isEmpty();
+        assertThat(live()).isEqualTo(3);
+        assertThat(archived()).isZero();
+    }
+
+    @Test
+    void nodeHandlesEachAloneWhenTheirTransactionFails() throws Exception {
+        CountDownLatch allWait = new CountDownLatch(1);
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
+                .handlerThreads(1)
+                .handlersPerTransaction(10)
+                .process((message, work) -> {
+                    allWait.await(20, TimeUnit.SECONDS);
+                    effect(message, work);
+                    tried.add(number(message));
+                    if (number(message) == 2 && tried.size() < 5) {
+                        throw new SQLException("deadlock", "40001");
+                    }
+                }));
+        enqueue(node, 4);
+        node.start();
+
+        eventually(
+                "all are claimed",
+                () -> query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic
+                                + "' AND state = 'PROCESSING'")
+                        .equals("4"));
+        allWait.countDown();
+
+        eventually("all but one are handled", () -> live() <= 1);
+        eventually(
+                "the others have no lease",
+                () -> query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic
+                                + "' AND state = 'PROCESSING'")
+                        .equals("0"));
+        assertThat(effects()).doesNotHaveDuplicates().contains("0", "1", "3");
+    }
+
+    @Test
+    void deferredFailureAtTheCommitIsAFailureOfTheHandler() throws Exception {
+        Assumptions.assumeTrue(product().equals("PostgreSQL"), "only PostgreSQL checks at the commit");
+        execute("CREATE TABLE IF NOT EXISTS handled_late (n INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+
+        List<Handled> handled = handle(items(claim(postrider)), (claim, work) -> {
+            effect(claim.message(), work);
+            execute(work.connection(), "INSERT INTO handled_late VALUES (1), (1)");
+        });
+
+        assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+        assertThat(effects()).isEmpty();
+        assertThat(live()).isEqualTo(1);
+    }
+
+    // Zombies
+
+    @Test
+    void messageThatWentToAnotherWorkerIsNotHandled() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        Claim claim = claim(postrider).get(0);
+        rob(claim);
+
+        List<Handled> handled = handle(items(List.of(claim)), (taken, work) -> effect(taken.message(), work));
+
+        assertThat(handled).extracting(Handled::end).containsExactly(End.LOST);
+        assertThat(effects()).isEmpty();
+        assertThat(postrider.store().settle(List.of(new Outcome.Lost(claim))))
+                .containsExactly(new Settlement.LeaseLost(claim, false));
+    }
+
+    @Test
+    void messageThatIsBeingHandledIsNotTakenOverWhenItsLeaseEnds() throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        Claim claim =
+                postrider.store().claim(request().lease(Duration.ofMillis(100))).get(0);
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<List<Handled>> slow =
+                CompletableFuture.supplyAsync(() -> handle(items(List.of(claim)), paused(inside, go)));
+        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        eventually(
+                "the lease is over",
+                () -> postrider
+                        .store()
+                        .nextDue(List.of(TopicName.of(topic)))
+                        .equals(Map.of(TopicName.of(topic), Duration.ZERO)));
+
+        assertThat(claim(postrider)).as("its row is locked").isEmpty();
+
+        go.countDown();
+        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.DONE);
+        assertThat(effects()).hasSize(1);
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void whatAHandlerWroteIsGoneWhenItIsGivenUp() throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        Claim claim = claim(postrider).get(0);
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        HandlingStore.Transaction zombie = transaction(items(List.of(claim)), paused(inside, go));
+        CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
+        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+
+        zombie.abandon();
+        List<Handled> second = handle(items(List.of(claim)), (taken, work) -> effect(taken.message(), work));
+
+        assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
+        go.countDown();
+        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.UNDONE);
+        assertThat(effects()).hasSize(1);
+    }
+
+    @Test
+    void newHolderOfALaneWaitsForAHandlerOfTheOldOneAndHandlesTheNext() throws Exception {
+        needsConcurrency();
+        Postrider postrider = ordered();
+        write(postrider, "k", 1, 2);
+        Holder old = holder();
+        List<LaneClaim> read = old.read();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<List<Handled>> slow =
+                CompletableFuture.supplyAsync(() -> handle(List.of(item(read.get(0))), paused(inside, go)));
+        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+
+        Holder current = robLane();
+        List<LaneClaim> again = current.read();
+        assertThat(numbers(again)).containsExactly(1, 2);
+        CompletableFuture<List<Handled>> quick = CompletableFuture.supplyAsync(
+                () -> handle(List.of(item(again.get(0))), (claim, work) -> effect(claim.message(), work)));
+        awaitLockWait();
+        go.countDown();
+
+        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.DONE);
+        assertThat(quick.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.LOST);
+        assertThat(current.settle(new Outcome.Lost(again.get(0).claim()))).containsExactly(gone(again.get(0)));
+        assertThat(old.settle(new Outcome.Handled(read.get(0).claim())))
+                .containsExactly(new Settlement.Settled(read.get(0).claim()));
+        assertThat(handle(List.of(item(again.get(1))), (claim, work) -> effect(claim.message(), work)))
+                .extracting(Handled::end)
+                .containsExactly(End.DONE);
+        assertThat(effects()).containsExactlyInAnyOrder("1", "2");
+        assertThat(live()).isZero();
+    }
+
+    @Test
+    void handlerOfAnOldHolderThatLostItsConnectionLeavesNothingBehind() throws Exception {
+        needsConcurrency();
+        Postrider postrider = ordered();
+        write(postrider, "k", 1);
+        List<LaneClaim> read = holder().read();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        HandlingStore.Transaction zombie = transaction(List.of(item(read.get(0))), paused(inside, go));
+        CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
+        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        Holder current = robLane();
+        List<LaneClaim> again = current.read();
+        zombie.abandon();
+
+        List<Handled> second = handle(List.of(item(again.get(0))), (claim, work) -> effect(claim.message(), work));
+
+        assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
+        go.countDown();
+        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.UNDONE);
+        assertThat(effects()).containsExactly("1");
+    }
+
+    @Test
+    void messageOfALaneThatFailedElsewhereMeanwhileIsNotHandled() throws Exception {
+        Postrider postrider = ordered();
+        write(postrider, "k", 1);
+        List<LaneClaim> read = holder().read();
+        Holder current = robLane();
+        LaneClaim again = current.read().get(0);
+        current.settle(retry(again));
+
+        assertThat(handle(List.of(item(read.get(0))), (claim, work) -> effect(claim.message(), work)))
+                .extracting(Handled::end)
+                .containsExactly(End.LOST);
+
+        assertThat(effects()).isEmpty();
+        assertThat(states()).containsExactly("RETRY");
+    }
+
+    @Test
+    void keyGoesOnAfterItsHeadWasHandled() throws Exception {
+        Postrider postrider = ordered();
+        write(postrider, "k", 1, 2, 3);
+        Holder holder = holder();
+        List<LaneClaim> read = holder.read();
+        holder.settle(retryAtOnce(read.get(0)), blocked(read.get(1)), blocked(read.get(2)));
+        LaneClaim head = holder.timed().get(0);
+
+        handle(List.of(item(head)), (claim, work) -> effect(claim.message(), work));
+        assertThat(states()).as("before anybody was told").containsExactly("BLOCKED", "BLOCKED");
+        List<Settlement> settled = holder.settle(new Outcome.Handled(head.claim()));
+
+        assertThat(keyHeld(settled.get(0))).isTrue();
+        assertThat(states()).containsExactly("RETRY", "BLOCKED");
+    }
+
+    @Test
+    void keyGoesOnWhenTheNodeThatHandledItsHeadIsLost() throws Exception {
+        Postrider postrider = ordered();
+        write(postrider, "k", 1, 2);
+        Holder holder = holder();
+        List<LaneClaim> read = holder.read();
+        holder.settle(retryAtOnce(read.get(0)), blocked(read.get(1)));
+        handle(List.of(item(holder.timed().get(0))), (claim, work) -> effect(claim.message(), work));
+
+        Holder next = takeOver();
+
+        assertThat(numbers(next.timed())).containsExactly(2);
+        assertThat(effects()).containsExactly("1");
+    }
+
+    // Order, timeouts, stopping
+
+    @Test
+    void messagesOfAKeyAreHandledInOrderWhateverFails() throws Exception {
+        List<String> log = new CopyOnWriteArrayList<>();
+        AtomicInteger calls = new AtomicInteger();
+        Postrider node = node(topic -> topic.lanes(4)
+                .retry(AT_ONCE)
+                .maxAttempts(1000)
+                .handlersPerTransaction(3)
+                .process((message, work) -> {
+                    effect(message, work);
+                    if (calls.incrementAndGet() % 4 == 0) {
+                        throw new IllegalStateException("every fourth");
+                    }
+                    log.add(message.key() + number(message));
+                }));
+        for (int key = 0; key < 3; key++) {
+            write(node, "k" + key, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+        }
+
+        node.start();
+
+        eventually("all are handled", () -> live() == 0);
+        assertThat(effects()).hasSize(27);
+        for (int key = 0; key < 3; key++) {
+            String name = "k" + key;
+            assertThat(log.stream().filter(entry -> entry.startsWith(name)).distinct())
+                    .isSorted()
+                    .hasSize(9);
+        }
+    }
+
+    @Test
+    void handlerThatTakesTooLongIsInterruptedAndHasFailed() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
+                .handlerTimeout(Duration.ofMillis(200))
+                .process((message, work) -> {
+                    effect(message, work);
+                    never.await();
+                }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("it has failed", () -> column("last_error").contains("no answer within"));
+        assertThat(column("attempts")).isEqualTo("1");
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
+    void handlerThatDoesNotMindItsInterruptionLosesItsConnection() throws Exception {
+        needsConcurrency();
+        CountDownLatch never = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
+                .handlerTimeout(Duration.ofMillis(200))
+                .process((message, work) -> {
+                    effect(message, work);
+                    awaitStubbornly(never);
+                    ended.countDown();
+                }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("it has failed", () -> column("last_error").contains("no answer within"));
+        assertThat(column("state")).isEqualTo("PENDING");
+        never.countDown();
+        assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
+    void stoppedNodeUndoesWhatItsHandlersHaveNotFinished() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch never = new CountDownLatch(1);
+        Postrider node = postrider(builder -> builder.topic(
+                        topic,
+                        declared -> declared.process((message, work) -> {
+                            effect(message, work);
+                            inside.countDown();
+                            never.await();
+                        }))
+                .dispatch(options -> options.drainTimeout(Duration.ZERO)));
+        enqueue(node, 1);
+        node.start();
+        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+
+        node.stop();
+
+        eventually("it was given back", () -> column("state").equals("PENDING"));
+        assertThat(column("attempts")).isEqualTo("0");
+        assertThat(effects()).isEmpty();
+    }
+
+    private static void awaitStubbornly(CountDownLatch latch) {
+        boolean open = false;
+        while (!open) {
+            try {
+                latch.await();
+                open = true;
+            } catch (InterruptedException e) {
+                // the handler that this test is about
+            }
+        }
+    }
+
+    private Postrider node(Consumer<Topic.Builder> declaration) {
+        return postrider(builder -> builder.topic(topic, declaration)
+                .dispatch(options -> options.pollInterval(Duration.ofMillis(200)))
+                .listener(events::add));
+    }
+
+    private String answers() {
+        return topic + "-answers";
+    }
+
+    private void effect(Message message, UnitOfWork work) throws SQLException {
+        try (PreparedStatement insert =
+                work.connection().prepareStatement("INSERT INTO handled_effect (topic, n) VALUES (?, ?)")) {
+            insert.setString(1, topic);
+            insert.setInt(2, number(message));
+            insert.executeUpdate();
+        }
+    }
+
+    private List<String> effects() throws SQLException {
+        return list("SELECT n FROM handled_effect WHERE topic = '" + topic + "'");
+    }
+
+    private long answered() throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + answers() + "'"));
+    }
+
+    private HandlingStore.Handler paused(CountDownLatch inside, CountDownLatch go) {
+        return (claim, work) -> {
+            effect(claim.message(), work);
+            inside.countDown();
+            if (!go.await(30, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("never told to go on");
+            }
+        };
+    }
+
+    private HandlingStore.Transaction transaction(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(20), events::add)
+                .handling()
+                .transaction(items, new HandlingStore.Terms(handler, TIMEOUT, HandOver.none()));
+    }
+
+    private List<Handled> handle(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
+        return transaction(items, handler).run();
+    }
+
+    private static List<HandlingStore.Item> items(List<Claim> claims) {
+        return claims.stream().map(claim -> new HandlingStore.Item(claim, null)).toList();
+    }
+
+    private static HandlingStore.Item item(LaneClaim claim) {
+        return new HandlingStore.Item(claim.claim(), claim.place());
+    }
+
+    /** Another worker has it. */
+    private void rob(Claim claim) throws SQLException {
+        execute("UPDATE postrider_message SET lease_token = " + anotherToken() + " WHERE seq = " + claim.seq());
+    }
+
+    /** Another node takes the lane, whoever has it. Touches no message, since these may be locked. */
+    private Holder robLane() throws SQLException {
+        execute("UPDATE postrider_lane SET until = '2001-01-01 00:00:00'" + ofLane());
+        return holder();
+    }
+}
