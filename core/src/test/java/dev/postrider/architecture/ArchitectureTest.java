@@ -83,7 +83,15 @@ final class ArchitectureTest {
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry(
                     "admin",
-                    Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
+                    Set.of(
+                            "Admin",
+                            "HeldKey",
+                            "InboxStatus",
+                            "LaneStatus",
+                            "NodeStatus",
+                            "Repair",
+                            "StoredMessage",
+                            "TopicStatus")),
             Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
