@@ -59,7 +59,7 @@ final class ArchitectureTest {
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message", "outbox")),
             Map.entry("inbox", List.of("error", "event", "message", "outbox", "store")),
-            Map.entry("idempotency", List.of("error", "event", "message", "outbox", "store")),
+            Map.entry("idempotency", List.of("error", "event", "internal", "message", "outbox", "store")),
             Map.entry("admin", List.of("message")),
             Map.entry("event", List.of("internal", "message")),
             Map.entry("transport", List.of("error", "message")),
@@ -92,7 +92,9 @@ final class ArchitectureTest {
                             "Repair",
                             "StoredMessage",
                             "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "dispatch",
+                    Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Heartbeat", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
@@ -109,10 +111,13 @@ final class ArchitectureTest {
             Map.entry(
                     "idempotency",
                     Set.of(
+                            "Background",
                             "Command",
                             "CommandLostException",
+                            "CommandOptions",
                             "CommandRejectedException",
                             "CommandResult",
+                            "CommandRunner",
                             "CommandTransaction",
                             "CommandWork",
                             "Commands",
@@ -137,6 +142,13 @@ final class ArchitectureTest {
                             "Accepted",
                             "Claim",
                             "ClaimRequest",
+                            "CommandClaim",
+                            "CommandId",
+                            "CommandOutcome",
+                            "CommandOwner",
+                            "CommandPrint",
+                            "CommandRecord",
+                            "CommandStore",
                             "DeadReason",
                             "InboxStore",
                             "Lane",
@@ -150,6 +162,7 @@ final class ArchitectureTest {
                             "Settlement",
                             "Stores",
                             "TopicDeclaration",
+                            "Transactions",
                             "HandOver",
                             "HandlingStore")),
             Map.entry(
@@ -205,7 +218,10 @@ final class ArchitectureTest {
                                                 "UnitOfWork",
                                                 "Commands",
                                                 "Inbox",
-                                                "InboxStore")
+                                                "InboxStore",
+                                                "CommandRunner",
+                                                "JoinedCommand",
+                                                "Transactions")
                                         .contains(outermost(type).getSimpleName())
                                 && !roomOf(type).equals("jdbc")))
                 .should()
