@@ -48,12 +48,25 @@ final class Load {
 
     /** So many, as fast as they go. */
     static void count(Contender contender, int transactions) throws Exception {
+        each(transactions, number -> contender.transact(new Order(number)));
+    }
+
+    /** Something done with the number of an order. */
+    @FunctionalInterface
+    interface Numbered {
+        void run(int number) throws Exception;
+    }
+
+    /** Each number below this once, as fast as it goes. */
+    static Result each(int count, Numbered task) throws Exception {
         AtomicInteger next = new AtomicInteger();
+        long start = System.nanoTime();
         inThreads(() -> {
-            for (int number = next.getAndIncrement(); number < transactions; number = next.getAndIncrement()) {
-                contender.transact(new Order(number));
+            for (int number = next.getAndIncrement(); number < count; number = next.getAndIncrement()) {
+                task.run(number);
             }
         });
+        return new Result(count, count * 1e9 / (System.nanoTime() - start));
     }
 
     /** At a steady rate, whatever each of them takes. */

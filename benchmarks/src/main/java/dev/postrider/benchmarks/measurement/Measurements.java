@@ -23,6 +23,8 @@ public final class Measurements {
                 new SmallHeap(),
                 new Cost(),
                 new Idle(),
+                new InlineInboxRate(),
+                new CommandRate(),
                 new InnoDb("mariadb", Engine.MARIADB_11_4),
                 new InnoDb("mysql", Engine.MYSQL_8_0));
     }
