@@ -8,6 +8,7 @@ import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.TopicDeclaration;
 import java.sql.Connection;
@@ -37,12 +38,19 @@ public final class Postrider implements AutoCloseable {
     private final JdbcDatabase database;
     private final MessageStore store;
     private final List<Topic> topics;
+    private final List<InboxHandler> handlers;
     private final Dispatcher dispatcher;
 
-    Postrider(JdbcDatabase database, MessageStore store, List<Topic> topics, Dispatcher dispatcher) {
+    Postrider(
+            JdbcDatabase database,
+            MessageStore store,
+            List<Topic> topics,
+            List<InboxHandler> handlers,
+            Dispatcher dispatcher) {
         this.database = database;
         this.store = store;
         this.topics = topics;
+        this.handlers = handlers;
         this.dispatcher = dispatcher;
     }
 
@@ -62,11 +70,12 @@ public final class Postrider implements AutoCloseable {
         return database.script();
     }
 
-    /** Registers the declared topics in the database: for a process that only writes, when another one migrates. */
+    /** Registers the declared topics and handlers in the database: for a process that only writes, when another one migrates. */
     public void register() {
         List<TopicDeclaration> declarations =
                 topics.stream().map(Topic::declaration).toList();
         database.register(declarations);
+        database.registerHandlers(handlers);
     }
 
     /**

@@ -84,7 +84,9 @@ final class ArchitectureTest {
             Map.entry(
                     "admin",
                     Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "dispatch",
+                    Set.of("DispatchOptions", "Dispatcher", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
@@ -143,7 +145,8 @@ final class ArchitectureTest {
                             "Stores",
                             "TopicDeclaration",
                             "HandOver",
-                            "HandlingStore")),
+                            "HandlingStore",
+                            "InboxHandler")),
             Map.entry(
                     "transport",
                     Set.of(
