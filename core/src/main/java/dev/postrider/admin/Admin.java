@@ -45,6 +45,21 @@ public interface Admin {
     List<NodeStatus> nodes();
 
     /**
+     * The consumers that have received something, by name, at most a thousand. Counts no more than the million marks that were made
+     * first: a larger table takes too long to count, and its size is better asked of the database.
+     */
+    List<InboxStatus> inboxes();
+
+    /**
+     * Keeps what consumers remember in one partition for each day, by the time that is in ids of version 7, from tomorrow on: old days are then dropped whole instead of being purged row by row. Such ids that are older than the oldest day kept are
+     * refused from then on. Doing it twice is doing it once. Read {@code docs/inbox.md} first: there is no way back but by hand.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException on other databases than PostgreSQL
+     * @throws dev.postrider.error.TransactionConflictException when the table is so busy that it could not be had for a moment
+     */
+    void partitionInboxMarks(String operator);
+
+    /**
      * Puts a dead letter, or a parked message, back in the queue, due now, with all its attempts before it. On an ordered topic it
      * goes before what waits of its key, unless that is older.
      */

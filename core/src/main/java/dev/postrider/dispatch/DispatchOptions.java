@@ -12,6 +12,7 @@ import java.util.UUID;
  * {@link #describe()} are those of {@code docs/configuration.md}.
  *
  * @param deadRetention how long dead letters are kept; empty for ever
+ * @param inboxRetention how long a received message is known; empty for ever
  */
 public record DispatchOptions(
         String worker,
@@ -25,6 +26,7 @@ public record DispatchOptions(
         Duration archiveRetention,
         Optional<Duration> deadRetention,
         Duration keyRetention,
+        Optional<Duration> inboxRetention,
         int purgeBatch,
         boolean handOver) {
 
@@ -55,6 +57,7 @@ public record DispatchOptions(
         retention("archive-retention", archiveRetention);
         deadRetention.ifPresent(age -> retention("dead-retention", age));
         retention("key-retention", keyRetention);
+        inboxRetention.ifPresent(age -> retention("inbox-retention", age));
         range("purge-batch", purgeBatch, 1, 10_000);
     }
 
@@ -81,6 +84,8 @@ public record DispatchOptions(
         properties.put(
                 "dead-retention", deadRetention.map(DispatchOptions::text).orElse("forever"));
         properties.put("key-retention", text(keyRetention));
+        properties.put(
+                "inbox-retention", inboxRetention.map(DispatchOptions::text).orElse("forever"));
         properties.put("purge-batch", Integer.toString(purgeBatch));
         properties.put("hand-over", Boolean.toString(handOver));
         return properties;
@@ -137,6 +142,7 @@ public record DispatchOptions(
         private Duration archiveRetention = Duration.ofDays(1);
         private Optional<Duration> deadRetention = Optional.empty();
         private Duration keyRetention = Duration.ofDays(30);
+        private Optional<Duration> inboxRetention = Optional.of(Duration.ofDays(30));
         private int purgeBatch = 1000;
         private boolean handOver = true;
 
@@ -207,6 +213,21 @@ public record DispatchOptions(
             return this;
         }
 
+        /**
+         * For how long a received message is known, counted from when it was first seen. Longer than any sender goes on sending it:
+         * what its broker keeps, retries that wait, and dead letters that somebody replays by hand.
+         */
+        public Builder inboxRetention(Duration inboxRetention) {
+            this.inboxRetention = Optional.of(inboxRetention);
+            return this;
+        }
+
+        /** Received messages are known for ever, at the price of a table that only grows. */
+        public Builder inboxRetentionForever() {
+            this.inboxRetention = Optional.empty();
+            return this;
+        }
+
         /** How many rows one purging statement removes at most. */
         public Builder purgeBatch(int purgeBatch) {
             this.purgeBatch = purgeBatch;
@@ -236,6 +257,7 @@ public record DispatchOptions(
                     archiveRetention,
                     deadRetention,
                     keyRetention,
+                    inboxRetention,
                     purgeBatch,
                     handOver);
         }

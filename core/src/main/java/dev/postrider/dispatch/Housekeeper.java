@@ -60,6 +60,7 @@ final class Housekeeper {
             lastRound = time.nanos();
             summarise(period);
             attempt("purge", this::purge);
+            attempt("tend the partitions of the inbox", () -> retention.tendInboxPartitions(options.inboxRetention()));
         }
         return pause();
     }
@@ -98,8 +99,11 @@ final class Housekeeper {
                 .map(age -> inChunks(limit -> retention.purgeDead(age, limit)))
                 .orElse(0);
         int keys = inChunks(limit -> retention.purgeKeys(options.keyRetention(), limit));
-        if (archived + dead + keys > 0) {
-            events.on(new Event.Purged(archived, dead, keys));
+        int marks = options.inboxRetention()
+                .map(age -> inChunks(limit -> retention.purgeInboxMarks(age, limit)))
+                .orElse(0);
+        if (archived + dead + keys + marks > 0) {
+            events.on(new Event.Purged(archived, dead, keys, marks));
         }
     }
 

@@ -50,7 +50,7 @@ public sealed interface Event {
     record Swept(TopicName topic, int count) implements Event {}
 
     /** Rows past their retention were removed. */
-    record Purged(int archived, int dead, int keys) implements Event {}
+    record Purged(int archived, int dead, int keys, int inboxMarks) implements Event {}
 
     /** Messages appeared in a lane below the number up to which everything was believed to be read; they are delivered now. */
     record FoundLate(TopicName topic, int count) implements Event {}

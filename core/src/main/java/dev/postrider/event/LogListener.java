@@ -103,7 +103,12 @@ public final class LogListener implements EventListener {
                             e.released(),
                             e.lost());
         } else if (event instanceof Event.Purged e) {
-            log.info("OUTBOX_WORKER_PURGE archived={} dead={} keys={}", e.archived(), e.dead(), e.keys());
+            log.info(
+                    "OUTBOX_WORKER_PURGE archived={} dead={} keys={} inbox_marks={}",
+                    e.archived(),
+                    e.dead(),
+                    e.keys(),
+                    e.inboxMarks());
         } else if (event instanceof Event.Summary e) {
             log.info(
                     "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} lost={} in_flight={} period_s={}",

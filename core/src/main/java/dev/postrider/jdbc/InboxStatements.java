@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** What one database does for the inbox. Immutable, thread-safe. */
@@ -40,7 +41,11 @@ abstract class InboxStatements {
     /** Which of these cannot be told from those whose marks were removed. */
     abstract Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException;
 
+    /** Removes old marks one by one. */
     abstract int purge(Connection connection, Duration age, int limit) throws SQLException;
+
+    /** Where marks can be kept in partitions. */
+    abstract Optional<InboxPartitions> partitions();
 
     final Map<InboxMark.Key, InboxMark> marks(ResultSet rows) throws SQLException {
         Map<InboxMark.Key, InboxMark> marks = new HashMap<>();

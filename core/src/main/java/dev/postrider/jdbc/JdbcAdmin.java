@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.InboxStatus;
 import dev.postrider.admin.LaneStatus;
 import dev.postrider.admin.NodeStatus;
 import dev.postrider.admin.Repair;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +85,12 @@ final class JdbcAdmin implements Admin {
             "SELECT worker, version, topics, started_at, until, {now} AS now FROM {node} ORDER BY started_at, worker";
 
     private static final String TOPICS = "SELECT id, namespace, topic FROM {topic}";
+
+    private static final String INBOXES = """
+            SELECT consumer, COUNT(*) AS marks, MIN(seen_at) AS oldest
+            FROM (SELECT consumer, seen_at FROM {inbox_mark} ORDER BY seen_at LIMIT 1000000) m
+            GROUP BY consumer ORDER BY consumer LIMIT 1000
+            """;
 
     private static final int LIST_LIMIT = 1000;
 
@@ -350,6 +358,36 @@ final class JdbcAdmin implements Admin {
         setPaused(topic, false, operator);
     }
 
+    @Override
+    public List<InboxStatus> inboxes() {
+        return sessions.statement(
+                "count marks of the inbox",
+                connection -> dialect.query(connection, INBOXES, binder -> {}, row -> {
+                    List<InboxStatus> inboxes = new ArrayList<>();
+                    while (row.next()) {
+                        Instant oldest = dialect.readTime(row, "oldest");
+                        inboxes.add(new InboxStatus(
+                                row.getString("consumer"), row.getLong("marks"), Objects.requireNonNull(oldest)));
+                    }
+                    return inboxes;
+                }));
+    }
+
+    @Override
+    public void partitionInboxMarks(String operator) {
+        InboxPartitions partitions = dialect.inbox()
+                .partitions()
+                .orElseThrow(() -> new InvalidConfigurationException(
+                        "inbox partitions", "need PostgreSQL: elsewhere old marks are purged row by row"));
+        sessions.transaction("keep the marks of the inbox in partitions", connection -> {
+            if (!partitions.exist(connection)) {
+                partitions.introduce(connection);
+                audit(connection, operator, "PARTITION_INBOX", "", "", null);
+            }
+            return true;
+        });
+    }
+
     private void setPaused(TopicName topic, boolean paused, String operator) {
         String action = paused ? "PAUSE" : "RESUME";
         sessions.transaction(action, connection -> {
@@ -378,11 +416,22 @@ final class JdbcAdmin implements Admin {
 
     private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
             throws SQLException {
+        audit(connection, operator, action, topic.namespace(), topic.topic(), id);
+    }
+
+    private void audit(
+            Connection connection,
+            String operator,
+            String action,
+            String namespace,
+            String topic,
+            @Nullable MessageId id)
+            throws SQLException {
         if (operator.isBlank() || operator.length() > 255) {
             throw new InvalidConfigurationException("operator", "must be a name of 1 to 255 characters");
         }
         dialect.update(connection, AUDIT, binder -> {
-            named(binder.text(operator).text(action), topic);
+            binder.text(operator).text(action).text(namespace).text(topic);
             if (id == null) {
                 binder.none();
             } else {

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.store.RetentionStore;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Purges over JDBC. */
 final class JdbcRetentionStore implements RetentionStore {
@@ -27,5 +28,19 @@ final class JdbcRetentionStore implements RetentionStore {
     @Override
     public int purgeKeys(Duration age, int limit) {
         return sessions.transaction("purge idempotency keys", connection -> dialect.purgeKeys(connection, age, limit));
+    }
+
+    @Override
+    public int purgeInboxMarks(Duration age, int limit) {
+        return sessions.transaction(
+                "purge marks of the inbox", connection -> dialect.inbox().purge(connection, age, limit));
+    }
+
+    @Override
+    public int tendInboxPartitions(Optional<Duration> age) {
+        return dialect.inbox()
+                .partitions()
+                .map(partitions -> partitions.tend(sessions, age))
+                .orElse(0);
     }
 }

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -129,6 +130,11 @@ final class LockingInbox extends InboxStatements {
                 ? 0
                 : dialect.update(
                         connection, LockingDialect.in(PURGE, old.size()), binder -> bindIds(binder.micros(age), old));
+    }
+
+    @Override
+    Optional<InboxPartitions> partitions() {
+        return Optional.empty();
     }
 
     private static void bindIds(Binder binder, Collection<UUID> ids) throws SQLException {

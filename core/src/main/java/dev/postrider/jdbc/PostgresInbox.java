@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -58,6 +59,9 @@ final class PostgresInbox extends InboxStatements {
             WHERE m.message_id = old.message_id AND m.consumer = old.consumer AND m.tenant = old.tenant
               AND m.seen_at < statement_timestamp() - ? * interval '1 microsecond'
             """;
+
+    /** Where there are partitions, days go whole: by one row after another goes what belongs to no day. */
+    static final String PURGE_DEFAULT = PURGE.replace("{inbox_mark}", "{inbox_mark_default}");
 
     private final PostgresDialect dialect;
 
@@ -128,8 +132,16 @@ final class PostgresInbox extends InboxStatements {
     }
 
     @Override
+    Optional<InboxPartitions> partitions() {
+        return Optional.of(new InboxPartitions(dialect));
+    }
+
+    @Override
     int purge(Connection connection, Duration age, int limit) throws SQLException {
+        boolean partitioned = new InboxPartitions(dialect).exist(connection);
         return dialect.update(
-                connection, PURGE, binder -> binder.micros(age).integer(limit).micros(age));
+                connection,
+                partitioned ? PURGE_DEFAULT : PURGE,
+                binder -> binder.micros(age).integer(limit).micros(age));
     }
 }

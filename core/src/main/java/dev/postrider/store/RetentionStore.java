@@ -1,6 +1,7 @@
 package dev.postrider.store;
 
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Removes what is past its time, a bounded chunk at a time, so that no statement runs long. Each method says how many rows it
@@ -16,4 +17,16 @@ public interface RetentionStore {
 
     /** Idempotency keys, by the time they were first used; never one whose message is still waiting or dead. */
     int purgeKeys(Duration age, int limit);
+
+    /** What is known of received messages, by the time they were first seen. */
+    int purgeInboxMarks(Duration age, int limit);
+
+    /**
+     * Where the marks of the inbox are kept in partitions: makes those of the days to come, and drops the days whose time is over.
+     * One that is in use at the moment is left for the next time.
+     *
+     * @param age how long marks are kept; empty for ever
+     * @return how many days were dropped
+     */
+    int tendInboxPartitions(Optional<Duration> age);
 }

@@ -83,10 +83,16 @@ final class ArchitectureTest {
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry(
                     "admin",
-                    Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
-            Map.entry(
-                    "dispatch",
-                    Set.of("DispatchOptions", "Dispatcher", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
+                    Set.of(
+                            "Admin",
+                            "HeldKey",
+                            "InboxStatus",
+                            "LaneStatus",
+                            "NodeStatus",
+                            "Repair",
+                            "StoredMessage",
+                            "TopicStatus")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(

@@ -18,6 +18,7 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,6 +37,7 @@ final class FakeStore implements MessageStore, RetentionStore {
     final List<List<Claim>> extensions = new CopyOnWriteArrayList<>();
     final List<TopicName> sweeps = new CopyOnWriteArrayList<>();
     final List<String> purges = new CopyOnWriteArrayList<>();
+    final List<Optional<Duration>> tended = new CopyOnWriteArrayList<>();
     final AtomicInteger polls = new AtomicInteger();
 
     volatile Function<ClaimRequest, List<Claim>> onClaim = this::takeDue;
@@ -143,6 +145,17 @@ final class FakeStore implements MessageStore, RetentionStore {
     @Override
     public int purgeKeys(Duration age, int limit) {
         return purge("keys");
+    }
+
+    @Override
+    public int purgeInboxMarks(Duration age, int limit) {
+        return purge("inbox marks");
+    }
+
+    @Override
+    public int tendInboxPartitions(Optional<Duration> age) {
+        tended.add(age);
+        return 0;
     }
 
     private int purge(String kind) {

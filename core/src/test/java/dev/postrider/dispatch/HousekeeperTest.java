@@ -9,6 +9,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class HousekeeperTest {
@@ -40,7 +41,10 @@ final class HousekeeperTest {
         rig.time.pass(MINUTE);
         housekeeper.runOnce();
 
-        assertThat(rig.store.purges).as("dead letters are kept for ever").containsExactly("archive", "keys");
+        assertThat(rig.store.purges)
+                .as("dead letters are kept for ever")
+                .containsExactly("archive", "keys", "inbox marks");
+        assertThat(rig.store.tended).containsExactly(Optional.of(Duration.ofDays(30)));
     }
 
     @Test
@@ -51,7 +55,19 @@ final class HousekeeperTest {
 
         strict.runOnce();
 
-        assertThat(rig.store.purges).containsExactly("archive", "dead", "keys");
+        assertThat(rig.store.purges).containsExactly("archive", "dead", "keys", "inbox marks");
+    }
+
+    @Test
+    void marksOfTheInboxAreKeptForEverIfThatIsWished() {
+        Housekeeper generous =
+                housekeeper(DispatchOptions.builder().inboxRetentionForever().build());
+        rig.time.pass(MINUTE);
+
+        generous.runOnce();
+
+        assertThat(rig.store.purges).containsExactly("archive", "keys");
+        assertThat(rig.store.tended).as("those to come are made all the same").containsExactly(Optional.empty());
     }
 
     @Test
@@ -64,7 +80,7 @@ final class HousekeeperTest {
 
         assertThat(Collections.frequency(rig.store.purges, "archive")).isEqualTo(4);
         assertThat(Collections.frequency(rig.store.purges, "keys")).isEqualTo(200);
-        assertThat(rig.events(Event.Purged.class)).containsExactly(new Event.Purged(3010, 0, 200_000));
+        assertThat(rig.events(Event.Purged.class)).containsExactly(new Event.Purged(3010, 0, 200_000, 200_000));
     }
 
     @Test

@@ -33,6 +33,7 @@ final class OptionsTest {
                         Map.entry("archive-retention", "1d"),
                         Map.entry("dead-retention", "forever"),
                         Map.entry("key-retention", "30d"),
+                        Map.entry("inbox-retention", "30d"),
                         Map.entry("purge-batch", "1000"),
                         Map.entry("hand-over", "true")));
         assertThat(Topic.named("orders").build().describe())
@@ -92,6 +93,7 @@ final class OptionsTest {
                 option("archive-retention", o -> o.archiveRetention(endless)),
                 option("dead-retention", o -> o.deadRetention(negative)),
                 option("key-retention", o -> o.keyRetention(Duration.ZERO)),
+                option("inbox-retention", o -> o.inboxRetention(Duration.ZERO)),
                 option("purge-batch", o -> o.purgeBatch(0)),
                 option("purge-batch", o -> o.purgeBatch(10_001)));
     }

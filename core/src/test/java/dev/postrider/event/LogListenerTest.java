@@ -42,9 +42,22 @@ final class LogListenerTest {
         assertThat(logged(new Event.Fetched(ORDERS, 100))).isEqualTo("INFO OUTBOX_WORKER_FETCH topic=orders count=100");
         assertThat(logged(new Event.Settled(5, 1, 0, 2, 0)))
                 .isEqualTo("INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 released=2 lost=0");
-        assertThat(logged(new Event.Purged(1, 2, 3))).isEqualTo("INFO OUTBOX_WORKER_PURGE archived=1 dead=2 keys=3");
+        assertThat(logged(new Event.Purged(1, 2, 3, 4)))
+                .isEqualTo("INFO OUTBOX_WORKER_PURGE archived=1 dead=2 keys=3 inbox_marks=4");
         assertThat(logged(new Event.Summary(10, 2, 1, 0, 7, Duration.ofMinutes(1))))
                 .isEqualTo("INFO OUTBOX_WORKER_SUMMARY delivered=10 failed=2 dead=1 lost=0 in_flight=7 period_s=60");
+    }
+
+    @Test
+    void receivedMessagesAreLoggedWithTheirConsumer() {
+        assertThat(logged(new Event.Processed("billing", message, Duration.ofMillis(12))))
+                .isEqualTo("DEBUG INBOX_PROCESS consumer=billing " + named + " took_ms=12");
+        assertThat(logged(new Event.DuplicateReceived("billing", message)))
+                .isEqualTo("DEBUG INBOX_DUPLICATE consumer=billing " + named);
+        assertThat(logged(new Event.Collided("billing", message)))
+                .isEqualTo("WARN INBOX_COLLISION consumer=billing " + named);
+        assertThat(logged(new Event.TooOldReceived("billing", message)))
+                .isEqualTo("WARN INBOX_TOO_OLD consumer=billing " + named);
     }
 
     @Test

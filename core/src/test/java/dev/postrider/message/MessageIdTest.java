@@ -144,6 +144,44 @@ class MessageIdTest {
     }
 
     @Test
+    void nameOfASenderBecomesTheSameIdEverywhere() {
+        assertThat(MessageId.named("orders-17")).hasToString("680b8589-f8c7-8723-8175-711927abd8f7");
+        assertThat(MessageId.named("orders-17").value().version()).isEqualTo(8);
+        assertThat(MessageId.named("orders-17").value().variant()).isEqualTo(2);
+        assertThat(MessageId.named("Orders-17")).isNotEqualTo(MessageId.named("orders-17"));
+        assertThat(MessageId.named("orders-17 ")).isNotEqualTo(MessageId.named("orders-17"));
+        assertThat(MessageId.named("ä😀".repeat(85)))
+                .as("255 characters are taken whole")
+                .isNotEqualTo(MessageId.named("ä😀".repeat(84)));
+    }
+
+    @Test
+    void uuidOfASenderIsTakenAsItIs() {
+        MessageId id = MessageId.next();
+
+        assertThat(MessageId.named(id.toString())).isEqualTo(id);
+        assertThat(MessageId.named("0190ABCD-0000-7000-8000-000000000000"))
+                .hasToString("0190abcd-0000-7000-8000-000000000000");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "a\nb", "a\u0000", "\ud800", "\u009f"})
+    void nameThatIsMissingOrNotAcceptableIsRefused(String name) {
+        assertThatThrownBy(() -> MessageId.named(name))
+                .isInstanceOfSatisfying(
+                        InvalidMessageException.class,
+                        e -> assertThat(e.field()).isEqualTo("id"));
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    void nameHasItsLimits() {
+        assertThatThrownBy(() -> MessageId.named("x".repeat(256))).hasMessageStartingWith("id has 256 characters");
+        assertThatThrownBy(() -> MessageId.named(null)).hasMessageStartingWith("id is missing: ");
+        assertThatThrownBy(() -> MessageId.named(" ")).hasMessageStartingWith("id is missing: ");
+    }
+
+    @Test
     @SuppressWarnings("NullAway")
     void aMissingIdIsRefused() {
         assertThatThrownBy(() -> MessageId.of(null)).isInstanceOf(InvalidMessageException.class);

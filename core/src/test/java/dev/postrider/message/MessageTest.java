@@ -302,6 +302,37 @@ class MessageTest {
     }
 
     @Test
+    void receivedMessageHasTheIdOfItsSender() {
+        Message message =
+                Message.received("checkout", "checkout-17").type("t").json("1").build();
+
+        assertThat(message.id()).isEqualTo(MessageId.named("checkout-17"));
+        assertThat(message.topic()).isEqualTo(TopicName.of("checkout"));
+        assertRefused("id", () -> Message.received("checkout", " "));
+    }
+
+    @Test
+    void consequenceTakesFromItsCauseWhatItDoesNotSayItself() {
+        TraceContext trace = new TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b");
+        TraceContext own = new TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01", null);
+        Message root = message().build();
+        Message cause = message().correlationId("talk").trace(trace).build();
+
+        Message plain = message().build();
+        assertThat(plain.causedBy(root).correlationId()).isEqualTo(root.id().toString());
+        assertThat(plain.causedBy(root).causationId()).isEqualTo(root.id().toString());
+        assertThat(plain.causedBy(root).trace()).isNull();
+        assertThat(plain.causedBy(cause).correlationId()).isEqualTo("talk");
+        assertThat(plain.causedBy(cause).causationId()).isEqualTo(cause.id().toString());
+        assertThat(plain.causedBy(cause).trace()).isEqualTo(trace);
+        assertThat(plain.causedBy(cause).id()).isEqualTo(plain.id());
+
+        Message decided =
+                message().correlationId("mine").causationId("me").trace(own).build();
+        assertThat(decided.causedBy(cause)).isEqualTo(decided);
+    }
+
+    @Test
     void itsTextShowsNeitherPayloadNorHeaders() {
         Message message =
                 message().json("{\"card\":\"4111\"}").header("x-card", "4111").build();

@@ -68,9 +68,9 @@ class DocumentationTest {
         String listener =
                 Files.readString(Document.ROOT.resolve("core/src/main/java/dev/postrider/event/LogListener.java"));
         assertThat(found(
-                        "OUTBOX_WORKER_[A-Z_]+",
+                        "(OUTBOX_WORKER|INBOX)_[A-Z_]+",
                         Document.read("docs/operations.md").text()))
-                .isEqualTo(found("OUTBOX_WORKER_[A-Z_]+", listener));
+                .isEqualTo(found("(OUTBOX_WORKER|INBOX)_[A-Z_]+", listener));
     }
 
     @Test

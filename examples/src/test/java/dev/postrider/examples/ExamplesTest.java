@@ -127,6 +127,19 @@ class ExamplesTest {
     }
 
     @Test
+    void everyMessageTwiceIsHandledOnce() throws Exception {
+        assertThat(saidBy(EveryMessageTwice::run))
+                .containsExactly(
+                        "order 1: handled",
+                        "order 2: handled",
+                        "order 1: had it before",
+                        "order 2: had it before",
+                        "another payload: set aside",
+                        "of a batch: 1 new, 2 dropped",
+                        "3 orders, 2 messages");
+    }
+
+    @Test
     void everyExampleHasItsTest() throws Exception {
         String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {

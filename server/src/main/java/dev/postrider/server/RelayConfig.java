@@ -61,6 +61,7 @@ final class RelayConfig {
             .with("archive-retention", (options, value) -> options.archiveRetention(value.duration()))
             .with("dead-retention", RelayConfig::deadRetention)
             .with("key-retention", (options, value) -> options.keyRetention(value.duration()))
+            .with("inbox-retention", RelayConfig::inboxRetention)
             .with("purge-batch", (options, value) -> options.purgeBatch(value.integer()));
 
     private @Nullable String url;
@@ -145,6 +146,14 @@ final class RelayConfig {
     private static void deadRetention(DispatchOptions.Builder options, Value value) {
         if (!value.text().equals(FOREVER)) {
             options.deadRetention(value.duration());
+        }
+    }
+
+    private static void inboxRetention(DispatchOptions.Builder options, Value value) {
+        if (value.text().equals(FOREVER)) {
+            options.inboxRetentionForever();
+        } else {
+            options.inboxRetention(value.duration());
         }
     }
 

@@ -35,6 +35,7 @@ public final class DatabaseClock {
             shift(statement, "message", List.of("locked_until", "created_at", "updated_at"), minus);
             shift(statement, "archive", List.of("created_at", "delivered_at"), minus);
             shift(statement, "dedup", List.of("seen_at"), minus);
+            shift(statement, "inbox_mark", List.of("seen_at"), minus);
             shift(statement, "lane", List.of("until"), minus);
             shift(statement, "node", List.of("until"), minus);
             if (!connection.getAutoCommit()) {

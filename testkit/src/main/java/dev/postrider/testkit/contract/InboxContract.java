@@ -557,7 +557,7 @@ public abstract class InboxContract extends DatabaseContract {
 
         assertThat(get(one).isProcessed()).isTrue();
         assertThat(get(two).isProcessed()).isTrue();
-        assertThat(runs.get()).isEqualTo(3);
+        assertThat(runs.get()).as("one of them at least gave way").isGreaterThanOrEqualTo(3);
         assertThat(list("SELECT balance FROM inbox_account WHERE id LIKE '" + topic + "-%'"))
                 .containsExactly("2", "2");
     }

@@ -3,15 +3,22 @@ package dev.postrider.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.InboxStatus;
+import dev.postrider.inbox.Inbox;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.jdbc.JdbcOptions.Archive;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.RetentionStore;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What is past its time goes, in bounded chunks, and nothing else does. The database must be this test's own. */
@@ -96,6 +103,72 @@ public abstract class RetentionContract extends DatabaseContract {
         assertThat(retention().purgeKeys(DAY, 3)).isEqualTo(3);
         assertThat(retention().purgeKeys(DAY, 3)).isEqualTo(2);
         assertThat(retention().purgeKeys(DAY, 3)).isZero();
+    }
+
+    @Test
+    void receivedMessageIsForgottenByAgeInChunks() throws SQLException {
+        Inbox inbox = postrider().inbox("billing");
+        for (int i = 0; i < 5; i++) {
+            inbox.process(received("old " + i), work -> {});
+        }
+        assertThat(retention().purgeInboxMarks(DAY, 3)).isZero();
+        advance(DAY.plusMinutes(1));
+        inbox.process(received("young"), work -> {});
+
+        assertThat(retention().purgeInboxMarks(DAY, 3)).isEqualTo(3);
+        assertThat(retention().purgeInboxMarks(DAY, 3)).isEqualTo(2);
+        assertThat(retention().purgeInboxMarks(DAY, 3)).isZero();
+
+        assertThat(inbox.process(received("young"), work -> {}).isDuplicate()).isTrue();
+        assertThat(inbox.process(received("old 0"), work -> {}).isProcessed())
+                .as("its window is over")
+                .isTrue();
+        assertThat(retention().tendInboxPartitions(Optional.of(DAY)))
+                .as("there are none")
+                .isZero();
+    }
+
+    @Test
+    void markThatSomebodyHoldsIsLeftForTheNextTime() throws SQLException {
+        needsConcurrency();
+        Inbox inbox = postrider().inbox("billing");
+        inbox.process(received("held"), work -> {});
+        inbox.process(received("free"), work -> {});
+        advance(DAY.plusMinutes(1));
+        try (Connection connection = transaction();
+                Statement statement = connection.createStatement()) {
+            statement.executeQuery("SELECT 1 FROM postrider_inbox_mark WHERE message_id = "
+                    + uuid(connection, received("held").id()) + " FOR UPDATE");
+            assertThat(retention().purgeInboxMarks(DAY, 10)).isEqualTo(1);
+            connection.rollback();
+        }
+        assertThat(retention().purgeInboxMarks(DAY, 10)).isEqualTo(1);
+    }
+
+    private static String uuid(Connection connection, MessageId id) throws SQLException {
+        return connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")
+                ? "'" + id + "'"
+                : "X'" + id.toString().replace("-", "") + "'";
+    }
+
+    @Test
+    void operatorsSeeHowMuchEachConsumerRemembers() throws SQLException {
+        Postrider postrider = postrider();
+        for (int i = 0; i < 3; i++) {
+            postrider.inbox("shipping").process(received("m" + i), work -> {});
+        }
+        advance(DAY);
+        postrider.inbox("billing").process(received("m0"), work -> {});
+
+        List<InboxStatus> inboxes = postrider.admin().inboxes();
+
+        assertThat(inboxes).extracting(InboxStatus::consumer).containsExactly("billing", "shipping");
+        assertThat(inboxes).extracting(InboxStatus::marks).containsExactly(1L, 3L);
+        assertThat(inboxes.get(1).oldest()).isBefore(inboxes.get(0).oldest().minus(DAY.minusMinutes(1)));
+    }
+
+    private static Message received(String id) {
+        return Message.received("elsewhere", id).type("t").json("1").build();
     }
 
     @Test

@@ -103,6 +103,13 @@ final class Site implements AutoCloseable {
         return child(name, LedgerProgram.class, arguments);
     }
 
+    /** A process that handles a message, and stops at the boundary with this number. */
+    Child consumer(int stopAt) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.add(Integer.toString(stopAt));
+        return child("consumer", ConsumerProgram.class, arguments);
+    }
+
     private Child child(String name, Class<?> program, List<String> arguments) {
         Child child = Child.start(name, program, arguments);
         started.push(child);

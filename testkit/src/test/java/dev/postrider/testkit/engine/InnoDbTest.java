@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.store.ClaimRequest;
@@ -18,6 +19,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -55,6 +61,52 @@ final class InnoDbTest {
         }
         assertThat(number("SELECT COUNT(*) FROM business")).isZero();
         assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
+    }
+
+    /** The deadlock took the mark with it; whatever the handler did after that must not be committed without it. */
+    @Test
+    void handlerThatSwallowsADeadlockDoesNotCommitWithoutItsMark() throws Exception {
+        DataSource dataSource = database.dataSource();
+        execute("CREATE TABLE business (id INT PRIMARY KEY)");
+        execute("CREATE TABLE effect (id INT)");
+        execute("INSERT INTO business VALUES (1), (2), (3), (4), (5), (6)");
+        Message received =
+                Message.received("elsewhere", "17").type("x").text("y").build();
+        AtomicInteger runs = new AtomicInteger();
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try (Postrider postrider = migrated(dataSource);
+                Connection rival = transaction(dataSource)) {
+            // The rival has changed more rows, so that the handler is chosen to give way.
+            change(rival, "UPDATE business SET id = id + 100 WHERE id > 1");
+            ProcessResult result = postrider.inbox("billing").process(received, work -> {
+                if (runs.incrementAndGet() == 1) {
+                    change(work.connection(), "UPDATE business SET id = id + 200 WHERE id = 1");
+                    Future<?> rivalWaits = threads.submit(() -> {
+                        change(rival, "UPDATE business SET id = id + 100 WHERE id = 1");
+                        rival.commit();
+                        return true;
+                    });
+                    assertThatThrownBy(
+                                    () -> change(work.connection(), "UPDATE business SET id = id + 200 WHERE id = 2"))
+                            .isInstanceOf(SQLException.class);
+                    rivalWaits.get(30, TimeUnit.SECONDS);
+                }
+                change(work.connection(), "INSERT INTO effect VALUES (1)");
+            });
+            assertThat(result.isProcessed()).isTrue();
+            assertThat(postrider.inbox("billing").process(received, work -> {}).isDuplicate())
+                    .isTrue();
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(runs.get()).isEqualTo(2);
+        assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(1);
+    }
+
+    private static void change(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.executeUpdate(sql);
+        }
     }
 
     @Test

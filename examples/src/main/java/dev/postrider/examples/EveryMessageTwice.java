@@ -1,0 +1,70 @@
+package dev.postrider.examples;
+
+import dev.postrider.Postrider;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.ProcessResult;
+import dev.postrider.message.Message;
+import dev.postrider.store.Accepted;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** A consumer that gets every message twice, as brokers do after a lost acknowledgement, and handles it once. */
+public final class EveryMessageTwice {
+
+    private EveryMessageTwice() {}
+
+    public static void main(String[] args) throws Exception {
+        run(Shop.open(), System.out::println);
+    }
+
+    static void run(Shop shop, Consumer<String> say) throws Exception {
+        Postrider postrider = Postrider.on(shop.dataSource()).topic("orders").build();
+        postrider.migrate();
+        Inbox inbox = postrider.inbox("billing");
+
+        for (int number : new int[] {1, 2, 1, 2}) {
+            Order order = new Order(number);
+            Message received = received(order);
+            ProcessResult result = inbox.process(received, work -> {
+                shop.insert(work.connection(), order);
+                work.stage(order.placed());
+            });
+            say.accept("order " + number + ": " + (result.isProcessed() ? "handled" : "had it before"));
+        }
+        Message forged = Message.received("checkout", "checkout-1")
+                .type("order.placed")
+                .json("{\"order\": 666}")
+                .build();
+        say.accept("another payload: " + (inbox.process(forged, work -> {}).isCollision() ? "set aside" : "handled"));
+
+        batch(shop, inbox, say);
+        say.accept(shop.countOrders() + " orders, "
+                + postrider.admin().status().get(0).waiting() + " messages");
+    }
+
+    private static void batch(Shop shop, Inbox inbox, Consumer<String> say) throws SQLException {
+        List<Message> batch = List.of(received(new Order(2)), received(new Order(3)), received(new Order(3)));
+        try (Connection connection = shop.dataSource().getConnection()) {
+            connection.setAutoCommit(false);
+            Accepted accepted = inbox.accept(connection, batch);
+            for (Message message : accepted.fresh()) {
+                shop.insert(
+                        connection,
+                        new Order(Integer.parseInt(message.payload().asText().replaceAll("\\D", ""))));
+            }
+            connection.commit();
+            say.accept("of a batch: " + accepted.fresh().size() + " new, "
+                    + accepted.duplicates().size() + " dropped");
+        }
+    }
+
+    /** What a broker hands over: the sender's id comes with it, the same each time. */
+    private static Message received(Order order) {
+        return Message.received("checkout", "checkout-" + order.id())
+                .type("order.placed")
+                .json(order.toJson())
+                .build();
+    }
+}
