@@ -105,6 +105,14 @@ final class HandlingCourier implements Courier {
             } catch (Throwable e) {
                 next.forEach(held -> fail(held, e));
             }
+            forgetInterruption();
+        }
+    }
+
+    /** What one handler was interrupted for is not the next one's business. A caller's own thread is the caller's. */
+    private static void forgetInterruption() {
+        if (Thread.currentThread() instanceof OwnThread) {
+            Thread.interrupted();
         }
     }
 
@@ -201,7 +209,7 @@ final class HandlingCourier implements Courier {
         try {
             closing.await(time);
         } catch (InterruptedException e) {
-            closed = true; // this thread is wanted back
+            log.debug("Interrupted while asking again: by a close, or by a handler that kept its interruption");
         }
     }
 

@@ -92,7 +92,9 @@ final class ArchitectureTest {
                             "Repair",
                             "StoredMessage",
                             "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Dispatcher", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "dispatch",
+                    Set.of("DispatchOptions", "Dispatcher", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
