@@ -10,6 +10,7 @@ import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.TopicDeclaration;
 import java.sql.Connection;
@@ -39,6 +40,7 @@ public final class Postrider implements AutoCloseable {
     private final JdbcDatabase database;
     private final MessageStore store;
     private final List<Topic> topics;
+    private final List<InboxHandler> handlers;
     private final Dispatcher dispatcher;
     private final Commands commands;
     private final Heartbeat heartbeat;
@@ -47,12 +49,14 @@ public final class Postrider implements AutoCloseable {
             JdbcDatabase database,
             MessageStore store,
             List<Topic> topics,
+            List<InboxHandler> handlers,
             Dispatcher dispatcher,
             Commands commands,
             Heartbeat heartbeat) {
         this.database = database;
         this.store = store;
         this.topics = topics;
+        this.handlers = handlers;
         this.dispatcher = dispatcher;
         this.commands = commands;
         this.heartbeat = heartbeat;
@@ -74,11 +78,12 @@ public final class Postrider implements AutoCloseable {
         return database.script();
     }
 
-    /** Registers the declared topics in the database: for a process that only writes, when another one migrates. */
+    /** Registers the declared topics and handlers in the database: for a process that only writes, when another one migrates. */
     public void register() {
         List<TopicDeclaration> declarations =
                 topics.stream().map(Topic::declaration).toList();
         database.register(declarations);
+        database.registerHandlers(handlers);
     }
 
     /**

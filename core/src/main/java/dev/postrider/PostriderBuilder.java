@@ -3,6 +3,7 @@ package dev.postrider;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Doorbell;
+import dev.postrider.dispatch.DurableInbox;
 import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
@@ -13,6 +14,7 @@ import dev.postrider.idempotency.CommandOptions;
 import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Stores;
 import java.time.Duration;
@@ -35,6 +37,7 @@ public final class PostriderBuilder {
     private CommandOptions commands = CommandOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
     private final Map<String, Topic> topics = new LinkedHashMap<>();
+    private final List<InboxHandler> handlers = new ArrayList<>();
     private final List<EventListener> listeners = new ArrayList<>(List.of(new LogListener()));
 
     PostriderBuilder(DataSource dataSource) {
@@ -54,6 +57,23 @@ public final class PostriderBuilder {
         if (topics.put(topic.name().toString(), topic) != null) {
             throw new InvalidConfigurationException("topic." + topic.name(), "is declared twice: keep one");
         }
+        return this;
+    }
+
+    /**
+     * Declares the durable inbox of a consumer, and the handlers that this process runs. Once started, it handles what
+     * {@code postrider.inbox(consumer).receive(…)} has stored, here or elsewhere.
+     */
+    public PostriderBuilder inbox(String consumer, Consumer<DurableInbox.Builder> declaration) {
+        DurableInbox.Builder builder = DurableInbox.of(consumer);
+        declaration.accept(builder);
+        DurableInbox inbox = builder.build();
+        for (Topic topic : inbox.topics()) {
+            if (topics.put(topic.name().toString(), topic) != null) {
+                throw new InvalidConfigurationException("inbox." + consumer, "is declared twice: keep one");
+            }
+        }
+        handlers.addAll(inbox.handlers());
         return this;
     }
 
@@ -120,7 +140,7 @@ public final class PostriderBuilder {
                 commands,
                 heartbeat::every,
                 events);
-        return new Postrider(database, store, declared, dispatcher, runner, heartbeat);
+        return new Postrider(database, store, declared, List.copyOf(handlers), dispatcher, runner, heartbeat);
     }
 
     /** The same for all processes that share the tables. Both parts are checked names. */

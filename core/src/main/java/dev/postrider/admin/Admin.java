@@ -73,6 +73,16 @@ public interface Admin {
 
     void resume(TopicName topic, String operator);
 
+    /**
+     * Retires a handler of a consumer: it gets no further messages, and those that wait for it become dead letters. What is being
+     * handled at this moment is finished; if that fails it waits again, and retiring once more buries it. A process that still
+     * declares the handler brings it back when it starts, so stop these first.
+     *
+     * @return how many messages were buried
+     * @throws dev.postrider.error.UnknownTopicException when there was never such a handler
+     */
+    int retire(String consumer, String handler, String operator);
+
     /** {@link #deadLetters(TopicName, long, int)} from the beginning, for a topic by its written name. */
     default List<StoredMessage> deadLetters(String topic, int limit) {
         return deadLetters(TopicName.of(topic), 0, limit);

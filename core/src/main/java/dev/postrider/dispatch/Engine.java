@@ -2,7 +2,6 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
-import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
@@ -423,10 +422,9 @@ final class Engine {
         Verdict verdict = new Verdict(() -> ThreadLocalRandom.current().nextDouble());
         Map<TopicName, Courier> couriers = new HashMap<>();
         for (Topic topic : topics) {
-            MessageHandler process = topic.process();
             Transport transport = transport(topic, means.threads());
-            if (process != null) {
-                couriers.put(topic.name(), new HandlingCourier(topic, process, means, verdict, this::decide));
+            if (topic.isProcessed()) {
+                couriers.put(topic.name(), new HandlingCourier(topic, means, verdict, this::decide));
             } else if (transport != null) {
                 couriers.put(topic.name(), new TransportCourier(transport, verdict, this::decide, time));
             }

@@ -1,7 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.error.PostriderException;
-import dev.postrider.inbox.MessageHandler;
+import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandOver;
@@ -45,7 +45,7 @@ final class HandlingCourier implements Courier {
     record Means(HandlingStore store, HandOver handOver, Executor threads, Time time) {}
 
     private final Topic topic;
-    private final MessageHandler handler;
+    private final HandlingStore.Handler handler;
     private final Means means;
     private final Verdict verdict;
     private final BiConsumer<Held, Outcome> decided;
@@ -58,10 +58,9 @@ final class HandlingCourier implements Courier {
     private final Deque<Held> waiting = new ArrayDeque<>();
     private int threadsTaken;
 
-    HandlingCourier(
-            Topic topic, MessageHandler handler, Means means, Verdict verdict, BiConsumer<Held, Outcome> decided) {
+    HandlingCourier(Topic topic, Means means, Verdict verdict, BiConsumer<Held, Outcome> decided) {
         this.topic = topic;
-        this.handler = handler;
+        this.handler = topic.handledBy(means.store());
         this.means = means;
         this.verdict = verdict;
         this.decided = decided;
@@ -106,6 +105,14 @@ final class HandlingCourier implements Courier {
             } catch (Throwable e) {
                 next.forEach(held -> fail(held, e));
             }
+            forgetInterruption();
+        }
+    }
+
+    /** What one handler was interrupted for is not the next one's business. A caller's own thread is the caller's. */
+    private static void forgetInterruption() {
+        if (Thread.currentThread() instanceof OwnThread) {
+            Thread.interrupted();
         }
     }
 
@@ -202,7 +209,7 @@ final class HandlingCourier implements Courier {
         try {
             closing.await(time);
         } catch (InterruptedException e) {
-            closed = true; // this thread is wanted back
+            log.debug("Interrupted while asking again: by a close, or by a handler that kept its interruption");
         }
     }
 
@@ -280,11 +287,11 @@ final class HandlingCourier implements Courier {
             }
         }
 
-        private void handle(Claim claim, UnitOfWork work) throws Exception {
+        private void handle(Claim claim, Message message, UnitOfWork work) throws Exception {
             Held held = held(claim);
             begin(held);
             try {
-                handler.handle(claim.message(), work);
+                handler.handle(claim, message, work);
             } finally {
                 end(held);
             }

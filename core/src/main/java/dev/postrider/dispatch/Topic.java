@@ -4,6 +4,8 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.HandlingStore;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.TopicDeclaration;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
@@ -11,6 +13,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,8 @@ public final class Topic {
     private final @Nullable Transport transport;
     private final @Nullable DeliveryHandler handler;
     private final @Nullable MessageHandler process;
+    private final @Nullable String intoInbox;
+    private final @Nullable String routed;
     private final int handlersPerTransaction;
     private final int handlerThreads;
     private final Duration handlerTimeout;
@@ -42,6 +47,8 @@ public final class Topic {
         transport = builder.transport;
         handler = builder.handler;
         process = builder.process;
+        intoInbox = builder.intoInbox;
+        routed = builder.routed;
         handlersPerTransaction = builder.handlersPerTransaction;
         handlerThreads = builder.handlerThreads;
         handlerTimeout = builder.handlerTimeout;
@@ -59,7 +66,17 @@ public final class Topic {
     }
 
     public static Builder named(String name) {
-        return new Builder(TopicName.of(name));
+        Builder builder = new Builder(TopicName.of(name));
+        builder.check(
+                !builder.name.isOfInbox(),
+                "name",
+                "is in the namespace of the inbox: declare it with inbox(…) instead");
+        return builder;
+    }
+
+    /** A topic of the inbox's own. */
+    static Builder ofInbox(TopicName name) {
+        return new Builder(name);
     }
 
     public TopicName name() {
@@ -68,7 +85,7 @@ public final class Topic {
 
     /** Whether this node delivers the topic, or only writes to it. */
     public boolean isDelivered() {
-        return transport != null || handler != null || process != null;
+        return transport != null || handler != null || isProcessed();
     }
 
     public TopicDeclaration declaration() {
@@ -85,9 +102,21 @@ public final class Topic {
         return handler;
     }
 
-    @Nullable
-    MessageHandler process() {
-        return process;
+    /** Whether its messages are handled in the transaction that removes them. */
+    boolean isProcessed() {
+        return process != null || intoInbox != null || routed != null;
+    }
+
+    /** What its messages are handled by, if that is so. */
+    HandlingStore.Handler handledBy(HandlingStore store) {
+        if (intoInbox != null) {
+            return store.intoInbox(intoInbox);
+        }
+        if (routed != null) {
+            return store.router(routed);
+        }
+        MessageHandler own = Objects.requireNonNull(process);
+        return (claim, message, work) -> own.handle(message, work);
     }
 
     int handlersPerTransaction() {
@@ -166,6 +195,8 @@ public final class Topic {
         private @Nullable Transport transport;
         private @Nullable DeliveryHandler handler;
         private @Nullable MessageHandler process;
+        private @Nullable String intoInbox;
+        private @Nullable String routed;
         private int handlersPerTransaction = 1;
         private int handlerThreads = 4;
         private Duration handlerTimeout = Duration.ofMinutes(5);
@@ -228,8 +259,26 @@ public final class Topic {
             return this;
         }
 
+        /**
+         * Delivers into the durable inbox of a consumer in the same database, without a broker: a message leaves this topic and is given
+         * to the consumer's handlers in one commit. {@link #handlerThreads} and {@link #handlersPerTransaction} apply.
+         */
+        public Builder toInbox(String consumer) {
+            once();
+            InboxHandler.consumerTopic(consumer);
+            this.intoInbox = consumer;
+            return this;
+        }
+
+        /** The consumer's own topic, whose messages look for handlers again when an operator replays them. */
+        Builder routes(String consumer) {
+            once();
+            this.routed = consumer;
+            return this;
+        }
+
         private void once() {
-            if (transport != null || handler != null || process != null) {
+            if (transport != null || handler != null || process != null || intoInbox != null || routed != null) {
                 throw invalid("deliver", "is declared twice: keep one");
             }
         }

@@ -50,4 +50,17 @@ public interface Inbox {
      * @throws dev.postrider.error.TransactionConflictException when the whole transaction must be run again; it is rolled back
      */
     Accepted accept(Connection connection, Collection<Message> received);
+
+    /**
+     * Stores received messages, to be handled later: in one transaction the new ones are marked and given to all registered handlers of
+     * their type, of this node and of others. When this returns the sender may be told that they arrived. Each handler then has its own
+     * attempts, retries and dead letters. A message that no handler takes, and one whose id belongs to another message, is kept as a
+     * dead letter of the consumer.
+     *
+     * @return which of them were new; what is too old to tell is not stored
+     * @throws dev.postrider.error.UnknownTopicException when no process has declared a durable inbox for this consumer
+     * @throws dev.postrider.error.StoreUnavailableException also when the commit was not answered: receive them again
+     * @throws dev.postrider.error.TransactionConflictException when the transaction gave way time and again
+     */
+    Accepted receive(Collection<Message> received);
 }

@@ -21,6 +21,11 @@ final class CausedUnitOfWork implements UnitOfWork {
         this.cause = cause;
     }
 
+    /** What it adds to, for whoever passes messages on as they are. */
+    UnitOfWork target() {
+        return target;
+    }
+
     @Override
     public Connection connection() {
         return target.connection();

@@ -129,6 +129,9 @@ abstract class Dialect {
         return time == null ? null : time.toInstant();
     }
 
+    /** What is added to a SELECT so that nobody deletes the rows before the transaction ends. */
+    abstract String existenceLock();
+
     // Writing, on the caller's connection
 
     /**

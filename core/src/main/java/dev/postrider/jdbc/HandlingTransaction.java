@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.HandlingStore.End;
@@ -188,8 +189,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private void handle(Item item, JdbcUnitOfWork unit) throws Exception {
-        terms.handler()
-                .handle(item.claim(), new CausedUnitOfWork(unit, item.claim().message()));
+        Message message = Origin.original(item.claim().message());
+        terms.handler().handle(item.claim(), message, new CausedUnitOfWork(unit, message));
         unit.flush();
     }
 

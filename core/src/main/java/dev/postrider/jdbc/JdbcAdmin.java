@@ -12,6 +12,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -95,11 +96,13 @@ final class JdbcAdmin implements Admin {
 
     private final Sessions sessions;
     private final Dialect dialect;
+    private final Topics topics;
     private final HeldKeys heldKeys;
 
     JdbcAdmin(Sessions sessions, Dialect dialect, Topics topics) {
         this.sessions = sessions;
         this.dialect = dialect;
+        this.topics = topics;
         this.heldKeys = new HeldKeys(dialect, topics);
     }
 
@@ -396,6 +399,19 @@ final class JdbcAdmin implements Admin {
             audit(connection, operator, action, topic, null);
             return true;
         });
+    }
+
+    @Override
+    public int retire(String consumer, String handler, String operator) {
+        TopicName queue = InboxHandler.topic(consumer, handler);
+        Topics.Topic registered = sessions.transaction("retire a handler", connection -> {
+            Topics.Topic topic = topics.require(connection, queue);
+            if (new InboxHandlers(dialect).remove(connection, consumer, handler)) {
+                audit(connection, operator, "RETIRE", queue, null);
+            }
+            return topic;
+        });
+        return new Retirement(sessions, dialect).bury(registered);
     }
 
     private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)

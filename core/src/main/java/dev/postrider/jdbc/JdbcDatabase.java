@@ -9,6 +9,7 @@ import dev.postrider.outbox.Work;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.HandlingStore;
+import dev.postrider.store.InboxHandler;
 import dev.postrider.store.InboxStore;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
@@ -112,6 +113,16 @@ public final class JdbcDatabase {
         });
     }
 
+    /** Makes handlers known to every process that receives for their consumers. Their topics are registered before. */
+    public void registerHandlers(Collection<InboxHandler> handlers) {
+        if (!handlers.isEmpty()) {
+            sessions.statement("register handlers", connection -> {
+                new InboxHandlers(dialect).register(connection, handlers);
+                return true;
+            });
+        }
+    }
+
     /** Writes in the transaction of the given connection. Opens none of its own. */
     public Outbox outbox(Connection connection) {
         return outboxes.on(connection);
@@ -198,7 +209,7 @@ public final class JdbcDatabase {
     }
 
     public HandlingStore handling() {
-        return new JdbcHandlingStore(sessions, dialect, outboxes, options);
+        return new JdbcHandlingStore(sessions, dialect, outboxes, options, fanOut());
     }
 
     public CommandStore commands() {
@@ -212,6 +223,10 @@ public final class JdbcDatabase {
     /** Marks of received messages, in the transactions of others. */
     public InboxStore received() {
         return inboxStore();
+    }
+
+    FanOut fanOut() {
+        return new FanOut(dialect, topics, outboxes, inboxStore(), options.errorLimit());
     }
 
     private JdbcInboxStore inboxStore() {

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
+import dev.postrider.store.InboxHandler;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -16,12 +17,14 @@ final class JdbcHandlingStore implements HandlingStore {
     private final Dialect dialect;
     private final JdbcOutbox outboxes;
     private final JdbcOptions options;
+    private final FanOut fanOut;
 
-    JdbcHandlingStore(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options) {
+    JdbcHandlingStore(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options, FanOut fanOut) {
         this.sessions = sessions;
         this.dialect = dialect;
         this.outboxes = outboxes;
         this.options = options;
+        this.fanOut = fanOut;
     }
 
     @Override
@@ -42,5 +45,17 @@ final class JdbcHandlingStore implements HandlingStore {
             }
         }
         return gone;
+    }
+
+    @Override
+    public Handler intoInbox(String consumer) {
+        InboxHandler.consumerTopic(consumer);
+        return (claim, message, work) -> fanOut.receive(JdbcUnitOfWork.of(work), consumer, List.of(message));
+    }
+
+    @Override
+    public Handler router(String consumer) {
+        InboxHandler.consumerTopic(consumer);
+        return (claim, message, work) -> fanOut.route(JdbcUnitOfWork.of(work), consumer, claim.message());
     }
 }

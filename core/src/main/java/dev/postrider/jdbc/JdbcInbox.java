@@ -9,6 +9,7 @@ import dev.postrider.inbox.InboxWork;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.outbox.Work;
 import dev.postrider.store.Accepted;
 import dev.postrider.store.HandOver;
 import java.sql.Connection;
@@ -46,10 +47,13 @@ final class JdbcInbox implements Inbox {
     public <X extends Exception> ProcessResult process(Message received, InboxWork<X> work) throws X {
         List<Message> batch = List.of(required(received));
         long start = System.nanoTime();
+        return reported(untilDone(unit -> handle(unit, batch, work)), received, start);
+    }
+
+    private <X extends Exception> Accepted untilDone(Work<Accepted, X> work) throws X {
         for (int attempt = 1; ; attempt++) {
             try {
-                Accepted accepted = database.inTransaction(unit -> handle(unit, batch, work), handOver);
-                return reported(accepted, received, start);
+                return database.inTransaction(work, handOver);
             } catch (Throwable e) {
                 if (!hasGivenWay(e)) {
                     throw e;
@@ -118,6 +122,26 @@ final class JdbcInbox implements Inbox {
     @Override
     public Accepted accept(Connection connection, Collection<Message> received) {
         return marks.accept(connection, consumer, new ArrayList<>(received));
+    }
+
+    @Override
+    public Accepted receive(Collection<Message> received) {
+        List<Message> batch = JdbcInboxStore.checked(received);
+        if (batch.isEmpty()) {
+            return new Accepted(List.of(), List.of(), List.of(), List.of());
+        }
+        FanOut fanOut = database.fanOut();
+        Accepted accepted = untilDone(unit -> store(fanOut, JdbcUnitOfWork.of(unit), batch));
+        marks.report(consumer, accepted);
+        return accepted;
+    }
+
+    private Accepted store(FanOut fanOut, JdbcUnitOfWork unit, List<Message> batch) {
+        try {
+            return fanOut.receive(unit, consumer, batch);
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("store received messages", e);
+        }
     }
 
     private ProcessResult reported(Accepted accepted, Message received, long start) {

@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -102,7 +103,7 @@ final class JdbcInboxStore implements InboxStore {
         }
     }
 
-    private static List<Message> checked(List<Message> received) {
+    static List<Message> checked(Collection<Message> received) {
         List<Message> batch = new ArrayList<>(received.size());
         for (Message message : received) {
             if (message == null) {

@@ -63,12 +63,25 @@ final class JdbcOutbox {
             if (message == null) {
                 throw new InvalidMessageException("message", "is missing");
             }
-            return write(connection, List.of(message), null).get(0);
+            return enqueueAll(List.of(message)).get(0);
         }
 
         @Override
         public List<Enqueued> enqueueAll(Collection<Message> messages) {
-            return write(connection, List.copyOf(messages), null);
+            List<Message> batch = List.copyOf(messages);
+            refuseReserved(batch);
+            return write(connection, batch, null);
+        }
+    }
+
+    /** Only the inbox writes to its own topics. */
+    static void refuseReserved(Collection<Message> messages) {
+        for (Message message : messages) {
+            if (message != null && message.topic().isOfInbox()) {
+                throw new InvalidMessageException(
+                        "topic",
+                        "'" + message.topic() + "' belongs to the inbox: let inbox(consumer).receive(…) write to it");
+            }
         }
     }
 

@@ -26,6 +26,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private final JdbcOutbox outboxes;
     private final Outbox direct;
     private final Staging staging;
+    private final int stagedLimit;
     private final HandOver handOver;
     private final List<Message> written = new ArrayList<>();
     private List<Claim> born = List.of();
@@ -37,6 +38,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
         this.outboxes = outboxes;
         this.direct = outboxes.on(connection);
         this.staging = new Staging(stagedLimit);
+        this.stagedLimit = stagedLimit;
         this.handOver = handOver;
     }
 
@@ -54,6 +56,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     @Override
     public void stage(Collection<Message> messages) {
         List<Message> batch = new ArrayList<>(messages);
+        JdbcOutbox.refuseReserved(batch);
         try {
             for (Message message : batch) {
                 outboxes.checked(connection, message);
@@ -84,6 +87,30 @@ final class JdbcUnitOfWork implements UnitOfWork {
                 }
             }
         };
+    }
+
+    /** The unit of work of ours that a handler was given. */
+    static JdbcUnitOfWork of(UnitOfWork work) {
+        UnitOfWork own = work instanceof CausedUnitOfWork caused ? caused.target() : work;
+        if (own instanceof JdbcUnitOfWork unit) {
+            return unit;
+        }
+        throw new IllegalArgumentException("not a unit of work of this database: " + work);
+    }
+
+    /**
+     * Adds messages of the inbox's own. As long as they fit they are staged, so that this node can take them over; more than that are
+     * written at once.
+     */
+    void stageReceived(List<Message> messages) throws SQLException {
+        if (staging.size() + messages.size() > stagedLimit) {
+            addWritten(messages, outboxes.write(connection, messages, null));
+            return;
+        }
+        for (Message message : messages) {
+            outboxes.checked(connection, message);
+        }
+        staging.addAll(messages);
     }
 
     /** The last thing before commit. */

@@ -87,6 +87,11 @@ abstract class LockingDialect extends Dialect {
         return new LockingInbox(this);
     }
 
+    @Override
+    String existenceLock() {
+        return shareLock();
+    }
+
     // Writing
 
     @Override

@@ -200,6 +200,11 @@ final class PostgresDialect extends Dialect {
                 this::firstUses);
     }
 
+    @Override
+    String existenceLock() {
+        return " FOR KEY SHARE";
+    }
+
     // Claiming
 
     @Override

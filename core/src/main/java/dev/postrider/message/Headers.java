@@ -2,12 +2,14 @@ package dev.postrider.message;
 
 import dev.postrider.error.InvalidMessageException;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** What names and values a message's headers may have: what every broker and every HTTP peer carries unchanged. */
 final class Headers {
@@ -46,8 +48,21 @@ final class Headers {
 
     private Headers() {}
 
+    /** In the inbox's own topics the header that says what the message was when it came in is allowed, and counts for nothing. */
+    static Map<String, String> checked(TopicName topic, @Nullable Map<String, String> headers) {
+        String origin = headers == null || !topic.isOfInbox() ? null : headers.get(Message.ORIGIN_HEADER);
+        if (headers == null || origin == null) {
+            return checked(headers);
+        }
+        Map<String, String> others = new HashMap<>(headers);
+        others.remove(Message.ORIGIN_HEADER);
+        TreeMap<String, String> all = new TreeMap<>(checked(others));
+        all.put(Message.ORIGIN_HEADER, checkedValue(Message.ORIGIN_HEADER, origin));
+        return Collections.unmodifiableMap(all);
+    }
+
     /** A sorted, unmodifiable copy, or an error that names the header. */
-    static Map<String, String> checked(Map<String, String> headers) {
+    static Map<String, String> checked(@Nullable Map<String, String> headers) {
         if (headers == null) {
             throw new InvalidMessageException("headers", "are missing: an empty map stands for none");
         }

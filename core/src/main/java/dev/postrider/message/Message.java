@@ -35,6 +35,9 @@ public record Message(
         @Nullable String subject,
         @Nullable Instant deliverAt) {
 
+    /** Says, in the inbox's own topics and nowhere else, what a message was when it came in. Handlers do not see it. */
+    public static final String ORIGIN_HEADER = "postrider-origin";
+
     private static final int SHORT = 255;
     private static final int LONG = 500;
     private static final Instant EARLIEST = Instant.EPOCH;
@@ -48,7 +51,7 @@ public record Message(
         Text.optional("key", key, SHORT);
         Text.optional("idempotency key", idempotencyKey, SHORT);
         present("payload", payload);
-        headers = Headers.checked(headers);
+        headers = Headers.checked(topic, headers);
         Text.optional("correlation id", correlationId, SHORT);
         Text.optional("causation id", causationId, SHORT);
         occurredAt = time("occurred-at", present("occurred-at", occurredAt));

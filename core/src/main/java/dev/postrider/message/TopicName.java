@@ -11,6 +11,9 @@ public record TopicName(String namespace, String topic) implements Comparable<To
 
     public static final String DEFAULT_NAMESPACE = "default";
 
+    /** The namespace of the inbox's own topics, to which only the inbox writes. */
+    public static final String INBOX_NAMESPACE = "inbox";
+
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
     public TopicName {
@@ -36,6 +39,11 @@ public record TopicName(String namespace, String topic) implements Comparable<To
                     "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a letter or digit, but is "
                             + Text.excerpt(name));
         }
+    }
+
+    /** Whether it is a topic of the inbox's own. */
+    public boolean isOfInbox() {
+        return namespace.equals(INBOX_NAMESPACE);
     }
 
     @Override

@@ -12,6 +12,12 @@ public enum DeadReason {
     FAILED,
     /** An operator let its key go on without it. */
     SKIPPED,
+    /** It was received by a consumer that had no handler for its type. */
+    NO_HANDLER,
+    /** It was received under the id of another message. */
+    COLLISION,
+    /** Its handler was retired before it was handled. */
+    HANDLER_RETIRED,
     /** The row does not make a message: it was written by hand or by other software and breaks a rule. */
     UNREADABLE
 }

@@ -1,5 +1,6 @@
 package dev.postrider.store;
 
+import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
 import java.time.Duration;
 import java.util.Collection;
@@ -24,8 +25,11 @@ public interface HandlingStore {
     @FunctionalInterface
     interface Handler {
 
-        /** @throws Exception anything: what it wrote is rolled back */
-        void handle(Claim claim, UnitOfWork work) throws Exception;
+        /**
+         * @param message the claim's, or what it was when it came in
+         * @throws Exception anything: what it wrote is rolled back
+         */
+        void handle(Claim claim, Message message, UnitOfWork work) throws Exception;
     }
 
     /** How a transaction runs. */
@@ -70,4 +74,10 @@ public interface HandlingStore {
      * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
      */
     Set<Claim> gone(Collection<Claim> claims);
+
+    /** A handler that receives each message into the inbox of a consumer in this database. */
+    Handler intoInbox(String consumer);
+
+    /** A handler that gives what a consumer received without having a handler for it to those that it has by now. */
+    Handler router(String consumer);
 }

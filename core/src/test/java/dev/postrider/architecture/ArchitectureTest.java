@@ -94,7 +94,14 @@ final class ArchitectureTest {
                             "TopicStatus")),
             Map.entry(
                     "dispatch",
-                    Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Heartbeat", "Topic")),
+                    Set.of(
+                            "DispatchOptions",
+                            "Dispatcher",
+                            "Doorbell",
+                            "DurableInbox",
+                            "FailurePolicy",
+                            "Heartbeat",
+                            "Topic")),
             Map.entry(
                     "error",
                     Set.of(
@@ -164,7 +171,8 @@ final class ArchitectureTest {
                             "TopicDeclaration",
                             "Transactions",
                             "HandOver",
-                            "HandlingStore")),
+                            "HandlingStore",
+                            "InboxHandler")),
             Map.entry(
                     "transport",
                     Set.of(

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Transactions in memory: runs the handlers, records what happened, and ends as the test scripts; without a script as they deserve. */
 final class FakeHandling implements HandlingStore {
@@ -45,7 +46,7 @@ final class FakeHandling implements HandlingStore {
 
     private static Handled handle(Claim claim, Terms terms) {
         try {
-            terms.handler().handle(claim, new NoWork());
+            terms.handler().handle(claim, claim.message(), new NoWork());
             return new Handled(claim, End.DONE, null);
         } catch (Exception e) {
             return new Handled(claim, End.FAILED, e);
@@ -54,7 +55,17 @@ final class FakeHandling implements HandlingStore {
 
     @Override
     public Set<Claim> gone(Collection<Claim> claims) {
-        return claims.stream().filter(isGone::apply).collect(java.util.stream.Collectors.toSet());
+        return claims.stream().filter(isGone::apply).collect(Collectors.toSet());
+    }
+
+    @Override
+    public Handler intoInbox(String consumer) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Handler router(String consumer) {
+        throw new UnsupportedOperationException();
     }
 
     /** For handlers that write nothing. */

@@ -146,6 +146,15 @@ final class LaneRig implements Transport {
         Objects.requireNonNull(open.remove(claim.claim().message().id())).complete(result);
     }
 
+    /** Another outcome than a transport can bring about. */
+    void decide(LaneClaim claim, Outcome outcome) {
+        Held held = inFlight.all().stream()
+                .filter(each -> each.claim().equals(claim.claim()))
+                .findFirst()
+                .orElseThrow();
+        writer.add(held, outcome);
+    }
+
     void deliver(LaneClaim claim) {
         answer(claim, DeliveryResult.delivered());
     }

@@ -32,6 +32,21 @@ final class LeaseKeeperTest {
     }
 
     @Test
+    void leaseOfWhatIsBeingHandledIsLeftAloneSinceItsRowIsLocked() {
+        Held handled = rig.hold();
+        Held other = rig.hold();
+        handled.keepRow();
+        rig.time.pass(Duration.ofSeconds(11));
+
+        keeper.runOnce();
+        assertThat(rig.store.extensions).containsExactly(List.of(other.claim()));
+
+        handled.leaveRow();
+        keeper.runOnce();
+        assertThat(rig.store.extensions).hasSize(2).contains(List.of(handled.claim()));
+    }
+
+    @Test
     void onlyAgeingLeasesAreExtended() {
         Held old = rig.hold();
         rig.time.pass(Duration.ofSeconds(8));

@@ -38,6 +38,53 @@ final class SequencerTest {
     }
 
     @Test
+    void nextOfAHeldKeyWaitsUntilItIsWrittenThatTheOneBeforeWasHandled() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim behind = rig.next(lane, "a", Place.IN_HELD_KEY);
+        rig.offer(head, behind);
+
+        rig.decide(head, new Outcome.Handled(head.claim()));
+        rig.offer(rig.next(lane, "a", Place.IN_HELD_KEY));
+        assertThat(rig.sent()).containsExactly("1");
+
+        rig.write();
+        assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void nextInOrderIsSentAsSoonAsTheOneBeforeWasHandled() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first, rig.next(lane, "a"));
+
+        rig.decide(first, new Outcome.Handled(first.claim()));
+
+        assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void keyOfAMessageThatWentToAnotherNodeIsReadAgain() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        LaneClaim second = rig.next(lane, "a");
+        rig.offer(first, second);
+        rig.settle = outcomes -> outcomes.stream()
+                .<Settlement>map(outcome -> outcome instanceof Outcome.Lost
+                        ? new Settlement.LeaseLost(outcome.claim(), true)
+                        : new Settlement.Settled(outcome.claim()))
+                .toList();
+
+        rig.decide(first, new Outcome.Lost(first.claim()));
+        assertThat(rig.sent()).as("what is behind it may be another node's").containsExactly("1");
+        rig.write();
+
+        assertThat(rig.written).hasSize(2).hasAtLeastOneElementOfType(Outcome.Released.class);
+        rig.offer(rig.next(lane, "a"));
+        assertThat(rig.sent()).containsExactly("1", "3");
+    }
+
+    @Test
     void failureLetsThoseBehindItJoinItAndSendsNoneOfThem() {
         Lane lane = rig.take();
         LaneClaim first = rig.next(lane, "a");

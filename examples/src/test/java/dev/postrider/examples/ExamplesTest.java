@@ -140,6 +140,12 @@ class ExamplesTest {
     }
 
     @Test
+    void eachHandlerOfADurableInboxHasItsOwnFate() throws Exception {
+        assertThat(saidBy(DurableInbox::run))
+                .containsExactly("new: 1, then: 0", "no credit for order 7", "invoices: 1", "dead: 1");
+    }
+
+    @Test
     void everyExampleHasItsTest() throws Exception {
         String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {

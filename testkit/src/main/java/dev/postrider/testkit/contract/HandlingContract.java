@@ -201,7 +201,7 @@ public abstract class HandlingContract extends LaneFixture {
         enqueue(postrider, 6);
         List<Claim> claims = claim(postrider);
 
-        List<Handled> handled = handle(items(claims), (claim, work) -> {
+        List<Handled> handled = handle(items(claims), (claim, message, work) -> {
             effect(claim.message(), work);
             work.stage(Message.to(answers()).type("answer").json("{}").build());
             if (number(claim.message()) == 3) {
@@ -225,7 +225,7 @@ public abstract class HandlingContract extends LaneFixture {
         List<Claim> claims = claim(postrider);
         rob(claims.get(1));
 
-        List<Handled> handled = handle(items(claims), (claim, work) -> effect(claim.message(), work));
+        List<Handled> handled = handle(items(claims), (claim, message, work) -> effect(claim.message(), work));
 
         assertThat(handled).extracting(Handled::end).containsExactly(End.DONE, End.LOST, End.DONE);
         assertThat(effects()).containsExactlyInAnyOrder("0", "2");
@@ -237,7 +237,7 @@ public abstract class HandlingContract extends LaneFixture {
         Postrider postrider = postrider();
         enqueue(postrider, 3);
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, work) -> {
+        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             effect(claim.message(), work);
             if (number(claim.message()) == 1) {
                 throw new IllegalStateException("wrapped", new SQLException("deadlock", "40001"));
@@ -290,7 +290,7 @@ public abstract class HandlingContract extends LaneFixture {
         Postrider postrider = postrider();
         enqueue(postrider, 1);
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, work) -> {
+        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             effect(claim.message(), work);
             execute(work.connection(), "INSERT INTO handled_late VALUES (1), (1)");
         });
@@ -309,7 +309,7 @@ public abstract class HandlingContract extends LaneFixture {
         Claim claim = claim(postrider).get(0);
         rob(claim);
 
-        List<Handled> handled = handle(items(List.of(claim)), (taken, work) -> effect(taken.message(), work));
+        List<Handled> handled = handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
         assertThat(handled).extracting(Handled::end).containsExactly(End.LOST);
         assertThat(effects()).isEmpty();
@@ -357,7 +357,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
 
         zombie.abandon();
-        List<Handled> second = handle(items(List.of(claim)), (taken, work) -> effect(taken.message(), work));
+        List<Handled> second = handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
@@ -382,7 +382,7 @@ public abstract class HandlingContract extends LaneFixture {
         List<LaneClaim> again = current.read();
         assertThat(numbers(again)).containsExactly(1, 2);
         CompletableFuture<List<Handled>> quick = CompletableFuture.supplyAsync(
-                () -> handle(List.of(item(again.get(0))), (claim, work) -> effect(claim.message(), work)));
+                () -> handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)));
         awaitLockWait();
         go.countDown();
 
@@ -391,7 +391,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(current.settle(new Outcome.Lost(again.get(0).claim()))).containsExactly(gone(again.get(0)));
         assertThat(old.settle(new Outcome.Handled(read.get(0).claim())))
                 .containsExactly(new Settlement.Settled(read.get(0).claim()));
-        assertThat(handle(List.of(item(again.get(1))), (claim, work) -> effect(claim.message(), work)))
+        assertThat(handle(List.of(item(again.get(1))), (claim, message, work) -> effect(claim.message(), work)))
                 .extracting(Handled::end)
                 .containsExactly(End.DONE);
         assertThat(effects()).containsExactlyInAnyOrder("1", "2");
@@ -413,7 +413,8 @@ public abstract class HandlingContract extends LaneFixture {
         List<LaneClaim> again = current.read();
         zombie.abandon();
 
-        List<Handled> second = handle(List.of(item(again.get(0))), (claim, work) -> effect(claim.message(), work));
+        List<Handled> second =
+                handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work));
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
@@ -430,7 +431,7 @@ public abstract class HandlingContract extends LaneFixture {
         LaneClaim again = current.read().get(0);
         current.settle(retry(again));
 
-        assertThat(handle(List.of(item(read.get(0))), (claim, work) -> effect(claim.message(), work)))
+        assertThat(handle(List.of(item(read.get(0))), (claim, message, work) -> effect(claim.message(), work)))
                 .extracting(Handled::end)
                 .containsExactly(End.LOST);
 
@@ -447,7 +448,7 @@ public abstract class HandlingContract extends LaneFixture {
         holder.settle(retryAtOnce(read.get(0)), blocked(read.get(1)), blocked(read.get(2)));
         LaneClaim head = holder.timed().get(0);
 
-        handle(List.of(item(head)), (claim, work) -> effect(claim.message(), work));
+        handle(List.of(item(head)), (claim, message, work) -> effect(claim.message(), work));
         assertThat(states()).as("before anybody was told").containsExactly("BLOCKED", "BLOCKED");
         List<Settlement> settled = holder.settle(new Outcome.Handled(head.claim()));
 
@@ -462,7 +463,7 @@ public abstract class HandlingContract extends LaneFixture {
         Holder holder = holder();
         List<LaneClaim> read = holder.read();
         holder.settle(retryAtOnce(read.get(0)), blocked(read.get(1)));
-        handle(List.of(item(holder.timed().get(0))), (claim, work) -> effect(claim.message(), work));
+        handle(List.of(item(holder.timed().get(0))), (claim, message, work) -> effect(claim.message(), work));
 
         Holder next = takeOver();
 
@@ -607,7 +608,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     private HandlingStore.Handler paused(CountDownLatch inside, CountDownLatch go) {
-        return (claim, work) -> {
+        return (claim, message, work) -> {
             effect(claim.message(), work);
             inside.countDown();
             if (!go.await(30, TimeUnit.SECONDS)) {

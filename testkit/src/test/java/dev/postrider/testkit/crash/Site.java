@@ -110,6 +110,13 @@ final class Site implements AutoCloseable {
         return child("consumer", ConsumerProgram.class, arguments);
     }
 
+    /** A process that receives or handles a message, as it is told, and stops at this boundary; 0 for none. */
+    Child desk(int stopAt, String what) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.addAll(List.of(Integer.toString(stopAt), what));
+        return child("desk", DeskProgram.class, arguments);
+    }
+
     private Child child(String name, Class<?> program, List<String> arguments) {
         Child child = Child.start(name, program, arguments);
         started.push(child);

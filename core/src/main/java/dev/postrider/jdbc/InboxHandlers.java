@@ -1,0 +1,71 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.InboxHandler;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** The registry of handlers. */
+final class InboxHandlers {
+
+    private static final String OF_CONSUMER =
+            "SELECT handler, type FROM {inbox_handler} WHERE consumer = ? ORDER BY handler, type";
+
+    private static final String FIND =
+            "SELECT handler, type FROM {inbox_handler} WHERE consumer = ? AND handler = ? AND type = ?";
+
+    private static final String INSERT =
+            "INSERT INTO {inbox_handler} (consumer, handler, type, created_at) VALUES (?, ?, ?, {now})";
+
+    private static final String DELETE = "DELETE FROM {inbox_handler} WHERE consumer = ? AND handler = ?";
+
+    private final Dialect dialect;
+
+    InboxHandlers(Dialect dialect) {
+        this.dialect = dialect;
+    }
+
+    /** Must run with autocommit on: losing the race against another node's insert must not spoil a transaction. */
+    void register(Connection connection, Collection<InboxHandler> handlers) throws SQLException {
+        for (InboxHandler handler : handlers) {
+            if (!dialect.query(connection, FIND, binder -> named(binder, handler), rows -> rows.next())) {
+                insert(connection, handler);
+            }
+        }
+    }
+
+    private void insert(Connection connection, InboxHandler handler) throws SQLException {
+        try {
+            dialect.update(connection, INSERT, binder -> named(binder, handler));
+        } catch (SQLException e) {
+            if (!SqlErrors.isDuplicateKey(e)) {
+                throw e;
+            }
+        }
+    }
+
+    private static Binder named(Binder binder, InboxHandler handler) throws SQLException {
+        return binder.text(handler.consumer()).text(handler.name()).text(handler.type());
+    }
+
+    /** They are there until the transaction ends: whoever retires one waits for what is being given to it. */
+    List<InboxHandler> of(Connection connection, String consumer) throws SQLException {
+        return dialect.query(
+                connection, OF_CONSUMER + dialect.existenceLock(), binder -> binder.text(consumer), rows -> {
+                    List<InboxHandler> handlers = new ArrayList<>();
+                    while (rows.next()) {
+                        handlers.add(new InboxHandler(consumer, rows.getString("handler"), rows.getString("type")));
+                    }
+                    return handlers;
+                });
+    }
+
+    /** @return whether there was one */
+    boolean remove(Connection connection, String consumer, String handler) throws SQLException {
+        return dialect.update(
+                        connection, DELETE, binder -> binder.text(consumer).text(handler))
+                > 0;
+    }
+}
