@@ -83,7 +83,7 @@ final class ArchitectureTest {
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry(
                     "admin",
-                    Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
+                    Set.of("Admin", "CommandAdmin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredCommand", "StoredMessage", "TopicStatus")),
             Map.entry(
                     "dispatch",
                     Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Heartbeat", "Topic")),
@@ -103,7 +103,8 @@ final class ArchitectureTest {
             Map.entry(
                     "idempotency",
                     Set.of(
-                            "Background",
+                            "AesGcmCipher",
+ "Background",
                             "Command",
                             "CommandLostException",
                             "CommandOptions",
@@ -151,6 +152,7 @@ final class ArchitectureTest {
                             "RetentionStore",
                             "Settlement",
                             "Stores",
+ "SweptCommands",
                             "TopicDeclaration",
                             "Transactions",
                             "HandOver")),
