@@ -16,7 +16,7 @@ final class EndedCommands {
     private static final long LONGEST = Duration.ofMinutes(1).toNanos();
 
     /** Of a record without its result, roughly. */
-    private static final int OVERHEAD = 500;
+    private static final long OVERHEAD = 500;
 
     private record Entry(CommandRecord row, long until, long bytes) {}
 

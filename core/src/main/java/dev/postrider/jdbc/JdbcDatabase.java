@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.outbox.Outbox;
@@ -231,6 +232,10 @@ public final class JdbcDatabase {
 
     private JdbcInboxStore inboxStore() {
         return new JdbcInboxStore(dialect, outboxes, events);
+    }
+
+    public CommandAdmin commandAdmin() {
+        return new JdbcCommandAdmin(sessions, dialect);
     }
 
     public Admin admin() {

@@ -29,4 +29,10 @@ public interface RetentionStore {
      * @return how many days were dropped
      */
     int tendInboxPartitions(Optional<Duration> age);
+
+    /**
+     * Commands, by the times that each was given: drops results, then removes rows, up to so many of each; and calls those uncertain
+     * whose owner was lost after something may have happened elsewhere. Never one whose owner lives, or that is uncertain.
+     */
+    SweptCommands sweepCommands(int limit);
 }

@@ -85,11 +85,13 @@ final class ArchitectureTest {
                     "admin",
                     Set.of(
                             "Admin",
+                            "CommandAdmin",
                             "HeldKey",
                             "InboxStatus",
                             "LaneStatus",
                             "NodeStatus",
                             "Repair",
+                            "StoredCommand",
                             "StoredMessage",
                             "TopicStatus")),
             Map.entry(
@@ -118,6 +120,7 @@ final class ArchitectureTest {
             Map.entry(
                     "idempotency",
                     Set.of(
+                            "AesGcmCipher",
                             "Background",
                             "Command",
                             "CommandLostException",
@@ -168,6 +171,7 @@ final class ArchitectureTest {
                             "RetentionStore",
                             "Settlement",
                             "Stores",
+                            "SweptCommands",
                             "TopicDeclaration",
                             "Transactions",
                             "HandOver",
