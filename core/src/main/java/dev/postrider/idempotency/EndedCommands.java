@@ -64,6 +64,6 @@ final class EndedCommands {
     private static long size(CommandRecord row) {
         CommandRecord.Ended ended = row.outcome();
         byte[] result = ended == null ? null : ended.result().bytes();
-        return (long) OVERHEAD + (result == null ? 0 : result.length);
+        return OVERHEAD + (result == null ? 0 : result.length);
     }
 }
