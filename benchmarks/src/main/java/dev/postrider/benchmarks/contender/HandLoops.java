@@ -7,10 +7,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
-/** Two threads, each with a connection and a loop of its own, until stopped. */
+/** A few threads, each with a connection and a loop of its own, until stopped. */
 final class HandLoops {
 
-    private static final int THREADS = 2;
     private static final long IDLE_NANOS = 2_000_000;
 
     /** One turn of a loop, within a transaction that it commits. */
@@ -30,10 +29,10 @@ final class HandLoops {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopping;
 
-    HandLoops(DataSource dataSource, Turns turns) {
+    HandLoops(DataSource dataSource, int count, Turns turns) {
         this.dataSource = dataSource;
-        for (int i = 0; i < THREADS; i++) {
-            Turn turn = turns.of(i, THREADS);
+        for (int i = 0; i < count; i++) {
+            Turn turn = turns.of(i, count);
             Thread thread = new Thread(() -> loop(turn), "by-hand-" + i);
             threads.add(thread);
             thread.start();

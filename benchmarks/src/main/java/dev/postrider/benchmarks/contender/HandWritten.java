@@ -23,6 +23,8 @@ public final class HandWritten implements Contender {
     /** As many as a topic has unless it is told otherwise. */
     private static final int LANES = 32;
 
+    private static final int LOOPS = 2;
+
     private static final List<String> TABLES = List.of("hand_message", "hand_archive", "hand_dedup");
 
     /** How a loop keeps others away from the messages it delivers. */
@@ -34,7 +36,9 @@ public final class HandWritten implements Contender {
         /** Nothing in the database: each loop has lanes of its own, and reads each by number. */
         LANES,
         /** The same, and what was delivered is archived. */
-        LANES_WITH_ARCHIVE;
+        LANES_WITH_ARCHIVE,
+        /** A lease, and then a transaction for each message that deletes it and writes its order. */
+        EFFECTS;
 
         boolean isOrdered() {
             return this == LANES || this == LANES_WITH_ARCHIVE;
@@ -79,6 +83,11 @@ public final class HandWritten implements Contender {
     public static Contender inLanesArchiving(Arena arena, DataSource dataSource) {
         return new HandWritten(
                 "hand-written ordered with archive", arena, dataSource, Claiming.LANES_WITH_ARCHIVE, false);
+    }
+
+    /** The least that handling each message once in a transaction of its own needs. */
+    public static Contender effects(Arena arena, DataSource dataSource) {
+        return new HandWritten("loop by hand, a transaction each", arena, dataSource, Claiming.EFFECTS, false);
     }
 
     public static Contender keyed(Arena arena, DataSource dataSource) {
@@ -166,7 +175,9 @@ public final class HandWritten implements Contender {
     @Override
     public void start(Receiver receiver) {
         HandStatements statements = HandStatements.of(arena.sql(), topicId);
-        loops = new HandLoops(dataSource, (number, of) -> switch (claiming) {
+        int threads = claiming == Claiming.EFFECTS ? DurableInboxContender.THREADS : LOOPS;
+        loops = new HandLoops(dataSource, threads, (number, of) -> switch (claiming) {
+            case EFFECTS -> new EffectLoop(statements, receiver);
             case LEASES -> new LeaseLoop(statements, receiver);
             case LOCKS -> new LockLoop(statements, receiver);
             case LANES, LANES_WITH_ARCHIVE ->

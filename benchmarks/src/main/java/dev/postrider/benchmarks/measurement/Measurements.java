@@ -24,6 +24,8 @@ public final class Measurements {
                 new Cost(),
                 new Idle(),
                 new InlineInboxRate(),
+                new DurableInboxRate(),
+                new InboxPurge(),
                 new CommandRate(),
                 new InnoDb("mariadb", Engine.MARIADB_11_4),
                 new InnoDb("mysql", Engine.MYSQL_8_0));
