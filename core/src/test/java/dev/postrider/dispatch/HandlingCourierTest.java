@@ -47,11 +47,14 @@ final class HandlingCourierTest {
 
     @Test
     void failedHandlerIsTriedAgainAndAPermanentFailureIsNot() {
-        Held failed = carry(courier(1, thrown(new IllegalStateException("boom"))), 1).get(0);
-        Held rejected = carry(courier(1, thrown(new PermanentFailureException("never"))), 1).get(0);
+        Held failed =
+                carry(courier(1, thrown(new IllegalStateException("boom"))), 1).get(0);
+        Held rejected = carry(courier(1, thrown(new PermanentFailureException("never"))), 1)
+                .get(0);
 
         assertThat(outcomes.get(failed))
-                .isInstanceOfSatisfying(Outcome.Retry.class, retry -> assertThat(retry.error()).contains("boom"));
+                .isInstanceOfSatisfying(
+                        Outcome.Retry.class, retry -> assertThat(retry.error()).contains("boom"));
         assertThat(outcomes.get(rejected)).isInstanceOf(Outcome.Buried.class);
     }
 

@@ -82,7 +82,7 @@ final class KilledHandlerTest {
         try (Site site = site(engine)) {
             Child unharmed = site.desk(0, "receive");
             unharmed.await("answered", 1);
-            count = unharmed.count("boundary");
+            count = unharmed.said("boundary").size();
             assertThat(count).isGreaterThan(3);
         }
         for (int boundary = 1; boundary <= count; boundary++) {
