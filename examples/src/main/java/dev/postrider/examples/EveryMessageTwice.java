@@ -50,14 +50,16 @@ public final class EveryMessageTwice {
             connection.setAutoCommit(false);
             Accepted accepted = inbox.accept(connection, batch);
             for (Message message : accepted.fresh()) {
-                shop.insert(
-                        connection,
-                        new Order(Integer.parseInt(message.payload().asText().replaceAll("\\D", ""))));
+                shop.insert(connection, orderIn(message));
             }
             connection.commit();
             say.accept("of a batch: " + accepted.fresh().size() + " new, "
                     + accepted.duplicates().size() + " dropped");
         }
+    }
+
+    private static Order orderIn(Message message) {
+        return new Order(Integer.parseInt(message.payload().asText().replaceAll("\\D", "")));
     }
 
     /** What a broker hands over: the sender's id comes with it, the same each time. */

@@ -77,6 +77,7 @@ final class RelayConfigTest {
                 archive-retention = 2d
                 dead-retention = 90d
                 key-retention = 7d
+                inbox-retention = 14d
                 purge-batch = 10
                 topic.orders.url = https://shop.example/hooks
                 topic.orders.allow-private-addresses = false
@@ -117,6 +118,7 @@ final class RelayConfigTest {
                         Duration.ofDays(2),
                         Optional.of(Duration.ofDays(90)),
                         Duration.ofDays(7),
+                        Optional.of(Duration.ofDays(14)),
                         10,
                         true));
     }
@@ -151,6 +153,8 @@ final class RelayConfigTest {
 
     @Test
     void deadLettersCanBeKeptForever() {
+        assertThat(load(MINIMAL + "inbox-retention = forever").options().inboxRetention())
+                .isEmpty();
         assertThat(load(MINIMAL + "dead-retention = forever").options().deadRetention())
                 .isEmpty();
     }

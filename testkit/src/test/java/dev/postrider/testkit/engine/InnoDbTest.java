@@ -67,9 +67,11 @@ final class InnoDbTest {
     @Test
     void handlerThatSwallowsADeadlockDoesNotCommitWithoutItsMark() throws Exception {
         DataSource dataSource = database.dataSource();
-        execute("CREATE TABLE business (id INT PRIMARY KEY)");
+        execute("CREATE TABLE business (id INT PRIMARY KEY, touched INT NOT NULL)");
         execute("CREATE TABLE effect (id INT)");
-        execute("INSERT INTO business VALUES (1), (2), (3), (4), (5), (6)");
+        for (int id = 1; id <= 50; id++) {
+            execute("INSERT INTO business VALUES (" + id + ", 0)");
+        }
         Message received =
                 Message.received("elsewhere", "17").type("x").text("y").build();
         AtomicInteger runs = new AtomicInteger();
@@ -77,18 +79,21 @@ final class InnoDbTest {
         try (Postrider postrider = migrated(dataSource);
                 Connection rival = transaction(dataSource)) {
             // The rival has changed more rows, so that the handler is chosen to give way.
-            change(rival, "UPDATE business SET id = id + 100 WHERE id > 1");
+            change(rival, "UPDATE business SET touched = 1 WHERE id >= 2");
             ProcessResult result = postrider.inbox("billing").process(received, work -> {
                 if (runs.incrementAndGet() == 1) {
-                    change(work.connection(), "UPDATE business SET id = id + 200 WHERE id = 1");
+                    change(work.connection(), "UPDATE business SET touched = 2 WHERE id = 1");
                     Future<?> rivalWaits = threads.submit(() -> {
-                        change(rival, "UPDATE business SET id = id + 100 WHERE id = 1");
+                        change(rival, "UPDATE business SET touched = 1 WHERE id = 1");
                         rival.commit();
                         return true;
                     });
-                    assertThatThrownBy(
-                                    () -> change(work.connection(), "UPDATE business SET id = id + 200 WHERE id = 2"))
-                            .isInstanceOf(SQLException.class);
+                    assertThatThrownBy(() -> change(work.connection(), "UPDATE business SET touched = 2 WHERE id = 2"))
+                            .isInstanceOfSatisfying(
+                                    SQLException.class,
+                                    e -> assertThat(e.getErrorCode())
+                                            .as("a deadlock")
+                                            .isEqualTo(1213));
                     rivalWaits.get(30, TimeUnit.SECONDS);
                 }
                 change(work.connection(), "INSERT INTO effect VALUES (1)");

@@ -7,8 +7,11 @@ import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.StoreException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.RecordingTransport;
@@ -19,6 +22,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
@@ -184,6 +193,69 @@ final class PostgresTest {
                         .isInstanceOfSatisfying(
                                 SQLException.class,
                                 e -> assertThat(e.getSQLState()).isEqualTo("23514"));
+            }
+        }
+    }
+
+    @Test
+    void duplicateInATransactionWithAnOlderSnapshotIsAConflictForItsOwner() throws SQLException {
+        try (Postrider postrider = migrated();
+                Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            Inbox inbox = postrider.inbox("billing");
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            connection.setAutoCommit(false);
+            statement.executeQuery("SELECT 1 FROM postrider_inbox_mark").close();
+            inbox.process(MESSAGE, work -> {});
+
+            assertThatThrownBy(() -> inbox.process(connection, MESSAGE, work -> {}))
+                    .isInstanceOf(TransactionConflictException.class);
+
+            assertThat(inbox.process(connection, MESSAGE, work -> {}).isDuplicate())
+                    .as("it was rolled back for its owner, who can begin again")
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void duplicateInATransactionOfOurOwnIsTriedAgainWithANewSnapshot() throws Exception {
+        execute("ALTER DATABASE " + database.name() + " SET default_transaction_isolation = 'repeatable read'");
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger runs = new AtomicInteger();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try (Postrider postrider = migrated()) {
+            Inbox inbox = postrider.inbox("billing");
+            Future<ProcessResult> first = threads.submit(() -> inbox.process(MESSAGE, work -> {
+                runs.incrementAndGet();
+                inside.countDown();
+                go.await(30, TimeUnit.SECONDS);
+            }));
+            assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
+            Future<ProcessResult> second = threads.submit(() -> inbox.process(MESSAGE, work -> runs.incrementAndGet()));
+            awaitLockWait();
+            go.countDown();
+
+            assertThat(first.get(30, TimeUnit.SECONDS).isProcessed()).isTrue();
+            assertThat(second.get(30, TimeUnit.SECONDS).isDuplicate()).isTrue();
+            assertThat(runs.get()).isEqualTo(1);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private void awaitLockWait() throws SQLException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            boolean waits = false;
+            while (!waits) {
+                assertThat(System.nanoTime()).as("nobody waits").isLessThan(deadline);
+                try (ResultSet row = statement.executeQuery("SELECT COUNT(*) > 0 FROM pg_stat_activity"
+                        + " WHERE datname = current_database() AND wait_event_type = 'Lock'")) {
+                    row.next();
+                    waits = row.getBoolean(1);
+                }
             }
         }
     }
