@@ -18,16 +18,19 @@ public final class DurableInbox {
     }
 
     static void run(Shop shop, Consumer<String> say) throws Exception {
+        MessageHandler invoice = (message, work) -> {
+            shop.insert(work.connection(), new Order(number(message)));
+            work.stage(Message.to("invoices").type("invoice.created").json("{}").build());
+        };
         MessageHandler credit = (message, work) -> {
             say.accept("no credit for order " + number(message));
             throw new PermanentFailureException("no credit");
         };
         Postrider postrider = Postrider.on(shop.dataSource())
-                .inbox("billing", inbox -> inbox.handler("create-invoice", "order.placed", (message, work) -> {
-                            shop.insert(work.connection(), new Order(number(message)));
-                            work.stage(Message.to("invoices").type("invoice.created").json("{}").build());
-                        })
-                        .handler("reserve-credit", "order.placed", credit))
+                .inbox(
+                        "billing",
+                        inbox -> inbox.handler("create-invoice", "order.placed", invoice)
+                                .handler("reserve-credit", "order.placed", credit))
                 .topic("invoices")
                 .build();
         postrider.migrate();
@@ -42,7 +45,11 @@ public final class DurableInbox {
 
         postrider.deliverDue(); // in this thread; a service calls start() once instead
         say.accept("invoices: " + shop.countOrders());
-        say.accept("dead: " + postrider.admin().deadLetters("inbox/billing.reserve-credit", 10).size());
+        say.accept("dead: "
+                + postrider
+                        .admin()
+                        .deadLetters("inbox/billing.reserve-credit", 10)
+                        .size());
     }
 
     private static int number(Message message) {

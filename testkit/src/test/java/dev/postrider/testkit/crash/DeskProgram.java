@@ -3,6 +3,9 @@ package dev.postrider.testkit.crash;
 import dev.postrider.Postrider;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.HandlingStore;
@@ -22,6 +25,8 @@ final class DeskProgram {
     static final Duration LEASE = Duration.ofSeconds(2);
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
+    private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Gate GATE = new Gate();
 
     private DeskProgram() {}
 
@@ -36,7 +41,7 @@ final class DeskProgram {
                     }
                 })
                 .start();
-        Parent.obey(command -> {});
+        Parent.obey(command -> GATE.set(true));
     }
 
     private static Object run(String what, DataSource pool, DataSource boundaries) {
@@ -49,8 +54,9 @@ final class DeskProgram {
                         .fresh()
                         .size();
             }
-            case "handle" -> handle(boundaries, claimed(pool));
-            default -> handle(boundaries, read(pool));
+            case "handle" -> handle(boundaries, claimed(pool), (claim, message, work) -> Desk.pay(message, work));
+            case "wait" -> handle(boundaries, claimed(pool), DeskProgram::payWhenTold);
+            default -> handle(boundaries, read(pool), (claim, message, work) -> Desk.pay(message, work));
         };
     }
 
@@ -69,9 +75,17 @@ final class DeskProgram {
         return new HandlingStore.Item(first.claim(), first.place());
     }
 
-    private static HandlingStore.End handle(DataSource boundaries, HandlingStore.Item item) {
-        HandlingStore.Terms terms =
-                new HandlingStore.Terms((claim, message, work) -> Desk.pay(message, work), TIMEOUT, HandOver.none());
+    /** Writes, and goes on when it gets a command. */
+    private static void payWhenTold(Claim claim, Message message, UnitOfWork work) throws Exception {
+        GATE.set(false);
+        Desk.pay(message, work);
+        Parent.tell("inside");
+        GATE.pass();
+    }
+
+    private static HandlingStore.End handle(
+            DataSource boundaries, HandlingStore.Item item, HandlingStore.Handler handler) {
+        HandlingStore.Terms terms = new HandlingStore.Terms(handler, SHORT_TIMEOUT, HandOver.none());
         return open(boundaries)
                 .handling()
                 .transaction(List.of(item), terms)
