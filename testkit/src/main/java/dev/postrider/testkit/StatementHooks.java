@@ -70,7 +70,9 @@ public final class StatementHooks implements DataSource {
     private Connection hooked(Connection connection) {
         AtomicBoolean broken = new AtomicBoolean();
         return proxy(Connection.class, (proxy, method, arguments) -> {
-            if (broken.get() && !method.getName().equals("close") && !method.getName().equals("isClosed")) {
+            if (broken.get()
+                    && !method.getName().equals("close")
+                    && !method.getName().equals("isClosed")) {
                 throw new SQLException("The connection is broken", "08006");
             }
             if (method.getName().equals("commit")) {
@@ -82,9 +84,11 @@ public final class StatementHooks implements DataSource {
     }
 
     private Object hooked(Connection connection, AtomicBoolean broken, Statement statement, Method maker) {
-        return proxy(maker.getReturnType(), (proxy, method, arguments) -> method.getName().startsWith("execute")
-                ? counted(connection, broken, () -> call(statement, method, arguments))
-                : call(statement, method, arguments));
+        return proxy(
+                maker.getReturnType(),
+                (proxy, method, arguments) -> method.getName().startsWith("execute")
+                        ? counted(connection, broken, () -> call(statement, method, arguments))
+                        : call(statement, method, arguments));
     }
 
     @FunctionalInterface

@@ -27,6 +27,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -40,13 +41,10 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     private static final int MOST_STATEMENTS = 30;
 
-    private StatementHooks hooks;
 
     /** A node whose connections break when told to. */
-    private Commands fragile() {
-        hooks = new StatementHooks(dataSource());
-        Postrider fragile = Postrider.on(hooks).topic(topic).build();
-        return fragile.commands();
+    private Commands fragile(StatementHooks hooks) {
+        return Postrider.on(hooks).topic(topic).build().commands();
     }
 
     @FunctionalInterface
@@ -55,8 +53,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
     }
 
     /** Breaks one connection at each place in turn; afterwards another node must bring each command to its one end. */
-    private int cutEverywhere(Attempt attempt) throws Exception {
-        Commands fragile = fragile();
+    private int cutEverywhere(StatementHooks hooks, Attempt attempt) throws Exception {
+        Commands fragile = fragile(hooks);
         int places = 0;
         for (int number = 1; number <= MOST_STATEMENTS; number++) {
             boolean any = false;
@@ -92,14 +90,15 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     @Test
     void fencedCommandHasOneEffectWhereverItsConnectionBreaks() throws Exception {
-        int places = cutEverywhere((on, command) ->
-                on.run(command, tx -> effect(tx, command.identity().key())));
+        int places = cutEverywhere(
+                new StatementHooks(dataSource()), (on, command) -> on.run(command, tx -> effect(tx, command.identity().key())));
         assertThat(places).as("claim, work, end, commit: before and after each").isGreaterThanOrEqualTo(8);
     }
 
     @Test
     void joinedCommandHasOneEffectWhereverItsConnectionBreaks() throws Exception {
-        int places = cutEverywhere((on, command) -> {
+        StatementHooks hooks = new StatementHooks(dataSource());
+        int places = cutEverywhere(hooks, (on, command) -> {
             try (Connection connection = hooks.getConnection()) {
                 connection.setAutoCommit(false);
                 CommandResult<String> result = on.join(
@@ -113,15 +112,16 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     @Test
     void commitWhoseAnswerIsLostIsFoundOutAndAnsweredAsDone() throws Exception {
-        AtomicInteger answered = new AtomicInteger();
-        Commands fragile = fragile();
+        int answered = 0;
+        StatementHooks hooks = new StatementHooks(dataSource());
+        Commands fragile = fragile(hooks);
         for (int number = 1; number <= MOST_STATEMENTS; number++) {
             String key = "k" + number;
             hooks.breakAt(number, false);
             try {
                 CommandResult<String> result = fragile.run(command(key), tx -> effect(tx, key));
                 if (result.isCompleted() && !result.isReplayed() && hooks.disarm()) {
-                    answered.incrementAndGet();
+                    answered++;
                 }
             } catch (PostriderException | SQLException e) {
                 assertThat(e).hasMessageNotContaining(key);
@@ -131,13 +131,14 @@ public abstract class CommandTroubleContract extends CommandFixture {
             }
         }
         // That of the claim, which is asked for again, and that of the commit, which is looked up.
-        assertThat(answered.get()).isGreaterThanOrEqualTo(2);
+        assertThat(answered).isGreaterThanOrEqualTo(2);
         assertThat(effects()).doesNotHaveDuplicates();
     }
 
     @Test
     void leasedEffectHappensAtMostOnceWhereverTheConnectionBreaks() throws Exception {
-        Commands fragile = fragile();
+        StatementHooks hooks = new StatementHooks(dataSource());
+        Commands fragile = fragile(hooks);
         for (int number = 1; number <= MOST_STATEMENTS; number++) {
             boolean any = false;
             for (boolean before : new boolean[] {true, false}) {
@@ -233,12 +234,13 @@ public abstract class CommandTroubleContract extends CommandFixture {
         assertThat(commands.run(small, tx -> "again").orElseThrow()).isEqualTo(compressible);
 
         byte[] noise = new byte[100_000];
-        new java.util.Random(1).nextBytes(noise);
+        new Random(1).nextBytes(noise);
         Command<byte[]> large = builder("noise").returningBytes();
         assertThat(commands.run(large, tx -> noise).orElseThrow()).isEqualTo(noise);
         assertThat(commands.run(large, tx -> new byte[0]))
-                .isInstanceOfSatisfying(CommandResult.Forgotten.class, forgotten -> assertThat(forgotten.wasTooLarge())
-                        .isTrue());
+                .isInstanceOfSatisfying(
+                        CommandResult.Forgotten.class,
+                        forgotten -> assertThat(forgotten.wasTooLarge()).isTrue());
         assertThat(with(options -> options.withMaxResultBytes(1 << 20))
                         .run(builder("more").returningBytes(), tx -> noise)
                         .orElseThrow())
@@ -313,7 +315,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
         sealed.run(command("a"), tx -> "secret of a");
         sealed.run(command("b"), tx -> "secret of b");
         assertThat(sealed.run(command("a"), tx -> "again").orElseThrow()).isEqualTo("secret of a");
-        Commands rotated = with(options -> options.withCipher(AesGcmCipher.with(2, next).reading(1, key)));
+        Commands rotated =
+                with(options -> options.withCipher(AesGcmCipher.with(2, next).reading(1, key)));
         assertThat(rotated.run(command("a"), tx -> "again").orElseThrow()).isEqualTo("secret of a");
         assertThatThrownBy(() -> commands.run(command("a"), tx -> "again"))
                 .isInstanceOf(StoreException.class)
@@ -331,8 +334,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     /** Moves the bytes of one result into the other row of this test. */
     private void swapResults() throws SQLException {
-        List<String> references =
-                list("SELECT reference FROM postrider_command WHERE operation = '" + operation + "'");
+        List<String> references = list("SELECT reference FROM postrider_command WHERE operation = '" + operation + "'");
         assertThat(references).hasSize(2);
         try (Connection connection = transaction();
                 var statement = connection.createStatement()) {
@@ -377,7 +379,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
         UnaryOperator<Command.Options> strict = Command.Options::refusingStaleKeys;
         commands.run(command("any"), tx -> "the database's time was seen");
         String fresh = MessageId.next().toString();
-        assertThat(commands.run(builder(fresh).with(strict).returningText(), tx -> "a").orElseThrow())
+        assertThat(commands.run(builder(fresh).with(strict).returningText(), tx -> "a")
+                        .orElseThrow())
                 .isEqualTo("a");
         long dayAgo = (System.currentTimeMillis() - Duration.ofHours(25).toMillis()) << 16;
         long tomorrow = (System.currentTimeMillis() + Duration.ofHours(1).toMillis()) << 16;
@@ -446,13 +449,15 @@ public abstract class CommandTroubleContract extends CommandFixture {
             String key = resolution.name();
             commands.run(command(key), tx -> "r");
             UUID reference = ((CommandResult.Completed<String>) commands.run(command(key), tx -> "r")).reference();
-            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada")).isEqualTo(Resolved.NOT_OPEN);
+            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada"))
+                    .isEqualTo(Resolved.NOT_OPEN);
             execute("UPDATE postrider_command SET state = 'UNCERTAIN' WHERE operation = '" + operation
                     + "' AND state = 'COMPLETED' AND fence = 1");
             assertThat(postrider.commandAdmin().uncertain(1000))
                     .anyMatch(command -> command.reference().equals(reference));
 
-            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada")).isEqualTo(Resolved.DONE);
+            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada"))
+                    .isEqualTo(Resolved.DONE);
             assertThat(postrider.commandAdmin().resolve(reference, resolution, "bob"))
                     .isIn(Resolved.NOT_OPEN, Resolved.NOT_FOUND);
 
@@ -461,7 +466,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 case COMPLETED -> assertThat(next).isInstanceOf(CommandResult.Forgotten.class);
                 case FAILED -> assertThat(next).isEqualTo(new CommandResult.Completed<>(reference, "again", false));
                 case RELEASED ->
-                    assertThat(((CommandResult.Completed<String>) next).reference()).isNotEqualTo(reference);
+                    assertThat(((CommandResult.Completed<String>) next).reference())
+                            .isNotEqualTo(reference);
             }
             execute("UPDATE postrider_command SET fence = fence + 10 WHERE operation = '" + operation + "'");
         }
@@ -482,7 +488,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .singleElement()
                 .satisfies(command -> {
                     assertThat(command.stuck()).isTrue();
-                    assertThat(postrider.commandAdmin().find(command.reference())).contains(command);
+                    assertThat(postrider.commandAdmin().find(command.reference()))
+                            .contains(command);
                 });
     }
 
