@@ -18,6 +18,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -325,7 +326,7 @@ public abstract class CommandModeContract extends CommandFixture {
         Zombie happened = zombie("k", true, command("k"));
         Command<String> probed = command("k").probedBy(reference -> {
             assertThat(reference).isEqualTo(happened.reference());
-            return finding.get();
+            return Objects.requireNonNull(finding.get());
         });
         Commands other = node(builder -> builder).commands();
         assertThat(other.lease(probed, lease -> "heir")).isInstanceOf(CommandResult.Uncertain.class);
@@ -367,8 +368,7 @@ public abstract class CommandModeContract extends CommandFixture {
         CommandResult<String> again = commands.lease(command("k"), lease -> {
             assertThat(lease.downstreamKey("charge")).isEqualTo(firstKey.get());
             assertThat(lease.downstreamKey("other")).isNotEqualTo(firstKey.get());
-            return String.valueOf(
-                    lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet()));
+            return String.valueOf(lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet()));
         });
 
         assertThat(again.orElseThrow()).isEqualTo("r1");
@@ -429,8 +429,7 @@ public abstract class CommandModeContract extends CommandFixture {
 
     /** A leased command whose owner is silent for longer than its lease. */
     private Zombie zombie(String key, boolean withEffect, Command<String> command) throws Exception {
-        Zombie zombie =
-                new Zombie(threads, node(builder -> builder).commands(), command, withEffect);
+        Zombie zombie = new Zombie(threads, node(builder -> builder).commands(), command, withEffect);
         assertThat(zombie.inside.await(PATIENCE, TimeUnit.SECONDS)).as(key).isTrue();
         expireLease();
         return zombie;
@@ -455,7 +454,7 @@ public abstract class CommandModeContract extends CommandFixture {
         }
 
         UUID reference() {
-            return reference.get();
+            return Objects.requireNonNull(reference.get());
         }
 
         CommandResult<String> end() throws Exception {

@@ -41,7 +41,6 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     private static final int MOST_STATEMENTS = 30;
 
-
     /** A node whose connections break when told to. */
     private Commands fragile(StatementHooks hooks) {
         return Postrider.on(hooks).topic(topic).build().commands();
@@ -91,7 +90,9 @@ public abstract class CommandTroubleContract extends CommandFixture {
     @Test
     void fencedCommandHasOneEffectWhereverItsConnectionBreaks() throws Exception {
         int places = cutEverywhere(
-                new StatementHooks(dataSource()), (on, command) -> on.run(command, tx -> effect(tx, command.identity().key())));
+                new StatementHooks(dataSource()),
+                (on, command) ->
+                        on.run(command, tx -> effect(tx, command.identity().key())));
         assertThat(places).as("claim, work, end, commit: before and after each").isGreaterThanOrEqualTo(8);
     }
 
