@@ -18,8 +18,7 @@ public final class RetriedCommand {
     }
 
     static void run(Shop shop, Consumer<String> say) throws SQLException {
-        Postrider postrider =
-                Postrider.on(shop.dataSource()).topic("orders").build();
+        Postrider postrider = Postrider.on(shop.dataSource()).topic("orders").build();
         postrider.migrate();
 
         say.accept(place(postrider, shop, "key-1", new Order(42)));
@@ -41,7 +40,10 @@ public final class RetriedCommand {
                 throw new CommandRejectedException("there is no such order");
             }
             shop.insert(tx.connection(), order);
-            tx.stage(Message.to("orders").type("order.placed").json(order.toJson()).build());
+            tx.stage(Message.to("orders")
+                    .type("order.placed")
+                    .json(order.toJson())
+                    .build());
             return "placed " + order.id();
         });
         return describe(result);

@@ -53,23 +53,24 @@ final class CommandProgram {
     }
 
     static String run(Postrider postrider, DataSource dataSource, String mode, String key) throws Exception {
-        switch (mode) {
-            case "FENCED":
-                return String.valueOf(postrider.commands().run(command(key), tx -> place(tx, key)));
-            case "JOIN":
-                try (Connection connection = dataSource.getConnection()) {
-                    connection.setAutoCommit(false);
-                    String result =
-                            String.valueOf(postrider.commands().join(connection, command(key), tx -> place(tx, key)));
-                    connection.commit();
-                    return result;
-                }
-            default:
-                return String.valueOf(postrider.commands().lease(command(key), lease -> {
+        return switch (mode) {
+            case "FENCED" -> String.valueOf(postrider.commands().run(command(key), tx -> place(tx, key)));
+            case "JOIN" -> join(postrider, dataSource, key);
+            default ->
+                String.valueOf(postrider.commands().lease(command(key), lease -> {
                     lease.externalEffectStarted();
                     place(dataSource, key);
                     return key;
                 }));
+        };
+    }
+
+    private static String join(Postrider postrider, DataSource dataSource, String key) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            String result = String.valueOf(postrider.commands().join(connection, command(key), tx -> place(tx, key)));
+            connection.commit();
+            return result;
         }
     }
 
