@@ -3,7 +3,6 @@ package dev.postrider.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.Postrider;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
@@ -19,20 +18,27 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Commands in the caller's own transaction, and commands whose effect is elsewhere. */
 public abstract class CommandModeContract extends CommandFixture {
 
     private static final Duration SHORT = Duration.ofMillis(200);
+
+    /** Callers who were told to run their transaction again. */
+    private final List<TransactionConflictException> conflicts = new CopyOnWriteArrayList<>();
 
     private Command<String> impatient(String key) {
         return builder(key).with(options -> options.withJoinWait(SHORT)).returningText();
@@ -187,7 +193,7 @@ public abstract class CommandModeContract extends CommandFixture {
         List<Future<Boolean>> waiting;
         try (Connection first = transaction()) {
             commands.join(first, command("k"), tx -> effect(tx, "first"));
-            waiting = java.util.stream.IntStream.range(0, others)
+            waiting = IntStream.range(0, others)
                     .mapToObj(i -> threads.submit(() -> {
                         together.await(PATIENCE, TimeUnit.SECONDS);
                         return joinUntilDone(ran);
@@ -214,7 +220,7 @@ public abstract class CommandModeContract extends CommandFixture {
                     return true;
                 }
             } catch (TransactionConflictException e) {
-                continue;
+                conflicts.add(e);
             }
         }
     }
@@ -320,7 +326,7 @@ public abstract class CommandModeContract extends CommandFixture {
         Zombie happened = zombie("k", true, command("k"));
         Command<String> probed = command("k").probedBy(reference -> {
             assertThat(reference).isEqualTo(happened.reference());
-            return finding.get();
+            return Objects.requireNonNull(finding.get());
         });
         Commands other = node(builder -> builder).commands();
         assertThat(other.lease(probed, lease -> "heir")).isInstanceOf(CommandResult.Uncertain.class);
@@ -355,7 +361,6 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
                     firstKey.set(lease.downstreamKey("charge"));
                     lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet());
-                    lease.step("nothing", ResultCodecs.nothing(), () -> null);
                     throw new IllegalStateException("between two steps");
                 }))
                 .isInstanceOf(IllegalStateException.class);
@@ -363,11 +368,7 @@ public abstract class CommandModeContract extends CommandFixture {
         CommandResult<String> again = commands.lease(command("k"), lease -> {
             assertThat(lease.downstreamKey("charge")).isEqualTo(firstKey.get());
             assertThat(lease.downstreamKey("other")).isNotEqualTo(firstKey.get());
-            assertThat(lease.step("nothing", ResultCodecs.nothing(), () -> {
-                        throw new AssertionError("done before");
-                    }))
-                    .isNull();
-            return lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet());
+            return String.valueOf(lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet()));
         });
 
         assertThat(again.orElseThrow()).isEqualTo("r1");
@@ -428,17 +429,7 @@ public abstract class CommandModeContract extends CommandFixture {
 
     /** A leased command whose owner is silent for longer than its lease. */
     private Zombie zombie(String key, boolean withEffect, Command<String> command) throws Exception {
-        Zombie zombie = new Zombie();
-        Postrider dying = node(builder -> builder);
-        zombie.result = threads.submit(() -> dying.commands().lease(command, lease -> {
-            if (withEffect) {
-                lease.externalEffectStarted();
-            }
-            zombie.reference = lease.reference();
-            zombie.inside.countDown();
-            zombie.goOn.await();
-            return "zombie";
-        }));
+        Zombie zombie = new Zombie(threads, node(builder -> builder).commands(), command, withEffect);
         assertThat(zombie.inside.await(PATIENCE, TimeUnit.SECONDS)).as(key).isTrue();
         expireLease();
         return zombie;
@@ -447,11 +438,23 @@ public abstract class CommandModeContract extends CommandFixture {
     private static final class Zombie {
         private final CountDownLatch inside = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
-        private volatile UUID reference;
-        private volatile Future<CommandResult<String>> result;
+        private final AtomicReference<UUID> reference = new AtomicReference<>();
+        private final Future<CommandResult<String>> result;
+
+        Zombie(ExecutorService threads, Commands commands, Command<String> command, boolean withEffect) {
+            result = threads.submit(() -> commands.lease(command, lease -> {
+                if (withEffect) {
+                    lease.externalEffectStarted();
+                }
+                reference.set(lease.reference());
+                inside.countDown();
+                goOn.await();
+                return "zombie";
+            }));
+        }
 
         UUID reference() {
-            return reference;
+            return Objects.requireNonNull(reference.get());
         }
 
         CommandResult<String> end() throws Exception {
