@@ -2,7 +2,9 @@ package dev.postrider;
 
 import dev.postrider.admin.Admin;
 import dev.postrider.dispatch.Dispatcher;
+import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.idempotency.Commands;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -37,12 +39,22 @@ public final class Postrider implements AutoCloseable {
     private final MessageStore store;
     private final List<Topic> topics;
     private final Dispatcher dispatcher;
+    private final Commands commands;
+    private final Heartbeat heartbeat;
 
-    Postrider(JdbcDatabase database, MessageStore store, List<Topic> topics, Dispatcher dispatcher) {
+    Postrider(
+            JdbcDatabase database,
+            MessageStore store,
+            List<Topic> topics,
+            Dispatcher dispatcher,
+            Commands commands,
+            Heartbeat heartbeat) {
         this.database = database;
         this.store = store;
         this.topics = topics;
         this.dispatcher = dispatcher;
+        this.commands = commands;
+        this.heartbeat = heartbeat;
     }
 
     /** Begins a configuration. The data source is used as it is given; pooling is the application's business. */
@@ -123,6 +135,11 @@ public final class Postrider implements AutoCloseable {
         dispatcher.wake();
     }
 
+    /** Runs commands once per key, whoever retries them. Needs the tables, but no {@link #start}. */
+    public Commands commands() {
+        return commands;
+    }
+
     /** Claims and outcomes for a loop of one's own, without the dispatcher. */
     public MessageStore store() {
         return store;
@@ -137,8 +154,10 @@ public final class Postrider implements AutoCloseable {
         dispatcher.stop();
     }
 
+    /** Stops, and keeps up no command's lease any more. */
     @Override
     public void close() {
         stop();
+        heartbeat.close();
     }
 }

@@ -3,11 +3,14 @@ package dev.postrider;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Doorbell;
+import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
 import dev.postrider.event.LogListener;
+import dev.postrider.idempotency.CommandOptions;
+import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.store.MessageStore;
@@ -29,6 +32,7 @@ public final class PostriderBuilder {
     private @Nullable DataSource dispatchDataSource;
     private @Nullable Doorbell doorbell;
     private JdbcOptions tables = JdbcOptions.defaults();
+    private CommandOptions commands = CommandOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
     private final Map<String, Topic> topics = new LinkedHashMap<>();
     private final List<EventListener> listeners = new ArrayList<>(List.of(new LogListener()));
@@ -71,6 +75,12 @@ public final class PostriderBuilder {
         return this;
     }
 
+    /** How this node deals with commands: the size of results, their cipher, how many may wait. */
+    public PostriderBuilder commands(UnaryOperator<CommandOptions> change) {
+        commands = change.apply(commands);
+        return this;
+    }
+
     /** How the nodes of this database tell each other of commits; without one they notice at their next poll. */
     public PostriderBuilder doorbell(Doorbell doorbell) {
         this.doorbell = doorbell;
@@ -102,7 +112,15 @@ public final class PostriderBuilder {
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
         Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
-        return new Postrider(database, store, declared, dispatcher);
+        Heartbeat heartbeat = new Heartbeat("commands", events);
+        CommandRunner runner = new CommandRunner(
+                database.commands(),
+                dispatching.commands(),
+                database.transactions(dispatcher.handOver()),
+                commands,
+                heartbeat::every,
+                events);
+        return new Postrider(database, store, declared, dispatcher, runner, heartbeat);
     }
 
     /** The same for all processes that share the tables. Both parts are checked names. */

@@ -3,6 +3,7 @@ package dev.postrider.event;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
+import java.util.UUID;
 
 /** Something that happened. Immutable. */
 public sealed interface Event {
@@ -64,4 +65,34 @@ public sealed interface Event {
     /** What this node did since the last summary. */
     record Summary(long delivered, long failed, long buried, long lost, int inFlight, Duration period)
             implements Event {}
+
+    /** A command was claimed and begins to run: the first time, or again after it failed. The key is in none of these events. */
+    record CommandClaimed(String operation, UUID reference, int attempt) implements Event {}
+
+    /** A command whose owner was taken for dead was taken over, and begins to run again. */
+    record CommandTakenOver(String operation, UUID reference, int attempt) implements Event {}
+
+    /** A command has ended, and the database knows. */
+    record CommandCompleted(String operation, UUID reference, boolean rejected, Duration took) implements Event {}
+
+    /** A command failed and was rolled back; it may be tried again. */
+    record CommandFailed(String operation, UUID reference, int attempt, String error) implements Event {}
+
+    /** A caller got the result of an earlier call. */
+    record CommandReplayed(String operation, UUID reference) implements Event {}
+
+    /** A caller was told that the command is in progress. */
+    record CommandConflict(String operation) implements Event {}
+
+    /** A key was used again for another request. */
+    record CommandMismatch(String operation) implements Event {}
+
+    /** An owner came too late: another one has the command, and what this one did in its transaction is rolled back. */
+    record CommandLost(String operation, UUID reference) implements Event {}
+
+    /** Nobody knows whether a command happened: a probe or an operator must say. */
+    record CommandUncertain(String operation, UUID reference) implements Event {}
+
+    /** Commands past their time: results dropped, rows removed, and lost ones called uncertain. */
+    record CommandsSwept(int results, int removed, int uncertain) implements Event {}
 }

@@ -26,9 +26,10 @@ public sealed interface CommandResult<R> {
     /**
      * Somebody is at it.
      *
+     * @param reference null when it is in a transaction that has not ended, which nobody can look into
      * @param retryAfter when it makes sense to ask again
      */
-    record InProgress<R>(UUID reference, Duration retryAfter) implements CommandResult<R> {}
+    record InProgress<R>(@Nullable UUID reference, Duration retryAfter) implements CommandResult<R> {}
 
     /** The key was used for another request; nothing was run, and the record of the first is untouched. */
     record Mismatch<R>() implements CommandResult<R> {}

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -191,6 +193,24 @@ abstract class Dialect {
     abstract int purgeDead(Connection connection, Duration age, int limit) throws SQLException;
 
     abstract int purgeKeys(Connection connection, Duration age, int limit) throws SQLException;
+
+    // Commands
+
+    /**
+     * Inserts a command's row unless it is there, and never fails because it is.
+     *
+     * @return the row, if the database says at once that it was inserted; empty when the row must be read to know
+     */
+    abstract Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction)
+            throws SQLException;
+
+    /** Runs statements that wait no longer than this for a lock, and leaves the session as it was. */
+    abstract <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException;
+
+    /** What is added to a SELECT so that it reads the newest committed row, also in a transaction with an older snapshot. */
+    String newestRead() {
+        return "";
+    }
 
     // Bringing in the schema
 

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 
 /** H2, for development and tests: every function, but one claimer at a time gets the rows. */
@@ -85,6 +86,21 @@ final class H2Dialect extends LockingDialect {
             }
         }
         return inserted;
+    }
+
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        int before = query(connection, "SELECT LOCK_TIMEOUT()", binder -> {}, row -> row.next() ? row.getInt(1) : 1000);
+        setLockTimeout(connection, (int) Math.min(Math.max(wait.toMillis(), 1), Integer.MAX_VALUE));
+        try {
+            return body.run(connection);
+        } finally {
+            setLockTimeout(connection, before);
+        }
+    }
+
+    private void setLockTimeout(Connection connection, int millis) throws SQLException {
+        update(connection, "SET LOCK_TIMEOUT ?", binder -> binder.integer(millis));
     }
 
     @Override

@@ -2,16 +2,19 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
+import dev.postrider.store.CommandRecord;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -102,6 +105,46 @@ abstract class InnoDbDialect extends LockingDialect {
             }
             return statement.executeUpdate();
         }
+    }
+
+    /**
+     * In somebody's transaction an INSERT that fails keeps a shared lock on the row, and of two who hold one when the first inserter
+     * rolls back, both die in a deadlock. This one takes an exclusive lock at once.
+     */
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
+        if (!inTransaction) {
+            return super.insertCommand(connection, bind, false);
+        }
+        update(connection, CommandSql.INSERT + "ON DUPLICATE KEY UPDATE fence = fence", bind);
+        return Optional.empty();
+    }
+
+    /** In whole seconds, at least one. */
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        LockWait before = query(
+                connection, "SELECT @@innodb_lock_wait_timeout, @@innodb_rollback_on_timeout", binder -> {}, row -> {
+                    row.next();
+                    return new LockWait(row.getLong(1), row.getBoolean(2));
+                });
+        setLockWait(connection, Math.max(wait.toSeconds(), 1));
+        try {
+            return body.run(connection);
+        } catch (SQLException e) {
+            // A server that was told so ends the whole transaction, and then it must not look as if it could go on.
+            throw before.endsTransaction() && SqlErrors.isLockTimeout(e)
+                    ? new SQLException(e.getMessage(), "40001", e)
+                    : e;
+        } finally {
+            setLockWait(connection, before.seconds());
+        }
+    }
+
+    private record LockWait(long seconds, boolean endsTransaction) {}
+
+    private void setLockWait(Connection connection, long seconds) throws SQLException {
+        update(connection, "SET SESSION innodb_lock_wait_timeout = ?", binder -> binder.number(seconds));
     }
 
     @Override

@@ -3,17 +3,21 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.Admin;
 import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.CommandStore;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.TopicDeclaration;
+import dev.postrider.store.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -117,11 +121,31 @@ public final class JdbcDatabase {
 
     /** The same, with somebody in this process who may take the messages over, and is told of the others. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
+        return inTransaction(work, unit -> {}, handOver);
+    }
+
+    /** Transactions of this database in which a row of ours is written too. */
+    public Transactions transactions(HandOver handOver) {
+        return new Transactions() {
+            @Override
+            public <T, X extends Exception> T run(Work<T, X> work, Consumer<UnitOfWork> last) throws X {
+                return inTransaction(work, last, handOver);
+            }
+
+            @Override
+            public Part join(Connection connection) {
+                return new JdbcPart(connection, outboxes, options.stagedLimit());
+            }
+        };
+    }
+
+    private <T, X extends Exception> T inTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
+            throws X {
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
             try {
-                return runAndCommit(connection, work, handOver);
+                return runAndCommit(connection, work, last, handOver);
             } catch (Throwable e) {
                 Sessions.rollback(connection, e);
                 throw e;
@@ -135,12 +159,14 @@ public final class JdbcDatabase {
         }
     }
 
-    private <T, X extends Exception> T runAndCommit(Connection connection, Work<T, X> work, HandOver handOver)
+    private <T, X extends Exception> T runAndCommit(
+            Connection connection, Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
             throws X, SQLException {
         JdbcUnitOfWork unit = new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), handOver);
         T result = work.run(unit);
         try {
             unit.flush();
+            last.accept(unit);
             connection.commit();
         } catch (Throwable e) {
             unit.abandoned();
@@ -156,6 +182,10 @@ public final class JdbcDatabase {
 
     public LaneStore lanes() {
         return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
+    }
+
+    public CommandStore commands() {
+        return new JdbcCommandStore(sessions, dialect);
     }
 
     public RetentionStore retention() {

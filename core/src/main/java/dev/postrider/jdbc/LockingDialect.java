@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -386,6 +388,26 @@ abstract class LockingDialect extends Dialect {
             marks.add(new NewRow.Mark(rows.getInt("topic_id"), rows.getBytes("key_hash"), new byte[0]));
         }
         return marks;
+    }
+
+    // Commands
+
+    /** A duplicate key undoes no more than its statement on these databases. */
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
+        try {
+            update(connection, CommandSql.INSERT, bind);
+        } catch (SQLException e) {
+            if (!SqlErrors.isDuplicateKey(e)) {
+                throw e;
+            }
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    String newestRead() {
+        return lockingRead();
     }
 
     // Lists of parameters

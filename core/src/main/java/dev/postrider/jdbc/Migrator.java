@@ -23,8 +23,10 @@ final class Migrator {
     /** One file for each version, in order; its last statement notes the version. */
     private record Version(int number, String file) {}
 
-    private static final List<Version> VERSIONS =
-            List.of(new Version(1, "V001__outbox.sql"), new Version(2, "V002__inbox.sql"));
+    private static final List<Version> VERSIONS = List.of(
+            new Version(1, "V001__outbox.sql"),
+            new Version(2, "V002__inbox.sql"),
+            new Version(3, "V003__commands.sql"));
 
     /** The schema version this library works with. */
     static final int CURRENT = VERSIONS.get(VERSIONS.size() - 1).number();

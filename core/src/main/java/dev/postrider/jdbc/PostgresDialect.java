@@ -6,6 +6,7 @@ import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -15,6 +16,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -371,6 +373,31 @@ final class PostgresDialect extends Dialect {
     int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
         return update(
                 connection, PostgresSql.PURGE_KEYS, binder -> binder.micros(age).integer(limit));
+    }
+
+    // Commands
+
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
+        return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+    }
+
+    /** Undone by itself where the caller returns to a savepoint from before. */
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        String before = query(
+                connection,
+                "SELECT current_setting('lock_timeout')",
+                binder -> {},
+                row -> row.next() ? row.getString(1) : "0");
+        setLockTimeout(connection, Math.max(wait.toMillis(), 1) + "ms");
+        T result = body.run(connection);
+        setLockTimeout(connection, before);
+        return result;
+    }
+
+    private void setLockTimeout(Connection connection, String timeout) throws SQLException {
+        query(connection, "SELECT set_config('lock_timeout', ?, true)", binder -> binder.text(timeout), row -> true);
     }
 
     /** Data definition is part of the transaction here: a migration is there whole or not at all. */

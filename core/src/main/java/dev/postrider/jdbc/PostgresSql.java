@@ -5,6 +5,10 @@ import java.util.Collections;
 /** The statements of PostgreSQL, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
 final class PostgresSql {
 
+    /** Nothing is returned where there is a row, and the caller's transaction is none the worse for it. */
+    static final String INSERT_COMMAND =
+            CommandSql.INSERT + "ON CONFLICT (id) DO NOTHING RETURNING " + CommandSql.COLUMNS;
+
     private PostgresSql() {}
 
     /** What every INSERT of messages begins with; it goes on with the values in this order. */

@@ -108,13 +108,24 @@ final class SchemaCheck {
                             Kind.TEXT, "consumer tenant",
                             Kind.BYTES, "payload_hash",
                             Kind.TIME, "seen_at"),
-            "inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at"));
+            "inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at"),
+            "command",
+                    Map.of(
+                            Kind.BYTES, "id fingerprint steps result",
+                            Kind.ID, "reference owner",
+                            Kind.NUMBER, "fence lease_micros attempts fingerprint_version",
+                            Kind.FLAG, "uncertain_if_lost effect_started",
+                            Kind.TEXT,
+                                    "operation tenant caller key_prefix state outcome result_kind result_codec reason",
+                            Kind.TIME,
+                                    "lease_until created_at updated_at completed_at result_expires_at key_expires_at"));
 
     private static final Map<String, List<String>> INDEXES = Map.of(
             "message", List.of("message_id", "message_due"),
             "archive", List.of("archive_id"),
             "dedup", List.of("dedup_seen"),
             "inbox_mark", List.of("inbox_mark_seen"),
+            "command", List.of("command_reference", "command_result_end", "command_key_end", "command_open"),
             "topic", List.of("topic_name"));
 
     private final Dialect dialect;

@@ -22,6 +22,9 @@ final class SqlErrors {
     /** MySQL and MariaDB: deadlock, lock wait timeout, record changed since last read, lock not acquired at once. */
     private static final Set<Integer> CONFLICT_CODES = Set.of(1213, 1205, 1020, 3572);
 
+    private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("55P03", "HYT00");
+    private static final Set<Integer> LOCK_TIMEOUT_CODES = Set.of(1205, 3572);
+
     /** Shutting down, crashed, starting up; out of connections, disk, memory; a standby that was promoted or demoted. */
     private static final Set<String> UNAVAILABLE_STATES =
             Set.of("57P01", "57P02", "57P03", "57P05", "53000", "53100", "53200", "53300", "25006");
@@ -47,6 +50,11 @@ final class SqlErrors {
 
     static boolean isConflict(SQLException e) {
         return CONFLICT_STATES.contains(state(e)) || CONFLICT_CODES.contains(e.getErrorCode());
+    }
+
+    /** A lock that was not got in time; nothing else is known to be wrong. */
+    static boolean isLockTimeout(SQLException e) {
+        return LOCK_TIMEOUT_STATES.contains(state(e)) || LOCK_TIMEOUT_CODES.contains(e.getErrorCode());
     }
 
     static boolean isUnavailable(SQLException e) {

@@ -160,7 +160,7 @@ public final class IdempotencyKey {
 
     /**
      * Lets clients that say {@code Prefer: wait=N} wait so long for a request that is in progress, instead of being told to come
-     * back. They hold a thread of the server; no more than 64 of an endpoint do, 8 of one key.
+     * back. Each holds a thread of the server; {@link dev.postrider.idempotency.CommandOptions} bounds their number.
      */
     public IdempotencyKey waitingAtMost(Duration wait) {
         if (wait.compareTo(Duration.ofSeconds(1)) < 0 || wait.compareTo(LONGEST_WAIT) > 0) {

@@ -26,7 +26,6 @@ public final class KeyedEndpoint {
     private final KeySettings settings;
     private final Commands commands;
     private final AnswerCodec codec;
-    private final Waiters waiters = new Waiters();
 
     KeyedEndpoint(KeySettings settings, Commands commands) {
         this.settings = settings;
@@ -120,9 +119,7 @@ public final class KeyedEndpoint {
             return problem(Problem.REQUEST_TOO_LARGE);
         }
         Command.Builder command = builder(scope, key, call);
-        return isAcceptable(command)
-                ? run.answer(command, codec, waiters, unprotected)
-                : problem(Problem.SCOPE_UNRESOLVED);
+        return isAcceptable(command) ? run.answer(command, codec, unprotected) : problem(Problem.SCOPE_UNRESOLVED);
     }
 
     private Command.Builder builder(Scope scope, String key, HttpCall call) {

@@ -50,14 +50,10 @@ final class KeyedRun<X extends Exception> {
         this.invocation = invocation;
     }
 
-    HttpAnswer answer(
-            Command.Builder command,
-            AnswerCodec codec,
-            Waiters waiters,
-            KeyedEndpoint.@Nullable Unprotected<X> unprotected)
+    HttpAnswer answer(Command.Builder command, AnswerCodec codec, KeyedEndpoint.@Nullable Unprotected<X> unprotected)
             throws X {
         try {
-            return patiently(command, codec, waiters);
+            return patiently(command, codec);
         } catch (UnkeptException e) {
             return unkept(e);
         } catch (InvalidCommandException e) {
@@ -74,21 +70,14 @@ final class KeyedRun<X extends Exception> {
         }
     }
 
-    /** Asks without waiting first, so that only those who find somebody at work take the room of a waiter. */
-    private HttpAnswer patiently(Command.Builder command, AnswerCodec codec, Waiters waiters) throws X {
-        Command<HttpAnswer> asked = command.returning(codec);
-        CommandResult<HttpAnswer> result = invocation.invoke(this, asked);
+    private HttpAnswer patiently(Command.Builder command, AnswerCodec codec) throws X {
         Duration wait = allowedWait();
-        if (!(result instanceof CommandResult.InProgress) || wait.isZero() || !waiters.enter(asked.identity())) {
-            return reply(result);
+        if (wait.isZero()) {
+            return reply(invocation.invoke(this, command.returning(codec)));
         }
-        try {
-            Command<HttpAnswer> waiting =
-                    command.with(options -> options.waitingForResult(wait)).returning(codec);
-            return reply(invocation.invoke(this, waiting)).header("Preference-Applied", "wait=" + wait.toSeconds());
-        } finally {
-            waiters.leave(asked.identity());
-        }
+        command.with(options -> options.waitingForResult(wait));
+        HttpAnswer answer = reply(invocation.invoke(this, command.returning(codec)));
+        return started ? answer : answer.header("Preference-Applied", "wait=" + wait.toSeconds());
     }
 
     private Duration allowedWait() {

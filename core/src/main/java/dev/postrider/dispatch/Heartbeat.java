@@ -1,0 +1,60 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.event.EventListener;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A thread for one duty, begun when it is first needed. Thread-safe. */
+public final class Heartbeat implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final String name;
+    private final EventListener events;
+    private @Nullable BackgroundLoop loop;
+    private boolean closed;
+
+    public Heartbeat(String name, EventListener events) {
+        this.name = name;
+        this.events = events;
+    }
+
+    /**
+     * @param duty answers how long to wait before the next time; what it throws is reported, and ends nothing
+     * @return does the duty now, or as soon as it has done with the last time
+     */
+    public Runnable every(Supplier<Duration> duty) {
+        return () -> beat(duty);
+    }
+
+    private synchronized void beat(Supplier<Duration> duty) {
+        if (closed) {
+            return;
+        }
+        if (loop == null) {
+            loop = new BackgroundLoop(this, name, duty::get, events);
+            loop.start();
+        } else {
+            loop.wake();
+        }
+    }
+
+    /** Lets the duty finish what it is at, and ends the thread. */
+    @Override
+    public void close() {
+        BackgroundLoop ending;
+        synchronized (this) {
+            closed = true;
+            ending = loop;
+        }
+        if (ending != null) {
+            ending.end();
+            try {
+                ending.awaitEnd(PATIENCE);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

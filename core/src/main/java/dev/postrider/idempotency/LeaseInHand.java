@@ -1,0 +1,105 @@
+package dev.postrider.idempotency;
+
+import dev.postrider.message.DeterministicKey;
+import dev.postrider.store.CommandRecord;
+import dev.postrider.store.CommandStore;
+import java.nio.ByteBuffer;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** What work under a lease sees of its command. */
+final class LeaseInHand implements LeasedCommand {
+
+    private static final int LONGEST_NAME = 100;
+
+    private final CommandStore store;
+    private final CommandRecord row;
+    private final Running.Tenure tenure;
+    private final boolean uncertainOnceStarted;
+    private final StepMemory steps;
+
+    LeaseInHand(CommandStore store, CommandRecord row, Running.Tenure tenure, Command.Options options) {
+        this.store = store;
+        this.row = row;
+        this.tenure = tenure;
+        this.uncertainOnceStarted = options.onLostLease() != Command.OnLostLease.TAKE_OVER;
+        this.steps = StepMemory.of(row.steps());
+    }
+
+    @Override
+    public UUID reference() {
+        return row.reference();
+    }
+
+    @Override
+    public int attempt() {
+        return row.attempts();
+    }
+
+    @Override
+    public UUID downstreamKey(String step) {
+        return DeterministicKey.nameBased(row.reference(), step);
+    }
+
+    @Override
+    public void externalEffectStarted() {
+        owned(store.startEffect(row.owner(), uncertainOnceStarted));
+    }
+
+    @Override
+    public synchronized <T> @Nullable T step(String name, ResultCodec<T> codec, Callable<T> step) throws Exception {
+        if (name.isEmpty() || name.length() > LONGEST_NAME) {
+            throw new InvalidCommandException("step", "must have a name of 1 to " + LONGEST_NAME + " characters");
+        }
+        StepMemory.Step done = steps.find(name);
+        if (done != null) {
+            return read(name, codec, done);
+        }
+        T result = step.call();
+        keep(name, codec, result);
+        return result;
+    }
+
+    private static <T> @Nullable T read(String name, ResultCodec<T> codec, StepMemory.Step done) {
+        if (!done.codec().equals(codec.name())) {
+            throw new InvalidCommandException(
+                    "step " + name,
+                    "is read by codec '" + codec.name() + "', but its result was stored by '" + done.codec() + "'");
+        }
+        ByteBuffer result = done.result();
+        if (result == null) {
+            return null;
+        }
+        byte[] bytes = new byte[result.remaining()];
+        result.duplicate().get(bytes);
+        return codec.decode(bytes);
+    }
+
+    /** One that is too large was done all the same; it is forgotten, and done again after a crash. */
+    private <T> void keep(String name, ResultCodec<T> codec, @Nullable T result) {
+        ByteBuffer bytes = result == null ? null : ByteBuffer.wrap(codec.encode(result));
+        steps.add(name, new StepMemory.Step(codec.name(), bytes));
+        CommandRecord.Steps stored = steps.stored();
+        if (stored.bytes().length > CommandOptions.HARD_CAP) {
+            steps.remove(name);
+            throw new InvalidCommandException(
+                    "step " + name,
+                    "leaves more than all steps together may, " + CommandOptions.HARD_CAP
+                            + " bytes: keep a reference instead");
+        }
+        owned(store.saveSteps(row.owner(), stored));
+    }
+
+    private void owned(boolean met) {
+        if (!met) {
+            tenure.lose();
+            throw new CommandLostException(row.reference());
+        }
+    }
+
+    @Override
+    public boolean isLost() {
+        return tenure.isLost();
+    }
+}

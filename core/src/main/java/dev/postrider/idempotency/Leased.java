@@ -1,0 +1,66 @@
+package dev.postrider.idempotency;
+
+import dev.postrider.error.StoreException;
+import dev.postrider.store.CommandRecord;
+
+/** Runs a claimed command outside of any transaction, under a lease that is kept up. Thread-safe. */
+final class Leased {
+
+    private final Running running;
+    private final Endings endings;
+
+    Leased(Running running, Endings endings) {
+        this.running = running;
+        this.endings = endings;
+    }
+
+    <R, X extends Exception> Ran<R> run(Request<R> request, CommandRecord row, LeasedWork<R, X> work) throws X {
+        Command.Options options = request.command().options();
+        Running.Tenure tenure = running.begin(row.owner(), options);
+        try {
+            LeaseInHand lease = new LeaseInHand(endings.store(), row, tenure, options);
+            Results.Kept<R> kept = run(request, row, work, lease);
+            return end(request, row, kept, tenure.took());
+        } finally {
+            tenure.end();
+        }
+    }
+
+    private <R, X extends Exception> Results.Kept<R> run(
+            Request<R> request, CommandRecord row, LeasedWork<R, X> work, LeaseInHand lease) throws X {
+        R value;
+        try {
+            value = work.run(lease);
+        } catch (CommandRejectedException e) {
+            return rejection(request, row, e);
+        } catch (Throwable e) {
+            endings.giveBack(request, row, e);
+            throw e;
+        }
+        try {
+            return endings.results().success(request.command(), row.owner(), value);
+        } catch (RuntimeException e) {
+            endings.forget(request, row, e);
+            throw e;
+        }
+    }
+
+    private <R> Results.Kept<R> rejection(Request<R> request, CommandRecord row, CommandRejectedException rejection) {
+        try {
+            return endings.results().rejection(request.command(), row.owner(), rejection);
+        } catch (RuntimeException e) {
+            endings.giveBack(request, row, e);
+            throw e;
+        }
+    }
+
+    private <R> Ran<R> end(Request<R> request, CommandRecord row, Results.Kept<R> kept, long nanos) {
+        try {
+            return endings.complete(row.owner(), kept.outcome())
+                    ? endings.ended(request, row, kept, nanos)
+                    : endings.lost(request, row);
+        } catch (StoreException e) {
+            return endings.unrecorded(request, row, kept, e);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package dev.postrider.idempotency;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.postrider.store.CommandClaim;
+import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandPrint;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command with all that is computed of it, once: its id and its fingerprint as it was before the work could change anything.
+ *
+ * @param request what the fingerprint was made of
+ */
+record Request<R>(Command<R> command, CommandId id, CommandPrint print, Fingerprint request) {
+
+    private static final int ABSENT = -1;
+    private static final int LONGEST_PREFIX = 8;
+
+    /** The bytes of a request, held so that nobody changes them. */
+    static final class Fingerprint {
+
+        private final byte[] bytes;
+        private final Fingerprints fingerprints;
+
+        private Fingerprint(byte[] bytes, Fingerprints fingerprints) {
+            this.bytes = bytes;
+            this.fingerprints = fingerprints;
+        }
+    }
+
+    static <R> Request<R> of(Command<R> command, Fingerprints fingerprints) {
+        byte[] bytes = command.fingerprint();
+        return new Request<>(
+                command, id(command.identity()), fingerprints.of(bytes), new Fingerprint(bytes, fingerprints));
+    }
+
+    /** Whether a record was made for the same request. */
+    boolean isSameAs(CommandPrint stored) {
+        return request.fingerprints.matches(stored, request.bytes);
+    }
+
+    /** Each field with its length before it, an absent one with a length of its own: no two identities look alike. */
+    static CommandId id(Command.Identity identity) {
+        try {
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            field(sha256, identity.tenant());
+            field(sha256, identity.caller());
+            field(sha256, identity.operation());
+            field(sha256, identity.key());
+            return new CommandId(sha256.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    private static void field(MessageDigest digest, @Nullable String text) {
+        byte[] bytes = text == null ? new byte[0] : text.getBytes(UTF_8);
+        digest.update(ByteBuffer.allocate(Integer.BYTES)
+                .putInt(text == null ? ABSENT : bytes.length)
+                .flip());
+        digest.update(bytes);
+    }
+
+    /** A claim with a token of its own. */
+    CommandClaim claim(boolean uncertainIfLost) {
+        Command.Identity identity = command.identity();
+        return new CommandClaim(
+                id,
+                new CommandClaim.Names(
+                        identity.operation(), identity.tenant(), identity.caller(), prefix(identity.key())),
+                print,
+                UUID.randomUUID(),
+                UUID.randomUUID(),
+                command.options().lease(),
+                command.options().keyTtl(),
+                uncertainIfLost);
+    }
+
+    /** Enough for an operator to tell keys apart, never enough to use one. */
+    private static String prefix(String key) {
+        return key.substring(0, Math.min(LONGEST_PREFIX, key.length() / 3));
+    }
+}

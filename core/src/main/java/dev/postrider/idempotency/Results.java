@@ -1,0 +1,190 @@
+package dev.postrider.idempotency;
+
+import dev.postrider.error.StoreException;
+import dev.postrider.internal.ErrorText;
+import dev.postrider.store.CommandOutcome;
+import dev.postrider.store.CommandOutcome.Kind;
+import dev.postrider.store.CommandOutcome.StoredResult;
+import dev.postrider.store.CommandOwner;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns results into what is stored and back. The first byte says how the rest is packed; then it is compressed if that helps, and
+ * encrypted if there is a cipher, bound to the row and to this version of it. Thread-safe.
+ */
+final class Results {
+
+    private static final int PLAIN = 0;
+    private static final int COMPRESSED = 1;
+    private static final int ENCRYPTED = 2;
+
+    private static final int WORTH_COMPRESSING = 256;
+
+    /** Above this nothing is compressed, nor believed to have been. */
+    private static final int LARGEST = 16 << 20;
+
+    private static final int REASON_LIMIT = 2000;
+
+    private final CommandOptions options;
+
+    Results(CommandOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * A result and what is stored of it.
+     *
+     * @param value what the first caller gets: the same as every later one, not what happened to be in memory
+     */
+    record Kept<R>(CommandOutcome outcome, @Nullable R value) {}
+
+    <R> Kept<R> success(Command<R> command, CommandOwner owner, @Nullable R value) {
+        return keep(command, owner, value, null);
+    }
+
+    /** @throws ClassCastException when the rejection carries another type than the command returns */
+    @SuppressWarnings("unchecked") // the codec finds out
+    <R> Kept<R> rejection(Command<R> command, CommandOwner owner, CommandRejectedException rejection) {
+        String message = rejection.getMessage();
+        return keep(
+                command, owner, (R) rejection.result(), ErrorText.clean(message == null ? "" : message, REASON_LIMIT));
+    }
+
+    private <R> Kept<R> keep(Command<R> command, CommandOwner owner, @Nullable R value, @Nullable String reason) {
+        byte[] encoded = value == null ? null : command.codec().encode(value);
+        StoredResult stored = encoded == null || value == null
+                ? StoredResult.without(Kind.NONE)
+                : store(command, owner, value, encoded);
+        CommandOutcome outcome = new CommandOutcome(
+                reason != null,
+                stored,
+                reason,
+                command.options().resultTtl(),
+                command.options().keyTtl());
+        return new Kept<>(outcome, encoded == null ? null : command.codec().decode(encoded));
+    }
+
+    /** Done, but nothing is kept of what came of it. */
+    CommandOutcome without(Command<?> command) {
+        return new CommandOutcome(
+                false,
+                StoredResult.without(Kind.OMITTED),
+                null,
+                command.options().resultTtl(),
+                command.options().keyTtl());
+    }
+
+    private <R> StoredResult store(Command<R> command, CommandOwner owner, R value, byte[] encoded) {
+        byte[] packed = pack(encoded, owner);
+        if (packed == null) {
+            R shortened = command.codec().shortened(value);
+            packed = shortened == null ? null : pack(command.codec().encode(shortened), owner);
+        }
+        return packed == null
+                ? StoredResult.without(Kind.OMITTED)
+                : StoredResult.inline(command.codec().name(), packed);
+    }
+
+    /** Null for one that has no bytes. */
+    <R> @Nullable R read(Command<R> command, CommandOwner owner, StoredResult result) {
+        byte[] bytes = result.bytes();
+        if (bytes == null) {
+            return null;
+        }
+        if (!command.codec().name().equals(result.codec())) {
+            throw new InvalidCommandException(
+                    "codec",
+                    "is '" + command.codec().name() + "', but the result was stored by '" + result.codec()
+                            + "': use that one until it is forgotten");
+        }
+        return command.codec().decode(unpack(bytes, owner));
+    }
+
+    private byte @Nullable [] pack(byte[] plain, CommandOwner owner) {
+        byte[] compressed = plain.length < WORTH_COMPRESSING || plain.length > LARGEST ? plain : deflate(plain);
+        boolean helps = compressed.length < plain.length - plain.length / 10;
+        byte[] body = helps ? compressed : plain;
+        int how = helps ? COMPRESSED : PLAIN;
+        ResultCipher cipher = options.cipher();
+        if (cipher != null && body.length <= options.maxResultBytes()) {
+            body = cipher.encrypt(body, context(owner));
+            how |= ENCRYPTED;
+        }
+        if (body.length > options.maxResultBytes()) {
+            return null;
+        }
+        return ByteBuffer.allocate(body.length + 1).put((byte) how).put(body).array();
+    }
+
+    private byte[] unpack(byte[] packed, CommandOwner owner) {
+        int how = packed.length == 0 ? -1 : packed[0];
+        if (how < PLAIN || how > (COMPRESSED | ENCRYPTED)) {
+            throw new StoreException(
+                    "The result of a command is packed in a way that this version does not know", null);
+        }
+        byte[] body = Arrays.copyOfRange(packed, 1, packed.length);
+        if ((how & ENCRYPTED) != 0) {
+            ResultCipher cipher = options.cipher();
+            if (cipher == null) {
+                throw new StoreException(
+                        "The result of a command is encrypted, but this node has no cipher: configure the one it was"
+                                + " written with",
+                        null);
+            }
+            body = cipher.decrypt(body, context(owner));
+        }
+        return (how & COMPRESSED) == 0 ? body : inflate(body);
+    }
+
+    /** The row and its fence: moved elsewhere, or kept over a later run of the same command, the bytes mean nothing. */
+    private static byte[] context(CommandOwner owner) {
+        byte[] id = owner.id().bytes();
+        return ByteBuffer.allocate(id.length + Long.BYTES)
+                .put(id)
+                .putLong(owner.fence())
+                .array();
+    }
+
+    private static byte[] deflate(byte[] plain) {
+        Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
+        try {
+            deflater.setInput(plain);
+            deflater.finish();
+            byte[] buffer = new byte[plain.length];
+            int length = deflater.deflate(buffer);
+            return deflater.finished() ? Arrays.copyOf(buffer, length) : plain;
+        } finally {
+            deflater.end();
+        }
+    }
+
+    private static byte[] inflate(byte[] compressed) {
+        Inflater inflater = new Inflater(true);
+        try {
+            inflater.setInput(compressed);
+            ByteArrayOutputStream plain = new ByteArrayOutputStream(compressed.length * 4);
+            byte[] buffer = new byte[8192];
+            while (!inflater.finished() && plain.size() <= LARGEST) {
+                int length = inflater.inflate(buffer);
+                if (length == 0 && inflater.needsInput()) {
+                    break;
+                }
+                plain.write(buffer, 0, length);
+            }
+            if (!inflater.finished()) {
+                throw new StoreException("The result of a command is cut off", null);
+            }
+            return plain.toByteArray();
+        } catch (DataFormatException e) {
+            throw new StoreException("The result of a command is damaged", e);
+        } finally {
+            inflater.end();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandOutcome.Kind;
+import dev.postrider.store.CommandOutcome.StoredResult;
+import dev.postrider.store.CommandOwner;
+import dev.postrider.store.CommandPrint;
+import dev.postrider.store.CommandRecord;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a command's row. */
+final class CommandRow {
+
+    private final ResultSet row;
+    private final Dialect dialect;
+
+    private CommandRow(ResultSet row, Dialect dialect) {
+        this.row = row;
+        this.dialect = dialect;
+    }
+
+    static Optional<CommandRecord> first(ResultSet rows, Dialect dialect) throws SQLException {
+        return rows.next() ? Optional.of(new CommandRow(rows, dialect).read()) : Optional.empty();
+    }
+
+    static CommandOwner owner(ResultSet row, Dialect dialect) throws SQLException {
+        return new CommandOwner(
+                new CommandId(row.getBytes("id")), dialect.readUuid(row, "owner"), row.getLong("fence"));
+    }
+
+    private CommandRecord read() throws SQLException {
+        Instant now = time("read_at");
+        byte[] steps = row.getBytes("steps");
+        Instant resultEnd = dialect.readTime(row, "result_expires_at");
+        return new CommandRecord(
+                owner(row, dialect),
+                dialect.readUuid(row, "reference"),
+                CommandRecord.State.valueOf(row.getString("state")),
+                new CommandPrint(row.getInt("fingerprint_version"), row.getBytes("fingerprint")),
+                row.getInt("attempts"),
+                row.getBoolean("uncertain_if_lost"),
+                ended(),
+                steps == null ? null : new CommandRecord.Steps(steps),
+                Duration.between(now, time("lease_until")),
+                Duration.between(now, time("key_expires_at")),
+                resultEnd == null ? null : Duration.between(now, resultEnd),
+                now);
+    }
+
+    private CommandRecord.@Nullable Ended ended() throws SQLException {
+        String outcome = row.getString("outcome");
+        if (outcome == null) {
+            return null;
+        }
+        Kind kind = Kind.valueOf(row.getString("result_kind"));
+        byte[] bytes = row.getBytes("result");
+        StoredResult result = kind == Kind.INLINE && bytes != null
+                ? StoredResult.inline(row.getString("result_codec"), bytes)
+                : StoredResult.without(kind == Kind.INLINE ? Kind.DROPPED : kind);
+        String reason = row.getString("reason");
+        return new CommandRecord.Ended(outcome.equals("REJECTED"), result, reason == null ? "" : reason);
+    }
+
+    private Instant time(String column) throws SQLException {
+        return Objects.requireNonNull(dialect.readTime(row, column), column);
+    }
+}
