@@ -1,6 +1,7 @@
 package dev.postrider;
 
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
@@ -143,6 +144,11 @@ public final class Postrider implements AutoCloseable {
     /** Claims and outcomes for a loop of one's own, without the dispatcher. */
     public MessageStore store() {
         return store;
+    }
+
+    /** For operators, who end the uncertainty about commands. */
+    public CommandAdmin commandAdmin() {
+        return database.commandAdmin();
     }
 
     public Admin admin() {

@@ -5,6 +5,7 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
+import dev.postrider.store.SweptCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
@@ -60,6 +61,7 @@ final class Housekeeper {
             lastRound = time.nanos();
             summarise(period);
             attempt("purge", this::purge);
+            attempt("sweep commands", this::sweepCommands);
         }
         return pause();
     }
@@ -100,6 +102,20 @@ final class Housekeeper {
         int keys = inChunks(limit -> retention.purgeKeys(options.keyRetention(), limit));
         if (archived + dead + keys > 0) {
             events.on(new Event.Purged(archived, dead, keys));
+        }
+    }
+
+    private void sweepCommands() {
+        SweptCommands all = new SweptCommands(0, 0, 0);
+        for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
+            SweptCommands swept = retention.sweepCommands(options.purgeBatch());
+            all = all.plus(swept);
+            if (swept.total() < options.purgeBatch()) {
+                break;
+            }
+        }
+        if (all.total() > 0) {
+            events.on(new Event.CommandsSwept(all.results(), all.removed(), all.uncertain()));
         }
     }
 

@@ -73,6 +73,34 @@ public final class LogListener implements EventListener {
             log.debug("OUTBOX_WORKER_BLOCK {}", named(e.message()));
         } else if (event instanceof Event.Released e) {
             log.debug("OUTBOX_WORKER_RELEASE {}", named(e.message()));
+        } else {
+            onCommand(event);
+        }
+    }
+
+    private static void onCommand(Event event) {
+        if (event instanceof Event.CommandClaimed e) {
+            log.debug("COMMAND_CLAIM op={} ref={} attempt={}", value(e.operation()), e.reference(), e.attempt());
+        } else if (event instanceof Event.CommandCompleted e) {
+            log.debug(
+                    "COMMAND_COMPLETE op={} ref={} rejected={} took_ms={}",
+                    value(e.operation()),
+                    e.reference(),
+                    e.rejected(),
+                    e.took().toMillis());
+        } else if (event instanceof Event.CommandFailed e) {
+            log.debug(
+                    "COMMAND_FAIL op={} ref={} attempt={} error={}",
+                    value(e.operation()),
+                    e.reference(),
+                    e.attempt(),
+                    value(e.error()));
+        } else if (event instanceof Event.CommandReplayed e) {
+            log.debug("COMMAND_REPLAY op={} ref={}", value(e.operation()), e.reference());
+        } else if (event instanceof Event.CommandConflict e) {
+            log.debug("COMMAND_CONFLICT op={}", value(e.operation()));
+        } else if (event instanceof Event.CommandMismatch e) {
+            log.debug("COMMAND_MISMATCH op={}", value(e.operation()));
         }
     }
 
@@ -113,6 +141,19 @@ public final class LogListener implements EventListener {
             log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.FoundLate e) {
             log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.CommandTakenOver e) {
+            log.warn("COMMAND_TAKE_OVER op={} ref={} attempt={}", value(e.operation()), e.reference(), e.attempt());
+        } else if (event instanceof Event.CommandLost e) {
+            log.warn("COMMAND_LOST op={} ref={}", value(e.operation()), e.reference());
+        } else if (event instanceof Event.CommandUncertain e) {
+            log.warn("COMMAND_UNCERTAIN op={} ref={}", value(e.operation()), e.reference());
+        } else if (event instanceof Event.CommandsSwept e) {
+            log.atLevel(e.uncertain() > 0 ? Level.WARN : Level.INFO)
+                    .log(
+                            "COMMAND_SWEEP results={} removed={} uncertain={}",
+                            e.results(),
+                            e.removed(),
+                            e.uncertain());
         } else if (event instanceof Event.StoreFailed e) {
             log.warn(
                     "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",

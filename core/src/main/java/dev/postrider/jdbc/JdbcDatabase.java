@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -190,6 +191,10 @@ public final class JdbcDatabase {
 
     public RetentionStore retention() {
         return new JdbcRetentionStore(sessions, dialect);
+    }
+
+    public CommandAdmin commandAdmin() {
+        return new JdbcCommandAdmin(sessions, dialect);
     }
 
     public Admin admin() {

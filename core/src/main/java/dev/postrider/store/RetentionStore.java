@@ -16,4 +16,10 @@ public interface RetentionStore {
 
     /** Idempotency keys, by the time they were first used; never one whose message is still waiting or dead. */
     int purgeKeys(Duration age, int limit);
+
+    /**
+     * Commands, by the times that each was given: drops results, then removes rows, up to so many of each; and calls those uncertain
+     * whose owner was lost after something may have happened elsewhere. Never one whose owner lives, or that is uncertain.
+     */
+    SweptCommands sweepCommands(int limit);
 }

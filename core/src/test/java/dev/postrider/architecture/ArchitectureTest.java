@@ -84,7 +84,7 @@ final class ArchitectureTest {
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry(
                     "admin",
-                    Set.of("Admin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredMessage", "TopicStatus")),
+                    Set.of("Admin", "CommandAdmin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredCommand", "StoredMessage", "TopicStatus")),
             Map.entry(
                     "dispatch",
                     Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Heartbeat", "Topic")),
@@ -104,7 +104,8 @@ final class ArchitectureTest {
             Map.entry(
                     "idempotency",
                     Set.of(
-                            "Background",
+                            "AesGcmCipher",
+ "Background",
                             "Command",
                             "CommandLostException",
                             "CommandOptions",
@@ -162,6 +163,7 @@ final class ArchitectureTest {
                             "RetentionStore",
                             "Settlement",
                             "Stores",
+ "SweptCommands",
                             "TopicDeclaration",
                             "Transactions",
                             "HandOver")),

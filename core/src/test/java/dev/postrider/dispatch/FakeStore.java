@@ -11,6 +11,7 @@ import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.Settlement;
+import dev.postrider.store.SweptCommands;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -143,6 +144,12 @@ final class FakeStore implements MessageStore, RetentionStore {
     @Override
     public int purgeKeys(Duration age, int limit) {
         return purge("keys");
+    }
+
+    @Override
+    public SweptCommands sweepCommands(int limit) {
+        int swept = onPurge.applyAsInt("commands");
+        return new SweptCommands(0, swept, 0);
     }
 
     private int purge(String kind) {

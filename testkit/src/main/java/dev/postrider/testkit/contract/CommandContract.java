@@ -44,6 +44,7 @@ public abstract class CommandContract extends DatabaseContract {
 
     private final List<Event> events = new CopyOnWriteArrayList<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<Future<?>> stuck = new CopyOnWriteArrayList<>();
     private Commands commands;
     private Postrider postrider;
 
@@ -107,11 +108,11 @@ public abstract class CommandContract extends DatabaseContract {
 
     protected final void claimed(String key) throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
-        threads.submit(() -> commands.run(command(key), tx -> {
+        stuck.add(threads.submit(() -> commands.run(command(key), tx -> {
             inside.countDown();
             new CountDownLatch(1).await();
             return "never";
-        }));
+        })));
         assertThat(inside.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
     }
 

@@ -1,0 +1,156 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.CommandAdmin;
+import dev.postrider.admin.StoredCommand;
+import dev.postrider.error.InvalidConfigurationException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Looks at commands and resolves them over JDBC. */
+final class JdbcCommandAdmin implements CommandAdmin {
+
+    private static final String COLUMNS =
+            "SELECT reference, operation, tenant, caller, key_prefix, state, effect_started, attempts, reason, created_at,"
+                    + " updated_at, lease_until, key_expires_at, {now} AS read_at FROM {command} ";
+
+    private static final String UNCERTAIN = COLUMNS + "WHERE state = 'UNCERTAIN' ORDER BY created_at LIMIT ?";
+
+    private static final String STUCK =
+            COLUMNS + "WHERE state = 'IN_PROGRESS' AND lease_until <= {now} ORDER BY created_at LIMIT ?";
+
+    private static final String FIND = COLUMNS + "WHERE reference = ?";
+
+    private static final String OPEN =
+            " WHERE reference = ? AND (state = 'UNCERTAIN' OR state = 'IN_PROGRESS' AND lease_until <= {now})";
+
+    /** With the next fence and a token that nobody has, so that an owner who lives after all cannot end it another way. */
+    private static final String COMPLETE = """
+            UPDATE {command}
+            SET state = 'COMPLETED', outcome = 'SUCCESS', result_kind = 'DROPPED', owner = ?, fence = fence + 1, steps = NULL,
+                updated_at = {now}, completed_at = {now},
+                key_expires_at = CASE WHEN key_expires_at > {later} THEN key_expires_at ELSE {later} END
+            """ + OPEN;
+
+    private static final String FAIL =
+            "UPDATE {command} SET state = 'FAILED', owner = ?, fence = fence + 1, updated_at = {now}" + OPEN;
+
+    private static final String RELEASE = "DELETE FROM {command}" + OPEN;
+
+    private static final String AUDIT =
+            "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, 'command', ?, ?)";
+
+    private static final int LIST_LIMIT = 1000;
+
+    private static final long DAY_MICROS = 86_400_000_000L;
+
+    private final Sessions sessions;
+    private final Dialect dialect;
+
+    JdbcCommandAdmin(Sessions sessions, Dialect dialect) {
+        this.sessions = sessions;
+        this.dialect = dialect;
+    }
+
+    @Override
+    public List<StoredCommand> uncertain(int limit) {
+        return list(UNCERTAIN, limit);
+    }
+
+    @Override
+    public List<StoredCommand> stuck(int limit) {
+        return list(STUCK, limit);
+    }
+
+    private List<StoredCommand> list(String select, int limit) {
+        if (limit < 1 || limit > LIST_LIMIT) {
+            throw new InvalidConfigurationException("limit", "must be 1 to " + LIST_LIMIT + ", but is " + limit);
+        }
+        return sessions.statement(
+                "list commands",
+                connection -> dialect.query(connection, select, binder -> binder.integer(limit), this::commands));
+    }
+
+    @Override
+    public Optional<StoredCommand> find(UUID reference) {
+        return sessions.statement("find a command", connection -> find(connection, reference));
+    }
+
+    private Optional<StoredCommand> find(Connection connection, UUID reference) throws SQLException {
+        return dialect.query(connection, FIND, binder -> binder.uuid(reference), this::commands).stream()
+                .findFirst();
+    }
+
+    private List<StoredCommand> commands(ResultSet row) throws SQLException {
+        List<StoredCommand> commands = new ArrayList<>();
+        while (row.next()) {
+            StoredCommand.State state = StoredCommand.State.valueOf(row.getString("state"));
+            Instant leaseUntil = time(row, "lease_until");
+            boolean stuck =
+                    state == StoredCommand.State.IN_PROGRESS && !leaseUntil.isAfter(time(row, "read_at"));
+            commands.add(new StoredCommand(
+                    dialect.readUuid(row, "reference"),
+                    row.getString("operation"),
+                    row.getString("tenant"),
+                    row.getString("caller"),
+                    row.getString("key_prefix"),
+                    state,
+                    stuck,
+                    row.getBoolean("effect_started"),
+                    row.getInt("attempts"),
+                    row.getString("reason"),
+                    time(row, "created_at"),
+                    time(row, "updated_at"),
+                    leaseUntil,
+                    time(row, "key_expires_at")));
+        }
+        return commands;
+    }
+
+    private Instant time(ResultSet row, String column) throws SQLException {
+        return Objects.requireNonNull(dialect.readTime(row, column), column);
+    }
+
+    /** The change is conditional, so two operators at once make one change and one entry in the audit. */
+    @Override
+    public Resolved resolve(UUID reference, Resolution resolution, String operator) {
+        return sessions.transaction("resolve a command", connection -> {
+            Optional<StoredCommand> found = find(connection, reference);
+            if (found.isEmpty()) {
+                return Resolved.NOT_FOUND;
+            }
+            if (change(connection, reference, resolution) == 0) {
+                return Resolved.NOT_OPEN;
+            }
+            dialect.update(
+                    connection,
+                    AUDIT,
+                    binder -> binder.text(operator)
+                            .text("COMMAND_" + resolution.name())
+                            .text(found.get().operation())
+                            .uuid(reference));
+            return Resolved.DONE;
+        });
+    }
+
+    private int change(Connection connection, UUID reference, Resolution resolution) throws SQLException {
+        UUID nobody = UUID.randomUUID();
+        return switch (resolution) {
+            case COMPLETED ->
+                dialect.update(connection, COMPLETE, binder -> binder.uuid(nobody)
+                        .number(DAY_MICROS)
+                        .number(DAY_MICROS)
+                        .uuid(reference));
+            case FAILED ->
+                dialect.update(
+                        connection, FAIL, binder -> binder.uuid(nobody).uuid(reference));
+            case RELEASED -> dialect.update(connection, RELEASE, binder -> binder.uuid(reference));
+        };
+    }
+}
