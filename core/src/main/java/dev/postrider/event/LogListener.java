@@ -149,11 +149,7 @@ public final class LogListener implements EventListener {
             log.warn("COMMAND_UNCERTAIN op={} ref={}", value(e.operation()), e.reference());
         } else if (event instanceof Event.CommandsSwept e) {
             log.atLevel(e.uncertain() > 0 ? Level.WARN : Level.INFO)
-                    .log(
-                            "COMMAND_SWEEP results={} removed={} uncertain={}",
-                            e.results(),
-                            e.removed(),
-                            e.uncertain());
+                    .log("COMMAND_SWEEP results={} removed={} uncertain={}", e.results(), e.removed(), e.uncertain());
         } else if (event instanceof Event.StoreFailed e) {
             log.warn(
                     "OUTBOX_WORKER_STORE_FAIL doing={} retry_ms={} error={}",

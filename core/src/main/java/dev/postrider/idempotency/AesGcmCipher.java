@@ -81,7 +81,13 @@ public final class AesGcmCipher implements ResultCipher {
         byte[] nonce = new byte[NONCE];
         byte[] sealed = new byte[encrypted.length - HEADER - NONCE];
         in.get(header).get(nonce).get(sealed);
-        return run(Cipher.DECRYPT_MODE, ByteBuffer.wrap(header, 1, Integer.BYTES).getInt(), nonce, header, context, sealed);
+        return run(
+                Cipher.DECRYPT_MODE,
+                ByteBuffer.wrap(header, 1, Integer.BYTES).getInt(),
+                nonce,
+                header,
+                context,
+                sealed);
     }
 
     private static byte[] header(int key) {

@@ -92,8 +92,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
         while (row.next()) {
             StoredCommand.State state = StoredCommand.State.valueOf(row.getString("state"));
             Instant leaseUntil = time(row, "lease_until");
-            boolean stuck =
-                    state == StoredCommand.State.IN_PROGRESS && !leaseUntil.isAfter(time(row, "read_at"));
+            boolean stuck = state == StoredCommand.State.IN_PROGRESS && !leaseUntil.isAfter(time(row, "read_at"));
             commands.add(new StoredCommand(
                     dialect.readUuid(row, "reference"),
                     row.getString("operation"),
@@ -143,13 +142,15 @@ final class JdbcCommandAdmin implements CommandAdmin {
         UUID nobody = UUID.randomUUID();
         return switch (resolution) {
             case COMPLETED ->
-                dialect.update(connection, COMPLETE, binder -> binder.uuid(nobody)
-                        .number(DAY_MICROS)
-                        .number(DAY_MICROS)
-                        .uuid(reference));
-            case FAILED ->
                 dialect.update(
-                        connection, FAIL, binder -> binder.uuid(nobody).uuid(reference));
+                        connection,
+                        COMPLETE,
+                        binder -> binder.uuid(nobody)
+                                .number(DAY_MICROS)
+                                .number(DAY_MICROS)
+                                .uuid(reference));
+            case FAILED ->
+                dialect.update(connection, FAIL, binder -> binder.uuid(nobody).uuid(reference));
             case RELEASED -> dialect.update(connection, RELEASE, binder -> binder.uuid(reference));
         };
     }

@@ -42,7 +42,6 @@ final class JdbcRetentionStore implements RetentionStore {
     }
 
     private int sweep(String lock, String change, int limit) {
-        return sessions.transaction(
-                "sweep commands", connection -> commands.sweep(connection, lock, change, limit));
+        return sessions.transaction("sweep commands", connection -> commands.sweep(connection, lock, change, limit));
     }
 }

@@ -84,7 +84,16 @@ final class ArchitectureTest {
             Map.entry("", Set.of("Postrider", "PostriderBuilder")),
             Map.entry(
                     "admin",
-                    Set.of("Admin", "CommandAdmin", "HeldKey", "LaneStatus", "NodeStatus", "Repair", "StoredCommand", "StoredMessage", "TopicStatus")),
+                    Set.of(
+                            "Admin",
+                            "CommandAdmin",
+                            "HeldKey",
+                            "LaneStatus",
+                            "NodeStatus",
+                            "Repair",
+                            "StoredCommand",
+                            "StoredMessage",
+                            "TopicStatus")),
             Map.entry(
                     "dispatch",
                     Set.of("DispatchOptions", "Dispatcher", "Doorbell", "FailurePolicy", "Heartbeat", "Topic")),
@@ -105,7 +114,7 @@ final class ArchitectureTest {
                     "idempotency",
                     Set.of(
                             "AesGcmCipher",
- "Background",
+                            "Background",
                             "Command",
                             "CommandLostException",
                             "CommandOptions",
@@ -163,7 +172,7 @@ final class ArchitectureTest {
                             "RetentionStore",
                             "Settlement",
                             "Stores",
- "SweptCommands",
+                            "SweptCommands",
                             "TopicDeclaration",
                             "Transactions",
                             "HandOver")),
