@@ -38,7 +38,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,23 +89,16 @@ public abstract class IdempotencyKeyContract {
         return true;
     }
 
-    @BeforeEach
-    void useCommands() {
-        commands.real = commands();
-    }
-
     /** Passes on to the real ones unless a test wants trouble. */
-    private static final class Troubled implements Commands {
-        volatile @Nullable Commands real;
+    private final class Troubled implements Commands {
         volatile boolean unavailable;
         final AtomicReference<@Nullable CommandResult<HttpAnswer>> scripted = new AtomicReference<>();
 
         private Commands real() {
-            Commands commands = real;
-            if (unavailable || commands == null) {
+            if (unavailable) {
                 throw new StoreUnavailableException("Not there", new IllegalStateException("as the test asked"));
             }
-            return commands;
+            return commands();
         }
 
         @Override
