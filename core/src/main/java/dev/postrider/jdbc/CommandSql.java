@@ -19,12 +19,12 @@ final class CommandSql {
 
     static final String FIND = "SELECT " + COLUMNS + " FROM {command} WHERE id = ?";
 
-    /** A failed one, or one whose owner is taken for dead: the same command goes on. The fence tells whether anybody was quicker. */
+    /** A failed one, or one whose owner is taken for dead: the same command goes on. Owner and fence tell whether anybody was quicker. */
     static final String RETAKE = """
             UPDATE {command}
             SET state = 'IN_PROGRESS', owner = ?, fence = fence + 1, lease_micros = ?, lease_until = {later}, uncertain_if_lost = ?,
                 effect_started = FALSE, attempts = attempts + 1, reason = NULL, updated_at = {now}, key_expires_at = {later}
-            WHERE id = ? AND fence = ?
+            WHERE id = ? AND owner = ? AND fence = ?
               AND (state = 'FAILED' OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
             """;
 
@@ -36,7 +36,7 @@ final class CommandSql {
                 attempts = 1, fingerprint = ?, fingerprint_version = ?, steps = NULL, outcome = NULL, result_kind = NULL,
                 result_codec = NULL, result = NULL, reason = NULL, created_at = {now}, updated_at = {now}, completed_at = NULL,
                 result_expires_at = NULL, key_expires_at = {later}
-            WHERE id = ? AND fence = ? AND key_expires_at <= {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND key_expires_at <= {now}
               AND (state IN ('COMPLETED', 'FAILED') OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
             """;
 
@@ -56,7 +56,7 @@ final class CommandSql {
 
     static final String DOUBT = """
             UPDATE {command} SET state = 'UNCERTAIN', updated_at = {now}
-            WHERE id = ? AND fence = ? AND state = 'IN_PROGRESS' AND lease_until <= {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS' AND lease_until <= {now}
             """;
 
     static final String START_EFFECT = """

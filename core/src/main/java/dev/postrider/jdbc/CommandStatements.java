@@ -83,29 +83,29 @@ final class CommandStatements {
         return dialect.update(
                 connection,
                 CommandSql.RETAKE,
-                binder -> binder.uuid(claim.owner())
-                        .micros(claim.lease())
-                        .micros(claim.lease())
-                        .flag(claim.uncertainIfLost())
-                        .micros(claim.keyTtl())
-                        .bytes(claim.id().bytes())
-                        .number(found.owner().fence()));
+                binder -> bindOwner(
+                        binder.uuid(claim.owner())
+                                .micros(claim.lease())
+                                .micros(claim.lease())
+                                .flag(claim.uncertainIfLost())
+                                .micros(claim.keyTtl()),
+                        found.owner()));
     }
 
     private int restart(Connection connection, CommandClaim claim, CommandRecord found) throws SQLException {
         return dialect.update(
                 connection,
                 CommandSql.RESTART,
-                binder -> bindNames(binder, claim)
-                        .uuid(claim.owner())
-                        .micros(claim.lease())
-                        .micros(claim.lease())
-                        .flag(claim.uncertainIfLost())
-                        .bytes(claim.print().bytes())
-                        .integer(claim.print().version())
-                        .micros(claim.keyTtl())
-                        .bytes(claim.id().bytes())
-                        .number(found.owner().fence()));
+                binder -> bindOwner(
+                        bindNames(binder, claim)
+                                .uuid(claim.owner())
+                                .micros(claim.lease())
+                                .micros(claim.lease())
+                                .flag(claim.uncertainIfLost())
+                                .bytes(claim.print().bytes())
+                                .integer(claim.print().version())
+                                .micros(claim.keyTtl()),
+                        found.owner()));
     }
 
     boolean complete(Connection connection, CommandOwner owner, CommandOutcome outcome) throws SQLException {
@@ -138,12 +138,7 @@ final class CommandStatements {
     }
 
     boolean doubt(Connection connection, CommandRecord found) throws SQLException {
-        return dialect.update(
-                        connection,
-                        CommandSql.DOUBT,
-                        binder -> binder.bytes(found.owner().id().bytes())
-                                .number(found.owner().fence()))
-                == 1;
+        return dialect.update(connection, CommandSql.DOUBT, binder -> bindOwner(binder, found.owner())) == 1;
     }
 
     boolean startEffect(Connection connection, CommandOwner owner, boolean uncertainIfLost) throws SQLException {

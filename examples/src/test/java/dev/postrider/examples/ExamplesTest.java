@@ -52,6 +52,18 @@ class ExamplesTest {
     }
 
     @Test
+    void retriedCommandIsDoneOnce() throws Exception {
+        assertThat(saidBy(RetriedCommand::run))
+                .containsExactly(
+                        "placed 42",
+                        "placed 42, as before",
+                        "this key was used for another order",
+                        "there is no such order",
+                        "there is no such order, as before",
+                        "1 order");
+    }
+
+    @Test
     void deterministicKeyMakesOneMessagePerEvent() throws Exception {
         assertThat(saidBy(OncePerEvent::run))
                 .containsExactly(

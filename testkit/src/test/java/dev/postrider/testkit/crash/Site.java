@@ -96,6 +96,15 @@ final class Site implements AutoCloseable {
         return child(name, ProducerProgram.class, arguments);
     }
 
+    /** A process that is connected and runs the commands that it is told, until it dies. */
+    Child commander(String name) {
+        return child(name, CommandProgram.class, Orders.arguments(database));
+    }
+
+    DataSource dataSource() {
+        return pool;
+    }
+
     /** A process that is connected and, when it is started, delivers the ledger to the receiver. */
     Child ledgerWorker(String name, int port) {
         List<String> arguments = new ArrayList<>(Orders.arguments(database));

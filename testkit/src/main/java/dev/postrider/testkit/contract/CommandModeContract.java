@@ -1,0 +1,465 @@
+package dev.postrider.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.event.Event;
+import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.Command.OnLostLease;
+import dev.postrider.idempotency.CommandLostException;
+import dev.postrider.idempotency.CommandRejectedException;
+import dev.postrider.idempotency.CommandResult;
+import dev.postrider.idempotency.Commands;
+import dev.postrider.idempotency.OutcomeProbe;
+import dev.postrider.idempotency.ResultCodecs;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Commands in the caller's own transaction, and commands whose effect is elsewhere. */
+public abstract class CommandModeContract extends CommandFixture {
+
+    private static final Duration SHORT = Duration.ofMillis(200);
+
+    /** Callers who were told to run their transaction again. */
+    private final List<TransactionConflictException> conflicts = new CopyOnWriteArrayList<>();
+
+    private Command<String> impatient(String key) {
+        return builder(key).with(options -> options.withJoinWait(SHORT)).returningText();
+    }
+
+    // In the caller's transaction
+
+    @Test
+    void joinedCommandCommitsWithTheCallersTransaction() throws Exception {
+        try (Connection connection = transaction()) {
+            CommandResult<String> first = commands.join(connection, command("k"), tx -> {
+                tx.stage(message().build());
+                return effect(tx, "a");
+            });
+            assertThat(first.orElseThrow()).isEqualTo("done a");
+            assertThat(first.isReplayed()).isFalse();
+            connection.commit();
+        }
+        assertThat(effects()).containsExactly("a");
+        assertThat(live()).isEqualTo(1);
+        try (Connection connection = transaction()) {
+            CommandResult<String> second = commands.join(connection, command("k"), tx -> effect(tx, "b"));
+            assertThat(second.orElseThrow()).isEqualTo("done a");
+            assertThat(second.isReplayed()).isTrue();
+            connection.commit();
+        }
+        assertThat(commands.run(command("k"), tx -> effect(tx, "c")).orElseThrow())
+                .isEqualTo("done a");
+        assertThat(effects()).containsExactly("a");
+    }
+
+    @Test
+    void joinedCommandIsGoneWithTheCallersRollback() throws Exception {
+        try (Connection connection = transaction()) {
+            commands.join(connection, command("k"), tx -> effect(tx, "a"));
+            connection.rollback();
+        }
+        assertThat(effects()).isEmpty();
+        assertThat(row("state")).isEqualTo("none");
+    }
+
+    @Test
+    void failureOfJoinedWorkUndoesItAndLeavesTheRestOfTheTransaction() throws Exception {
+        try (Connection connection = transaction()) {
+            insertEffect(connection, "before");
+            assertThatThrownBy(() -> commands.join(connection, command("k"), tx -> {
+                        effect(tx, "a");
+                        tx.stage(message().build());
+                        throw new IllegalStateException("no");
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            insertEffect(connection, "later");
+            connection.commit();
+        }
+        assertThat(effects()).containsExactly("before", "later");
+        assertThat(live()).isZero();
+        assertThat(row("state")).as("the key is free").isEqualTo("none");
+    }
+
+    @Test
+    void rejectionOfJoinedWorkUndoesItAndIsKept() throws Exception {
+        try (Connection connection = transaction()) {
+            insertEffect(connection, "before");
+            CommandResult<String> no = commands.join(connection, command("k"), tx -> {
+                effect(tx, "a");
+                tx.stage(message().build());
+                throw new CommandRejectedException("never");
+            });
+            assertThat(no).isInstanceOf(CommandResult.Rejected.class);
+            connection.commit();
+        }
+        assertThat(effects()).containsExactly("before");
+        assertThat(live()).isZero();
+        assertThat(commands.run(command("k"), tx -> effect(tx, "b")))
+                .isInstanceOfSatisfying(
+                        CommandResult.Rejected.class,
+                        no -> assertThat(no.reason()).isEqualTo("never"));
+    }
+
+    @Test
+    void joinWaitsNoLongerThanItMayAndTheTransactionGoesOn() throws Exception {
+        needsConcurrency();
+        try (Connection holder = transaction();
+                Connection second = transaction()) {
+            commands.join(holder, command("k"), tx -> effect(tx, "holder"));
+            insertEffect(second, "before");
+            String timeout = lockTimeout(second);
+
+            CommandResult<String> busy = commands.join(second, impatient("k"), tx -> effect(tx, "second"));
+
+            assertThat(busy)
+                    .isInstanceOfSatisfying(
+                            CommandResult.InProgress.class,
+                            now -> assertThat(now.reference()).isNull());
+            assertThat(lockTimeout(second)).as("is as it was").isEqualTo(timeout);
+            second.commit();
+            holder.commit();
+        }
+        assertThat(effects()).containsExactly("before", "holder");
+    }
+
+    /** The session's setting that a bounded wait must restore. */
+    private static String lockTimeout(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        String sql = product.equals("PostgreSQL")
+                ? "SELECT current_setting('lock_timeout')"
+                : "SELECT @@innodb_lock_wait_timeout";
+        try (var statement = connection.createStatement();
+                var row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    @Test
+    void whoeverWaitsForAJoinedCommandGetsItsResultOrItsTurn() throws Exception {
+        needsConcurrency();
+        for (boolean commits : new boolean[] {true, false}) {
+            String key = "k" + commits;
+            try (Connection holder = transaction()) {
+                commands.join(holder, command(key), tx -> effect(tx, "holder"));
+                CountDownLatch asking = new CountDownLatch(1);
+                Future<CommandResult<String>> waiting = threads.submit(() -> {
+                    try (Connection second = transaction()) {
+                        asking.countDown();
+                        CommandResult<String> result = commands.join(second, command(key), tx -> effect(tx, "second"));
+                        second.commit();
+                        return result;
+                    }
+                });
+                assertThat(asking.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
+                if (commits) {
+                    holder.commit();
+                } else {
+                    holder.rollback();
+                }
+                CommandResult<String> result = waiting.get(PATIENCE, TimeUnit.SECONDS);
+                assertThat(result.orElseThrow()).isEqualTo(commits ? "done holder" : "done second");
+                assertThat(result.isReplayed()).isEqualTo(commits);
+            }
+        }
+        assertThat(effects()).containsExactly("holder", "second");
+    }
+
+    /** On MySQL and MariaDB the second and third used to share a lock when the first rolled back, and one of them died of it. */
+    @Test
+    void manyInsertersOfOneKeyHaveOneEffectWhenTheFirstRollsBack() throws Exception {
+        needsConcurrency();
+        int others = 4;
+        CyclicBarrier together = new CyclicBarrier(others + 1);
+        AtomicInteger ran = new AtomicInteger();
+        List<Future<Boolean>> waiting;
+        try (Connection first = transaction()) {
+            commands.join(first, command("k"), tx -> effect(tx, "first"));
+            waiting = IntStream.range(0, others)
+                    .mapToObj(i -> threads.submit(() -> {
+                        together.await(PATIENCE, TimeUnit.SECONDS);
+                        return joinUntilDone(ran);
+                    }))
+                    .toList();
+            together.await(PATIENCE, TimeUnit.SECONDS);
+            first.rollback();
+        }
+        for (Future<Boolean> one : waiting) {
+            assertThat(one.get(PATIENCE, TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(ran).hasValue(1);
+        assertThat(effects()).containsExactly("another");
+    }
+
+    /** As a caller does who is told to run his transaction again. */
+    private boolean joinUntilDone(AtomicInteger ran) throws SQLException {
+        while (true) {
+            try (Connection connection = transaction()) {
+                CommandResult<String> result = commands.join(connection, command("k"), tx -> effect(tx, "another"));
+                connection.commit();
+                if (result.isCompleted()) {
+                    ran.addAndGet(result.isReplayed() ? 0 : 1);
+                    return true;
+                }
+            } catch (TransactionConflictException e) {
+                conflicts.add(e);
+            }
+        }
+    }
+
+    @Test
+    void joinRefusesAConnectionWithoutATransaction() throws Exception {
+        try (Connection connection = dataSource().getConnection()) {
+            assertThatThrownBy(() -> commands.join(connection, command("k"), tx -> effect(tx, "a")))
+                    .isInstanceOf(UnusableConnectionException.class);
+        }
+        assertThat(row("state")).isEqualTo("none");
+    }
+
+    // Under a lease
+
+    @Test
+    void leasedCommandRunsOnceAndIsReplayed() {
+        AtomicInteger calls = new AtomicInteger();
+        CommandResult<String> first = commands.lease(command("k"), lease -> "call " + calls.incrementAndGet());
+        CommandResult<String> second = commands.lease(command("k"), lease -> "call " + calls.incrementAndGet());
+
+        assertThat(first.orElseThrow()).isEqualTo("call 1");
+        assertThat(second.orElseThrow()).isEqualTo("call 1");
+        assertThat(second.isReplayed()).isTrue();
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void rejectionOfLeasedWorkIsKeptAndFailureIsRetried() {
+        assertThat(commands.lease(command("no"), lease -> {
+                    throw new CommandRejectedException("never");
+                }))
+                .isInstanceOf(CommandResult.Rejected.class);
+        assertThat(commands.lease(command("no"), lease -> "yes")).isInstanceOf(CommandResult.Rejected.class);
+
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    throw new IllegalStateException();
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(commands.lease(command("k"), lease -> "attempt " + lease.attempt())
+                        .orElseThrow())
+                .isEqualTo("attempt 2");
+    }
+
+    @Test
+    void leaseLostBeforeTheEffectIsTakenOver() throws Exception {
+        Zombie zombie = zombie("k", false, builder("k").returningText());
+
+        assertThat(node(builder -> builder)
+                        .commands()
+                        .lease(command("k"), lease -> "heir " + lease.attempt())
+                        .orElseThrow())
+                .isEqualTo("heir 2");
+        assertThat(zombie.end()).isEqualTo(new CommandResult.Completed<>(zombie.reference(), "heir 2", true));
+    }
+
+    @Test
+    void leaseLostAfterTheEffectBeganIsUncertainUntilAnOperatorSays() throws Exception {
+        Zombie zombie = zombie("k", true, command("k"));
+        Commands other = node(builder -> builder).commands();
+
+        assertThat(other.lease(command("k"), lease -> "heir"))
+                .isEqualTo(new CommandResult.Uncertain<>(zombie.reference()));
+        assertThat(other.lease(command("k"), lease -> "heir")).isInstanceOf(CommandResult.Uncertain.class);
+        assertThat(row("state")).isEqualTo("UNCERTAIN");
+        assertThat(events(Event.CommandUncertain.class)).hasSize(1);
+    }
+
+    @Test
+    void ownerThatComesBackEndsTheUncertainty() throws Exception {
+        Zombie zombie = zombie("k", true, command("k"));
+        Commands other = node(builder -> builder).commands();
+        assertThat(other.lease(command("k"), lease -> "heir")).isInstanceOf(CommandResult.Uncertain.class);
+
+        assertThat(zombie.end().orElseThrow()).isEqualTo("zombie");
+        assertThat(other.lease(command("k"), lease -> "heir").orElseThrow()).isEqualTo("zombie");
+    }
+
+    @Test
+    void policyDecidesOverTheMode() throws Exception {
+        Command<String> careful = builder("careful")
+                .with(options -> options.onLostLease(OnLostLease.UNCERTAIN))
+                .returningText();
+        zombie("careful", false, careful);
+        assertThat(node(builder -> builder).commands().lease(careful, lease -> "heir"))
+                .isInstanceOf(CommandResult.Uncertain.class);
+
+        Command<String> bold = builder("bold")
+                .with(options -> options.onLostLease(OnLostLease.TAKE_OVER))
+                .returningText();
+        zombie("bold", true, bold);
+        assertThat(node(builder -> builder)
+                        .commands()
+                        .lease(bold, lease -> "heir")
+                        .orElseThrow())
+                .isEqualTo("heir");
+    }
+
+    @Test
+    void probeEndsTheUncertainty() throws Exception {
+        AtomicReference<OutcomeProbe.Finding<String>> finding =
+                new AtomicReference<>(new OutcomeProbe.Finding<>(OutcomeProbe.Kind.UNKNOWN, null));
+        Zombie happened = zombie("k", true, command("k"));
+        Command<String> probed = command("k").probedBy(reference -> {
+            assertThat(reference).isEqualTo(happened.reference());
+            return Objects.requireNonNull(finding.get());
+        });
+        Commands other = node(builder -> builder).commands();
+        assertThat(other.lease(probed, lease -> "heir")).isInstanceOf(CommandResult.Uncertain.class);
+
+        finding.set(new OutcomeProbe.Finding<>(OutcomeProbe.Kind.HAPPENED, "found"));
+        assertThat(other.lease(probed, lease -> "heir").orElseThrow()).isEqualTo("found");
+
+        Command<String> again =
+                command("k2").probedBy(reference -> new OutcomeProbe.Finding<>(OutcomeProbe.Kind.DID_NOT_HAPPEN, null));
+        zombie("k2", true, command("k2"));
+        assertThat(other.lease(again, lease -> "heir " + lease.attempt()).orElseThrow())
+                .isEqualTo("heir 2");
+    }
+
+    @Test
+    void tooManyFailuresAreUncertain() {
+        Command<String> twice =
+                builder("k").with(options -> options.withMaxAttempts(2)).returningText();
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> commands.run(twice, tx -> {
+                        throw new IllegalStateException();
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(commands.run(twice, tx -> "third")).isInstanceOf(CommandResult.Uncertain.class);
+    }
+
+    @Test
+    void finishedStepsAreNotDoneAgainAndDownstreamKeysStayTheSame() throws Exception {
+        AtomicInteger reserved = new AtomicInteger();
+        AtomicReference<UUID> firstKey = new AtomicReference<>();
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    firstKey.set(lease.downstreamKey("charge"));
+                    lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet());
+                    throw new IllegalStateException("between two steps");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        CommandResult<String> again = commands.lease(command("k"), lease -> {
+            assertThat(lease.downstreamKey("charge")).isEqualTo(firstKey.get());
+            assertThat(lease.downstreamKey("other")).isNotEqualTo(firstKey.get());
+            return String.valueOf(lease.step("reserve", ResultCodecs.text(), () -> "r" + reserved.incrementAndGet()));
+        });
+
+        assertThat(again.orElseThrow()).isEqualTo("r1");
+        assertThat(reserved).hasValue(1);
+    }
+
+    @Test
+    void ownerThatWasReplacedCanNeitherBeginAnEffectNorKeepAStep() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicBoolean lost = new AtomicBoolean();
+        Future<CommandResult<String>> zombie = threads.submit(() -> commands.lease(command("k"), lease -> {
+            inside.countDown();
+            goOn.await();
+            assertThatThrownBy(lease::externalEffectStarted).isInstanceOf(CommandLostException.class);
+            assertThatThrownBy(() -> lease.step("s", ResultCodecs.text(), () -> "late"))
+                    .isInstanceOf(CommandLostException.class);
+            lost.set(lease.isLost());
+            return "zombie";
+        }));
+        assertThat(inside.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
+        expireLease();
+        node(builder -> builder).commands().lease(command("k"), lease -> "heir");
+        goOn.countDown();
+
+        assertThat(zombie.get(PATIENCE, TimeUnit.SECONDS).orElseThrow()).isEqualTo("heir");
+        assertThat(lost).isTrue();
+    }
+
+    /** Kept up although the work takes far longer than its lease; and not any more when its longest run time is over. */
+    @Test
+    void heartbeatKeepsUpTheLeaseUntilTheLongestRunTime() throws Exception {
+        Duration lease = Duration.ofMillis(1500);
+        Command<String> slow = builder("k")
+                .with(options -> options.withLease(lease).withMaxRunTime(Duration.ofSeconds(4)))
+                .returningText();
+        Commands other = node(builder -> builder).commands();
+        CountDownLatch inside = new CountDownLatch(1);
+        Future<CommandResult<String>> running = threads.submit(() -> commands.run(slow, tx -> {
+            inside.countDown();
+            new CountDownLatch(1).await();
+            return "never";
+        }));
+        assertThat(inside.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
+        long begun = System.nanoTime();
+
+        // Asks again and again until it gets the command: not before the lease could first be over without a heartbeat.
+        CommandResult<String> result = other.run(slow, tx -> "heir");
+        while (!result.isCompleted()) {
+            assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE));
+            result = other.run(slow, tx -> "heir");
+        }
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(lease.multipliedBy(2));
+        assertThat(result.orElseThrow()).isEqualTo("heir");
+        assertThat(running.cancel(true)).isTrue();
+    }
+
+    /** A leased command whose owner is silent for longer than its lease. */
+    private Zombie zombie(String key, boolean withEffect, Command<String> command) throws Exception {
+        Zombie zombie = new Zombie(threads, node(builder -> builder).commands(), command, withEffect);
+        assertThat(zombie.inside.await(PATIENCE, TimeUnit.SECONDS)).as(key).isTrue();
+        expireLease();
+        return zombie;
+    }
+
+    private static final class Zombie {
+        private final CountDownLatch inside = new CountDownLatch(1);
+        private final CountDownLatch goOn = new CountDownLatch(1);
+        private final AtomicReference<UUID> reference = new AtomicReference<>();
+        private final Future<CommandResult<String>> result;
+
+        Zombie(ExecutorService threads, Commands commands, Command<String> command, boolean withEffect) {
+            result = threads.submit(() -> commands.lease(command, lease -> {
+                if (withEffect) {
+                    lease.externalEffectStarted();
+                }
+                reference.set(lease.reference());
+                inside.countDown();
+                goOn.await();
+                return "zombie";
+            }));
+        }
+
+        UUID reference() {
+            return Objects.requireNonNull(reference.get());
+        }
+
+        CommandResult<String> end() throws Exception {
+            goOn.countDown();
+            return result.get(PATIENCE, TimeUnit.SECONDS);
+        }
+    }
+}
