@@ -60,6 +60,7 @@ final class ArchitectureTest {
             Map.entry("store", List.of("error", "message", "outbox")),
             Map.entry("inbox", List.of("error", "event", "message", "outbox", "store")),
             Map.entry("idempotency", List.of("error", "event", "internal", "message", "outbox", "store")),
+            Map.entry("idempotency.http", List.of("error", "idempotency", "internal")),
             Map.entry("admin", List.of("message")),
             Map.entry("event", List.of("internal", "message")),
             Map.entry("transport", List.of("error", "message")),
@@ -138,6 +139,16 @@ final class ArchitectureTest {
                             "ResultCipher",
                             "ResultCodec",
                             "ResultCodecs")),
+            Map.entry(
+                    "idempotency.http",
+                    Set.of(
+                            "AnswerBuffer",
+                            "HttpAnswer",
+                            "HttpCall",
+                            "IdempotencyKey",
+                            "KeyedEndpoint",
+                            "KeyedHandler",
+                            "LeasedHandler")),
             Map.entry("inbox", Set.of("Inbox", "InboxWork", "MessageHandler", "ProcessResult")),
             Map.entry("internal", Set.of("ErrorText", "Json")),
             Map.entry("jdbc", Set.of("JdbcDatabase", "JdbcOptions")),
@@ -295,9 +306,23 @@ final class ArchitectureTest {
     @Test
     void coreNeedsTheJdkSlf4jAndJspecifyOnly() {
         classes()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".idempotency.http")
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(ROOT + "..", "java..", "javax..", "org.slf4j..", "org.jspecify..")
+                .check(HOUSE);
+    }
+
+    /** The JDK's own server: a module of every JDK, but not of every runtime image. */
+    @Test
+    void onlyTheRoomOfIdempotencyKeysKnowsTheServerOfTheJdk() {
+        classes()
+                .that()
+                .resideInAPackage(ROOT + ".idempotency.http")
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(ROOT + "..", "java..", "com.sun.net.httpserver", "org.slf4j..", "org.jspecify..")
                 .check(HOUSE);
     }
 

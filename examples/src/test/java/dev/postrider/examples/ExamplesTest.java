@@ -158,6 +158,19 @@ class ExamplesTest {
     }
 
     @Test
+    void paymentThatIsSentAgainIsPaidOnce() throws Exception {
+        assertThat(saidBy(IdempotentPayments::run))
+                .containsExactly(
+                        "ada: 201 {\"paid\": 42}",
+                        "ada: 201 {\"paid\": 42}, replayed",
+                        "ada: 422 key-reused",
+                        "bob: 201 {\"paid\": 44}",
+                        "ada: 400 not a payment",
+                        "ada: 400 missing-key",
+                        "orders paid: 2");
+    }
+
+    @Test
     void everyExampleHasItsTest() throws Exception {
         String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {

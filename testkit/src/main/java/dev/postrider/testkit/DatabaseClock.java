@@ -14,6 +14,9 @@ import javax.sql.DataSource;
  */
 public final class DatabaseClock {
 
+    private static final List<String> COMMAND_TIMES =
+            List.of("lease_until", "created_at", "updated_at", "completed_at", "result_expires_at", "key_expires_at");
+
     private final DataSource dataSource;
     private final String tablePrefix;
 
@@ -38,6 +41,7 @@ public final class DatabaseClock {
             shift(statement, "inbox_mark", List.of("seen_at"), minus);
             shift(statement, "lane", List.of("until"), minus);
             shift(statement, "node", List.of("until"), minus);
+            shift(statement, "command", COMMAND_TIMES, minus);
             if (!connection.getAutoCommit()) {
                 connection.commit();
             }

@@ -1,0 +1,40 @@
+package dev.postrider.idempotency.http;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a key: an Item of RFC 9651 that is a String. Unless strict, also without the quotes, as most clients send it. Its
+ * parameters are parsed and ignored. Immutable.
+ *
+ * @param shortest of the key itself, without quotes
+ * @param pattern that the whole key must match, or null
+ */
+record KeySyntax(boolean strict, int shortest, @Nullable Pattern pattern) {
+
+    static final int LONGEST = 255;
+
+    static final Pattern UUID =
+            Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
+
+    static final Pattern UUID_V7 =
+            Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}");
+
+    /** Longer field lines are not looked at: a key with every character escaped, and room for parameters. */
+    private static final int LONGEST_LINE = 1024;
+
+    /** @return null when this is no key */
+    @Nullable
+    String read(List<String> lines) {
+        // several lines combine to a list, which is no Item
+        if (lines.size() != 1 || lines.get(0).length() > LONGEST_LINE) {
+            return null;
+        }
+        String key = StructuredItem.read(lines.get(0), strict);
+        if (key == null || key.isBlank() || key.length() < shortest || key.length() > LONGEST) {
+            return null;
+        }
+        return pattern == null || pattern.matcher(key).matches() ? key : null;
+    }
+}

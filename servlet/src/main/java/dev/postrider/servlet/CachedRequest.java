@@ -1,0 +1,165 @@
+package dev.postrider.servlet;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.Part;
+import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.Charset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A request whose body was read and can be read again, once per instance. For one thread. */
+final class CachedRequest extends HttpServletRequestWrapper {
+
+    private static final String ASYNC =
+            "A request with an idempotency key cannot be asynchronous: its answer is recorded in the"
+                    + " transaction of the call that handles it. Answer before the call returns";
+
+    private final byte[] body;
+    private final ServletInputStream in;
+    private @Nullable BufferedReader reader;
+    private @Nullable Map<String, String[]> parameters;
+
+    CachedRequest(HttpServletRequest request, byte[] body) {
+        super(request);
+        this.body = body;
+        this.in = new CachedStream(body);
+    }
+
+    @Override
+    public ServletInputStream getInputStream() {
+        return in;
+    }
+
+    @Override
+    public BufferedReader getReader() {
+        if (reader == null) {
+            String encoding = getCharacterEncoding();
+            Charset charset = encoding == null ? ISO_8859_1 : Charset.forName(encoding);
+            reader = new BufferedReader(new InputStreamReader(in, charset));
+        }
+        return reader;
+    }
+
+    /** The container finds the body of a form already read, so those parameters are read from here. */
+    @Override
+    public Map<String, String[]> getParameterMap() {
+        if (parameters == null) {
+            parameters = RequestBody.isForm(getContentType()) ? withForm() : super.getParameterMap();
+        }
+        return parameters;
+    }
+
+    private Map<String, String[]> withForm() {
+        Map<String, List<String>> all = new LinkedHashMap<>(Form.parse(getQueryString(), this));
+        Form.parse(new String(body, ISO_8859_1), this)
+                .forEach((name, values) ->
+                        all.computeIfAbsent(name, absent -> new ArrayList<>()).addAll(values));
+        Map<String, String[]> merged = new LinkedHashMap<>();
+        all.forEach((name, values) -> merged.put(name, values.toArray(String[]::new)));
+        return Collections.unmodifiableMap(merged);
+    }
+
+    @Override
+    public @Nullable String getParameter(String name) {
+        String[] values = getParameterMap().get(name);
+        return values == null ? null : values[0];
+    }
+
+    @Override
+    public String @Nullable [] getParameterValues(String name) {
+        String[] values = getParameterMap().get(name);
+        return values == null ? null : Arrays.copyOf(values, values.length);
+    }
+
+    @Override
+    public Enumeration<String> getParameterNames() {
+        return Collections.enumeration(getParameterMap().keySet());
+    }
+
+    @Override
+    public Collection<Part> getParts() throws ServletException {
+        throw multipart();
+    }
+
+    @Override
+    public Part getPart(String name) throws ServletException {
+        throw multipart();
+    }
+
+    private static ServletException multipart() {
+        return new ServletException(
+                "A request with an idempotency key cannot be multipart: upload first, and send a reference");
+    }
+
+    @Override
+    public boolean isAsyncSupported() {
+        return false;
+    }
+
+    @Override
+    public AsyncContext startAsync() {
+        throw new IllegalStateException(ASYNC);
+    }
+
+    @Override
+    public AsyncContext startAsync(ServletRequest request, ServletResponse response) {
+        throw new IllegalStateException(ASYNC);
+    }
+
+    private static final class CachedStream extends ServletInputStream {
+
+        private final ByteArrayInputStream bytes;
+
+        CachedStream(byte[] body) {
+            this.bytes = new ByteArrayInputStream(body);
+        }
+
+        @Override
+        public int read() {
+            return bytes.read();
+        }
+
+        @Override
+        public int read(byte[] target, int from, int length) {
+            return bytes.read(target, from, length);
+        }
+
+        @Override
+        public int available() {
+            return bytes.available();
+        }
+
+        @Override
+        public boolean isFinished() {
+            return bytes.available() == 0;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void setReadListener(ReadListener listener) {
+            throw new IllegalStateException(ASYNC);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package dev.postrider.servlet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.CommandResult;
+import dev.postrider.idempotency.CommandWork;
+import dev.postrider.idempotency.Commands;
+import dev.postrider.idempotency.LeasedWork;
+import dev.postrider.idempotency.http.IdempotencyKey;
+import dev.postrider.testkit.InMemoryCommands;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is of servlets only. */
+@Timeout(60)
+final class IdempotencyKeyFilterTest {
+
+    @FunctionalInterface
+    private interface Service {
+        void handle(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException;
+    }
+
+    private static final IdempotencyKey KEY = IdempotencyKey.required("payments.charge");
+
+    private final InMemoryCommands commands = new InMemoryCommands();
+    private final AtomicInteger runs = new AtomicInteger();
+    private @Nullable JettyServer server;
+
+    @AfterEach
+    void stop() throws Exception {
+        if (server != null) {
+            server.stop();
+        }
+    }
+
+    private void serve(Service service) throws Exception {
+        serve(List.of(new IdempotencyKeyFilter(KEY, commands)), service);
+    }
+
+    private void serve(List<Filter> filters, Service service) throws Exception {
+        server = new JettyServer(filters, new HttpServlet() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected void service(HttpServletRequest request, HttpServletResponse response)
+                    throws ServletException, IOException {
+                runs.incrementAndGet();
+                // this version of Jetty spells its own default in the letters of the locale, which here are Turkish
+                response.setCharacterEncoding("utf-8");
+                service.handle(request, response);
+            }
+        });
+    }
+
+    private HttpResponse<String> post(String type, String body) throws Exception {
+        if (server == null) {
+            throw new IllegalStateException("nothing is served");
+        }
+        HttpRequest request = HttpRequest.newBuilder(server.uri())
+                .header("Content-Type", type)
+                .header("Idempotency-Key", "k")
+                .header(JettyServer.USER, "ada")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private HttpResponse<String> post() throws Exception {
+        return post("application/json", "{}");
+    }
+
+    private static boolean isReplay(HttpResponse<String> response) {
+        return response.headers().firstValue("Idempotency-Replayed").isPresent();
+    }
+
+    @Test
+    void parametersOfAFormAreThereAlthoughItsBodyWasRead() throws Exception {
+        serve((request, response) -> response.getWriter()
+                .print(request.getParameter("amount") + "/"
+                        + String.join("+", request.getParameterValues("item")) + "/"
+                        + request.getParameterMap().size()));
+        String form = "application/x-www-form-urlencoded";
+        assertThat(post(form, "amount=4%32&item=a&item=b+c").body()).isEqualTo("42/a+b c/2");
+        assertThat(post(form, "amount=43&item=a").statusCode()).isEqualTo(422);
+    }
+
+    /** Otherwise two forms would look the same, and the second would get the first one's answer. */
+    @Test
+    void bodyThatWasReadBeforeIsAnErrorOfTheServer() throws Exception {
+        Filter greedy = (request, response, chain) -> {
+            request.getParameter("amount");
+            chain.doFilter(request, response);
+        };
+        serve(List.of(greedy, new IdempotencyKeyFilter(KEY, commands)), (request, response) -> {});
+        HttpResponse<String> response = post("application/x-www-form-urlencoded", "amount=42");
+        assertThat(response.statusCode()).isEqualTo(500);
+        assertThat(response.body()).contains("put the filter before");
+        assertThat(runs).hasValue(0);
+        assertThat(commands.size()).isZero();
+    }
+
+    @Test
+    void asynchronousRequestIsRefused() throws Exception {
+        AtomicReference<@Nullable String> refusal = new AtomicReference<>();
+        serve((request, response) -> {
+            assertThat(request.isAsyncSupported()).isFalse();
+            try {
+                request.startAsync();
+            } catch (IllegalStateException e) {
+                refusal.set(e.getMessage());
+                throw e;
+            }
+        });
+        assertThat(post().statusCode()).isEqualTo(500);
+        assertThat(refusal.get()).contains("cannot be asynchronous");
+        post();
+        assertThat(runs).as("nothing was recorded").hasValue(2);
+    }
+
+    @Test
+    void errorPageIsMadeByTheContainerOnce() throws Exception {
+        serve((request, response) -> response.sendError(409, "no money"));
+        HttpResponse<String> first = post();
+        assertThat(first.statusCode()).isEqualTo(409);
+        assertThat(first.body()).contains("no money");
+        HttpResponse<String> replay = post();
+        assertThat(replay.statusCode()).isEqualTo(409);
+        assertThat(isReplay(replay)).isTrue();
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void redirectIsReplayed() throws Exception {
+        serve((request, response) -> response.sendRedirect("/payments/7"));
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.statusCode()).isEqualTo(302);
+            assertThat(response.headers().firstValue("Location")).hasValue("/payments/7");
+            assertThat(isReplay(response)).isEqualTo(replay);
+        }
+    }
+
+    @Test
+    void writerHasTheEncodingOfTheAnswer() throws Exception {
+        serve((request, response) -> {
+            response.setContentType("text/plain; charset=iso-8859-9");
+            response.getWriter().print("größer, ığş");
+        });
+        HttpResponse<String> first = post();
+        HttpResponse<String> replay = post();
+        assertThat(first.body()).isEqualTo("größer, ığş");
+        assertThat(replay.body()).isEqualTo("größer, ığş");
+        assertThat(replay.headers().firstValue("Content-Type"))
+                .isEqualTo(first.headers().firstValue("Content-Type"));
+    }
+
+    @Test
+    void readerReadsTheBody() throws Exception {
+        serve((request, response) ->
+                response.getWriter().print(request.getReader().readLine()));
+        assertThat(post("application/json; charset=utf-8", "größer").body()).isEqualTo("größer");
+        assertThat(post("application/json; charset=utf-8", "größer").body()).isEqualTo("größer");
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void headersOfWhoeverIsInFrontAreFreshAndThereOnce() throws Exception {
+        serve((request, response) -> {
+            response.addCookie(new Cookie("session", "secret"));
+            response.setStatus(204);
+        });
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.statusCode()).isEqualTo(204);
+            assertThat(response.headers().allValues("Access-Control-Allow-Origin"))
+                    .containsExactly("https://example.org");
+            assertThat(response.headers().firstValue("Set-Cookie").isPresent()).isEqualTo(!replay);
+        }
+    }
+
+    /** What is behind a filter cannot run twice for one request, so the client is asked to come again. */
+    @Test
+    void transactionThatGaveWayLeavesNothingOfItsAnswer() throws Exception {
+        serve(List.of(new IdempotencyKeyFilter(KEY, new TriesTwice(commands))), (request, response) -> {
+            response.addCookie(new Cookie("session", "secret"));
+            response.setHeader("Location", "/payments/7");
+            response.getWriter().print("paid");
+        });
+        HttpResponse<String> response = post();
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.body()).contains("transaction-conflict").doesNotContain("paid");
+        assertThat(response.headers().firstValue("Retry-After")).isPresent();
+        assertThat(response.headers().firstValue("Set-Cookie")).isEmpty();
+        assertThat(response.headers().firstValue("Location")).isEmpty();
+        assertThat(response.headers().firstValue("Access-Control-Allow-Origin")).isPresent();
+        assertThat(runs).hasValue(1);
+    }
+
+    /** Commands whose first transaction is always chosen to give way. */
+    private record TriesTwice(Commands commands) implements Commands {
+
+        @Override
+        public <R, X extends Exception> CommandResult<R> run(Command<R> command, CommandWork<R, X> work) throws X {
+            List<Object> tries = new ArrayList<>();
+            return commands.<R, X>run(command, transaction -> {
+                tries.add(transaction);
+                R lost = work.run(transaction);
+                if (tries.size() == 1) {
+                    work.run(transaction);
+                }
+                throw new TransactionConflictException(new SQLException("after " + lost, "40001"));
+            });
+        }
+
+        @Override
+        public <R, X extends Exception> CommandResult<R> join(
+                Connection connection, Command<R> command, CommandWork<R, X> work) throws X {
+            return commands.join(connection, command, work);
+        }
+
+        @Override
+        public <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X {
+            return commands.lease(command, work);
+        }
+    }
+}
