@@ -71,6 +71,11 @@ public final class DurableInbox {
                 throw new InvalidConfigurationException(
                         "inbox." + consumer + "." + name, "is declared twice: keep one, which may take several types");
             }
+            if (types.isEmpty()) {
+                throw new InvalidConfigurationException(
+                        "inbox." + consumer + "." + name,
+                        "takes no type: name one, or '" + InboxHandler.ANY_TYPE + "'");
+            }
             types.forEach(type -> handlers.add(new InboxHandler(consumer, name, type)));
             return this;
         }

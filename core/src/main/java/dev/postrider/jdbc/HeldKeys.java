@@ -10,8 +10,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +51,7 @@ final class HeldKeys {
     /** What waits behind a head that is gone. */
     private static final String HEADLESS = """
             SELECT b.seq, b.id, b.state, b.topic_id, b.lane, b.tenant, b.ordering_key FROM {message} b
-            WHERE b.state = 'BLOCKED' AND b.topic_id = ? AND b.lane = ?
+            WHERE b.state = 'BLOCKED' AND b.topic_id = ? AND b.lane IN ({values})
               AND NOT EXISTS (
                   SELECT 1 FROM {message} w
                   WHERE w.topic_id = b.topic_id AND w.lane = b.lane AND w.ordering_key = b.ordering_key
@@ -179,11 +182,32 @@ final class HeldKeys {
         return next.isPresent();
     }
 
-    /** The same for all keys of a lane: whoever removed a head may have been lost before it could say so. */
+    /** The lanes that have keys without a head: whoever removed it may have been lost before it could say so. Locks nothing. */
+    Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+        Set<Integer> headless = new TreeSet<>();
+        headless(connection, topicId, lanes).forEach(row -> headless.add(row.lane()));
+        return headless;
+    }
+
+    /** As {@link #goOnWithout}, for all keys of a lane. */
     int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
         lockOnly(connection, topicId, lane);
-        List<Row> heads = dialect.query(
-                connection, HEADLESS, binder -> binder.integer(topicId).integer(lane), rows -> {
+        int moved = 0;
+        for (Row head : headless(connection, topicId, List.of(lane))) {
+            if (lockBlocked(connection, head)) {
+                goOn(connection, head, "attempts");
+                moved++;
+            }
+        }
+        return moved;
+    }
+
+    private List<Row> headless(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+        return dialect.query(
+                connection,
+                LockingDialect.in(HEADLESS, lanes.size()),
+                binder -> LockingDialect.bindIntegers(binder.integer(topicId), lanes),
+                rows -> {
                     List<Row> found = new ArrayList<>();
                     while (rows.next()) {
                         Row row = ordered(rows);
@@ -193,14 +217,6 @@ final class HeldKeys {
                     }
                     return found;
                 });
-        int moved = 0;
-        for (Row head : heads) {
-            if (lockBlocked(connection, head)) {
-                goOn(connection, head, "attempts");
-                moved++;
-            }
-        }
-        return moved;
     }
 
     /** One that is being handled at this moment is left alone: waiting for it would keep the lane from everybody. */

@@ -140,7 +140,12 @@ final class JdbcLaneStore implements LaneStore {
 
     /** A lost holder may have handled a message, and not have got to the next one of its key. */
     private void goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
-        for (int lane : lanes) {
+        Set<Integer> headless = lanes.isEmpty()
+                ? Set.of()
+                : sessions.statement(
+                        "look for keys without a head",
+                        connection -> heldKeys.lanesWithoutHeads(connection, topicId, lanes));
+        for (int lane : headless) {
             sessions.transaction("go on with keys", connection -> heldKeys.goOnWithoutHeads(connection, topicId, lane));
         }
     }
