@@ -3,7 +3,10 @@ package dev.postrider.idempotency;
 import dev.postrider.outbox.UnitOfWork;
 import java.util.UUID;
 
-/** The transaction of a command. Use it from one thread, within the call that it was given to. */
+/**
+ * The transaction of a command. Messages that are sent through it carry the command's reference as their correlation and causation,
+ * unless they say otherwise. Use it from one thread, within the call that it was given to.
+ */
 public interface CommandTransaction extends UnitOfWork {
 
     /** What this command is known by to operators and to {@link CommandResult.Uncertain}; the same in every attempt. */

@@ -1,15 +1,19 @@
 package dev.postrider.idempotency;
 
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.UUID;
 
-/** What the work of a command sees of its transaction. */
+/** What the work of a command sees of its transaction. Messages that it sends are consequences of the command, and say so. */
 final class JoinedCommand implements CommandTransaction {
 
     private final UnitOfWork unit;
@@ -42,16 +46,40 @@ final class JoinedCommand implements CommandTransaction {
 
     @Override
     public void stage(Message message) {
-        unit.stage(message);
+        unit.stage(caused(message));
     }
 
     @Override
     public void stage(Collection<Message> messages) {
-        unit.stage(messages);
+        unit.stage(caused(messages));
     }
 
     @Override
     public Outbox outbox() {
-        return unit.outbox();
+        Outbox outbox = unit.outbox();
+        return new Outbox() {
+            @Override
+            public Enqueued enqueue(Message message) {
+                return outbox.enqueue(caused(message));
+            }
+
+            @Override
+            public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                return outbox.enqueueAll(caused(messages));
+            }
+        };
+    }
+
+    private List<Message> caused(Collection<Message> messages) {
+        List<Message> caused = new ArrayList<>(messages.size());
+        messages.forEach(message -> caused.add(caused(message)));
+        return caused;
+    }
+
+    private Message caused(Message message) {
+        if (message == null) {
+            throw new InvalidMessageException("message", "is missing");
+        }
+        return message.causedBy(row.reference());
     }
 }

@@ -85,6 +85,15 @@ public record Message(
      */
     public Message causedBy(Message cause) {
         String conversation = cause.correlationId != null ? cause.correlationId : cause.id.toString();
+        return causedBy(conversation, cause.id.toString(), cause.trace);
+    }
+
+    /** The same for a cause that is no message, such as a command, and begins a conversation. */
+    public Message causedBy(UUID cause) {
+        return causedBy(cause.toString(), cause.toString(), null);
+    }
+
+    private Message causedBy(String conversation, String cause, @Nullable TraceContext causesTrace) {
         return new Message(
                 id,
                 topic,
@@ -95,8 +104,8 @@ public record Message(
                 payload,
                 headers,
                 correlationId != null ? correlationId : conversation,
-                causationId != null ? causationId : cause.id.toString(),
-                trace != null ? trace : cause.trace,
+                causationId != null ? causationId : cause,
+                trace != null ? trace : causesTrace,
                 occurredAt,
                 source,
                 subject,

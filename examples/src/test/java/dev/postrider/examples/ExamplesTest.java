@@ -171,6 +171,15 @@ class ExamplesTest {
     }
 
     @Test
+    void requestCommandMessageAndHandlerAreOneConversation() throws Exception {
+        assertThat(saidBy(OneConversation::run))
+                .containsExactly(
+                        "answer placed 42, and again placed 42",
+                        "invoice.created {\"order\": 42} in conversation request-7",
+                        "orders: 1");
+    }
+
+    @Test
     void everyExampleHasItsTest() throws Exception {
         String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {
