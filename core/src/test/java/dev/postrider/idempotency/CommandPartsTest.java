@@ -86,7 +86,8 @@ final class CommandPartsTest {
         assertThat(pace.retryAfter("op", minute)).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
         pace.took("op", Duration.ofSeconds(20).toNanos());
         assertThat(pace.retryAfter("op", minute)).isBetween(Duration.ofSeconds(15), Duration.ofSeconds(25));
-        assertThat(pace.retryAfter("op", Duration.ofSeconds(4))).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(5));
+        assertThat(pace.retryAfter("op", Duration.ofSeconds(4)))
+                .isBetween(Duration.ofSeconds(3), Duration.ofSeconds(5));
         assertThat(pace.retryAfter("op", Duration.ZERO)).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
     }
 
