@@ -88,8 +88,9 @@ public final class Postrider implements AutoCloseable {
     }
 
     /**
-     * Checks the schema, registers the declared topics, and begins to deliver those that have a destination. A process that only
-     * writes leaves it out.
+     * Checks the schema, registers the declared topics, and begins to deliver those that have a destination. Commands and
+     * received messages that are past their time are forgotten by started processes only; one that declares no topic does nothing else. A
+     * process that only writes leaves it out.
      *
      * @throws dev.postrider.error.SchemaMismatchException when the tables are missing or of another version; names the fix
      */

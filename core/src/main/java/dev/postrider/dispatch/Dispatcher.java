@@ -24,6 +24,7 @@ public final class Dispatcher implements AutoCloseable {
 
     private final Stores stores;
     private final List<Topic> topics;
+    private final boolean onlyKeepsHouse;
     private final DispatchOptions options;
     private final EventListener events;
     private final @Nullable Bell bell;
@@ -48,6 +49,7 @@ public final class Dispatcher implements AutoCloseable {
             Doorbell.@Nullable Line line) {
         this.stores = stores;
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
+        this.onlyKeepsHouse = topics.isEmpty();
         this.options = options;
         this.events = new EventListeners(List.of(events));
         this.bell = line == null ? null : new Bell(line, Time.system(), this.events);
@@ -79,12 +81,12 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Begins to deliver. A second call changes nothing; after {@link #stop} a new dispatcher is needed. */
+    /** Begins to deliver; without any topics, to forget what is past its time, which is part of it. A second call changes nothing; after {@link #stop} a new dispatcher is needed. */
     public synchronized void start() {
         if (stopped) {
             throw new IllegalStateException("This dispatcher was stopped: build a new one");
         }
-        if (topics.isEmpty()) {
+        if (topics.isEmpty() && !onlyKeepsHouse) {
             throw new InvalidConfigurationException(
                     "topics",
                     "have no destination on this node: declare at least one with deliver(…), or do not start");

@@ -333,6 +333,27 @@ final class DispatcherTest {
     }
 
     @Test
+    void withoutTopicsItOnlyKeepsHouse() throws Exception {
+        CountDownLatch swept = new CountDownLatch(1);
+        store.onPurge = kind -> {
+            if (kind.equals("commands")) {
+                swept.countDown();
+            }
+            return 0;
+        };
+        DispatchOptions options = DispatchOptions.builder()
+                .housekeepingInterval(Duration.ofMillis(100))
+                .build();
+        Dispatcher dispatcher = new Dispatcher(stores, List.of(), options, NOBODY);
+
+        dispatcher.start();
+
+        assertThat(swept.await(10, TimeUnit.SECONDS)).isTrue();
+        dispatcher.stop();
+        assertThat(store.claims).isEmpty();
+    }
+
+    @Test
     void topicDeclaredTwiceIsRefused() {
         Topic topic = handler(delivery -> {});
 

@@ -48,8 +48,8 @@ final class InboxPurge implements Measurement {
                 + " FROM generate_series(1, " + old + ")"));
         arena.settle();
         try (Postrider purging = Postrider.on(arena.pool())
-                .topic("purging", topic -> topic.deliver(delivery -> {}))
-                .dispatch(dispatch -> dispatch.inboxRetention(Duration.ofDays(30)))
+                .dispatch(dispatch ->
+                        dispatch.housekeepingInterval(Duration.ofMillis(100)).inboxRetention(Duration.ofDays(30)))
                 .build()) {
             purging.start();
             return Load.full(inbox, bench.scale().load());
