@@ -212,7 +212,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
         for (CompletableFuture<HttpResponse<String>> one : all) {
             statuses.add(one.get().statusCode());
         }
-        assertThat(statuses).containsOnly(201, 409).contains(201);
+        assertThat(statuses).isSubsetOf(201, 409).contains(201);
         assertEffects(1);
     }
 }
