@@ -22,7 +22,8 @@ final class DatabaseCommandsTest {
 
     @Test
     void migrateBringsTheTablesInAndSaysSoOnce() {
-        assertThat(run("migrate")).isEqualTo(new Cli(0, line("The tables are up to date now: applied 3 versions."), ""));
+        assertThat(run("migrate"))
+                .isEqualTo(new Cli(0, line("The tables are up to date now: applied 3 versions."), ""));
         assertThat(run("migrate")).isEqualTo(new Cli(0, line("The tables were up to date."), ""));
         assertThat(run("status").exitCode()).isZero();
     }
