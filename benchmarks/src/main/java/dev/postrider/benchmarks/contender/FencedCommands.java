@@ -14,7 +14,10 @@ public final class FencedCommands extends Effects {
 
     private final DataSource dataSource;
     private final Postrider postrider;
-    private Commands commands;
+    private final Commands commands;
+
+    /** What is remembered in memory is of another phase. */
+    private volatile int phase;
 
     public FencedCommands(Arena arena, DataSource dataSource) {
         super("command", arena, List.of("postrider_command"));
@@ -33,15 +36,21 @@ public final class FencedCommands extends Effects {
     }
 
     @Override
-    public void transact(Order order) throws SQLException {
-        run(commands, order, false);
+    public void clear() {
+        super.clear();
+        phase = phase + 1;
     }
 
-    private static void run(Commands commands, Order order, boolean replayed) throws SQLException {
+    @Override
+    public void transact(Order order) throws SQLException {
+        run(commands, order, phase, false);
+    }
+
+    private static void run(Commands commands, Order order, int phase, boolean replayed) throws SQLException {
         CommandResult<String> result = commands.run(
                 Command.named("orders.place")
                         .anyCaller()
-                        .key("order-" + order.number())
+                        .key("order-" + phase + "-" + order.number())
                         .fingerprint(order.json())
                         .returningText(),
                 transaction -> {
@@ -55,20 +64,22 @@ public final class FencedCommands extends Effects {
 
     /** As another process, which has run none of them and remembers nothing, answers the same commands. */
     public Replays replays() {
-        return new Replays(postrider(dataSource));
+        return new Replays(postrider(dataSource), phase);
     }
 
     /** Answers commands that are done. */
     public static final class Replays implements AutoCloseable {
 
         private final Postrider other;
+        private final int phase;
 
-        private Replays(Postrider other) {
+        private Replays(Postrider other, int phase) {
             this.other = other;
+            this.phase = phase;
         }
 
         public void replay(Order order) throws SQLException {
-            run(other.commands(), order, true);
+            run(other.commands(), order, phase, true);
         }
 
         @Override
