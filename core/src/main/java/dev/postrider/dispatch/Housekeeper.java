@@ -19,6 +19,8 @@ final class Housekeeper {
     /** Chunks of one kind in one round; what is left waits for the next. */
     private static final int CHUNKS = 200;
 
+    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+
     private final MessageStore store;
     private final RetentionStore retention;
     private final DispatchOptions options;
@@ -29,6 +31,7 @@ final class Housekeeper {
     private final Supplier<Tally> tally;
     private Tally lastTally;
     private long lastRound;
+    private final Waiter stopped = new Waiter();
     private volatile boolean stopping;
 
     Housekeeper(
@@ -70,6 +73,7 @@ final class Housekeeper {
     /** Ends a round under way after the chunk it is at. */
     void stop() {
         stopping = true;
+        stopped.signal();
     }
 
     private Duration pause() {
@@ -112,11 +116,13 @@ final class Housekeeper {
     private void sweepCommands() {
         SweptCommands all = new SweptCommands(0, 0, 0);
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
+            long start = time.nanos();
             SweptCommands swept = retention.sweepCommands(options.purgeBatch());
             all = all.plus(swept);
             if (swept.total() < options.purgeBatch()) {
                 break;
             }
+            leaveRoom(time.nanos() - start);
         }
         if (all.total() > 0) {
             events.on(new Event.CommandsSwept(all.results(), all.removed(), all.uncertain()));
@@ -126,13 +132,25 @@ final class Housekeeper {
     private int inChunks(IntUnaryOperator purge) {
         int total = 0;
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
+            long start = time.nanos();
             int removed = purge.applyAsInt(options.purgeBatch());
             total += removed;
             if (removed < options.purgeBatch()) {
                 break;
             }
+            leaveRoom(time.nanos() - start);
         }
         return total;
+    }
+
+    /** Rests twice as long as the chunk took: nobody waits for a purge, but others wait for the database. */
+    private void leaveRoom(long took) {
+        try {
+            stopped.await(Duration.ofNanos(Math.min(2 * took, LONGEST_REST.toNanos())));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            stopping = true;
+        }
     }
 
     private void summarise(Duration period) {

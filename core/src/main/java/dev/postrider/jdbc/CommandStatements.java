@@ -33,10 +33,9 @@ final class CommandStatements {
     /** @param inTransaction whether what is written may still be rolled back, and what is read be older than the newest */
     CommandRecord claim(Connection connection, CommandClaim claim, boolean inTransaction) throws SQLException {
         for (int race = 0; race < PURGE_RACES; race++) {
-            Optional<CommandRecord> inserted =
-                    dialect.insertCommand(connection, binder -> bindNew(binder, claim), inTransaction);
-            Optional<CommandRecord> found =
-                    inserted.isPresent() ? inserted : find(connection, claim.id(), inTransaction);
+            Optional<CommandRecord> met =
+                    dialect.insertCommand(connection, claim.id(), binder -> bindNew(binder, claim), inTransaction);
+            Optional<CommandRecord> found = met.isPresent() ? met : find(connection, claim.id(), inTransaction);
             if (found.isPresent()) {
                 return found.get();
             }

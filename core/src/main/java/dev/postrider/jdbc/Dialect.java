@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -221,10 +222,10 @@ abstract class Dialect {
     /**
      * Inserts a command's row unless it is there, and never fails because it is.
      *
-     * @return the row, if the database says at once that it was inserted; empty when the row must be read to know
+     * @return the row, new or not, if the database shows it at once; empty when it must be read
      */
-    abstract Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction)
-            throws SQLException;
+    abstract Optional<CommandRecord> insertCommand(
+            Connection connection, CommandId id, Bind bind, boolean inTransaction) throws SQLException;
 
     /** Runs statements that wait no longer than this for a lock, and leaves the session as it was. */
     abstract <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException;

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
+import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -112,9 +113,10 @@ abstract class InnoDbDialect extends LockingDialect {
      * rolls back, both die in a deadlock. This one takes an exclusive lock at once.
      */
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+            throws SQLException {
         if (!inTransaction) {
-            return super.insertCommand(connection, bind, false);
+            return super.insertCommand(connection, id, bind, false);
         }
         update(connection, CommandSql.INSERT + "ON DUPLICATE KEY UPDATE fence = fence", bind);
         return Optional.empty();

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -465,7 +466,8 @@ abstract class LockingDialect extends Dialect {
 
     /** A duplicate key undoes no more than its statement on these databases. */
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+            throws SQLException {
         try {
             update(connection, CommandSql.INSERT, bind);
         } catch (SQLException e) {

@@ -6,6 +6,7 @@ import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -437,8 +438,16 @@ final class PostgresDialect extends Dialect {
     // Commands
 
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, Bind bind, boolean inTransaction) throws SQLException {
-        return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+            throws SQLException {
+        if (inTransaction) {
+            return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+        }
+        Bind withId = binder -> {
+            bind.to(binder);
+            binder.bytes(id.bytes());
+        };
+        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
     }
 
     /** Undone by itself where the caller returns to a savepoint from before. */

@@ -9,6 +9,14 @@ final class PostgresSql {
     static final String INSERT_COMMAND =
             CommandSql.INSERT + "ON CONFLICT (id) DO NOTHING RETURNING " + CommandSql.COLUMNS;
 
+    /**
+     * The same, and the row that is there instead, unless it is so new that this statement does not see it. What it shows may have
+     * changed since: whoever acts on it does so by its fence.
+     */
+    static final String INSERT_OR_FIND_COMMAND =
+            "WITH inserted AS (" + INSERT_COMMAND + ") SELECT * FROM inserted UNION ALL SELECT " + CommandSql.COLUMNS
+                    + " FROM {command} WHERE id = ? AND NOT EXISTS (SELECT FROM inserted)";
+
     private PostgresSql() {}
 
     /** What every INSERT of messages begins with; it goes on with the values in this order. */

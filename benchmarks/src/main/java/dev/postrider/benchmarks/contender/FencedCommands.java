@@ -7,6 +7,7 @@ import dev.postrider.idempotency.CommandResult;
 import dev.postrider.idempotency.Commands;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /** Postrider's idempotent commands, fenced: the key is claimed, then order and result are written in one transaction. */
@@ -17,7 +18,7 @@ public final class FencedCommands extends Effects {
     private final Commands commands;
 
     /** What is remembered in memory is of another phase. */
-    private volatile int phase;
+    private final AtomicInteger phase = new AtomicInteger();
 
     public FencedCommands(Arena arena, DataSource dataSource) {
         super("command", arena, List.of("postrider_command"));
@@ -38,12 +39,12 @@ public final class FencedCommands extends Effects {
     @Override
     public void clear() {
         super.clear();
-        phase = phase + 1;
+        phase.incrementAndGet();
     }
 
     @Override
     public void transact(Order order) throws SQLException {
-        run(commands, order, phase, false);
+        run(commands, order, phase.get(), false);
     }
 
     private static void run(Commands commands, Order order, int phase, boolean replayed) throws SQLException {
@@ -64,7 +65,7 @@ public final class FencedCommands extends Effects {
 
     /** As another process, which has run none of them and remembers nothing, answers the same commands. */
     public Replays replays() {
-        return new Replays(postrider(dataSource), phase);
+        return new Replays(postrider(dataSource), phase.get());
     }
 
     /** Answers commands that are done. */

@@ -25,8 +25,8 @@ final class CommandRate implements Measurement {
             field.add(commands);
             FencedByHand byHand = new FencedByHand(arena, arena.pool());
             field.add(byHand);
-            EnqueueRate.rate(bench, commands);
-            EnqueueRate.rate(bench, byHand);
+            EnqueueRate.warmUp(bench, commands);
+            EnqueueRate.warmUp(bench, byHand);
             Rounds<Load.Result> rounds = bench.<Load.Result>rounds("command")
                     .system("command", () -> EnqueueRate.rate(bench, commands))
                     .system("command by hand", () -> EnqueueRate.rate(bench, byHand))

@@ -30,7 +30,7 @@ final class DurableInboxRate implements Measurement {
                     field.add(DurableInboxContender.oneByOne(arena, arena.pool())),
                     field.add(DurableInboxContender.manyAtOnce(arena, arena.pool())),
                     field.add(HandWritten.effects(arena, arena.pool())))) {
-                rate(arena, each, backlog);
+                rate(arena, each, 2 * backlog);
                 rounds.system(each.name(), () -> rate(arena, each, backlog));
             }
             rounds.run();

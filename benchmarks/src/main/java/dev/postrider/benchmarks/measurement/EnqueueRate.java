@@ -52,6 +52,12 @@ final class EnqueueRate implements Measurement {
         }
     }
 
+    /** Until the compiler is through with it, which on two processors takes seconds. */
+    static void warmUp(Bench bench, Contender contender) throws Exception {
+        contender.clear();
+        Load.full(contender, bench.scale().load().multipliedBy(4));
+    }
+
     static Load.Result rate(Bench bench, Contender contender) throws Exception {
         contender.clear();
         bench.arena().settle();

@@ -24,7 +24,7 @@ final class InboxPurge implements Measurement {
         int old = bench.scale().deep();
         try (Field field = new Field()) {
             Contender inbox = field.add(new InlineInbox(arena, arena.pool()));
-            EnqueueRate.rate(bench, inbox);
+            EnqueueRate.warmUp(bench, inbox);
             Rounds<Load.Result> rounds = bench.<Load.Result>rounds("inbox purge")
                     .system("nothing to purge", () -> rate(bench, inbox, 0))
                     .system("purging", () -> rate(bench, inbox, old))

@@ -25,7 +25,7 @@ final class InlineInboxRate implements Measurement {
             for (Contender each : List.of(
                     field.add(new InlineInbox(arena, arena.pool())),
                     field.add(new InlineInboxByHand(arena, arena.pool())))) {
-                EnqueueRate.rate(bench, each);
+                EnqueueRate.warmUp(bench, each);
                 rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
             }
             rounds.run();

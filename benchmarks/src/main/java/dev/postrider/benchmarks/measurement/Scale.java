@@ -49,11 +49,11 @@ public record Scale(
     public static Scale quick() {
         return new Scale(
                 "quick",
-                3,
-                30_000,
+                2,
+                25_000,
                 10_000,
-                60_000,
                 50_000,
+                20_000,
                 20_000,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(6),
