@@ -64,6 +64,12 @@ final class Binder {
         return this;
     }
 
+    /** On PostgreSQL. */
+    Binder uuidOrNone(@Nullable UUID value) throws SQLException {
+        statement.setObject(++index, value, Types.OTHER);
+        return this;
+    }
+
     Binder time(@Nullable Instant value) throws SQLException {
         if (value == null) {
             statement.setNull(++index, Types.TIMESTAMP);

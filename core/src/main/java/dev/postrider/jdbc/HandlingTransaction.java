@@ -176,7 +176,9 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         Savepoint before = connection.setSavepoint();
         try {
             handle(item, unit);
-            connection.releaseSavepoint(before);
+            if (means.dialect().inbox().canLoseATransaction()) {
+                connection.releaseSavepoint(before); // gone with a transaction that a handler lost and did not mind
+            }
             return null;
         } catch (Throwable e) {
             unit.abandoned();

@@ -341,11 +341,18 @@ final class PostgresDialect extends Dialect {
     int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         boolean kept = archive != JdbcOptions.Archive.OFF;
+        boolean one = rows.size() == 1;
+        String many = kept ? PostgresSql.REMOVE_AND_ARCHIVE_HANDLED : PostgresSql.REMOVE_HANDLED_ONLY;
+        String single = kept ? PostgresSql.REMOVE_AND_ARCHIVE_ONE_HANDLED : PostgresSql.REMOVE_ONE_HANDLED_ONLY;
         return query(
                 connection,
-                kept ? PostgresSql.REMOVE_AND_ARCHIVE_HANDLED : PostgresSql.REMOVE_HANDLED_ONLY,
+                one ? single : many,
                 binder -> {
-                    handled(binder, rows);
+                    if (one) {
+                        handled(binder, rows.get(0));
+                    } else {
+                        handled(binder, rows);
+                    }
                     if (kept) {
                         binder.flag(archive == JdbcOptions.Archive.FULL);
                     }
@@ -355,6 +362,10 @@ final class PostgresDialect extends Dialect {
                     answer.next();
                     return answer.getInt("met");
                 });
+    }
+
+    private static void handled(Binder binder, HandledRow row) throws SQLException {
+        binder.number(row.seq()).uuid(row.id()).uuidOrNone(row.token()).text(String.join(",", row.states()));
     }
 
     private static Binder handled(Binder binder, List<HandledRow> rows) throws SQLException {

@@ -292,6 +292,20 @@ final class PostgresSql {
 
     static final String REMOVE_AND_ARCHIVE_HANDLED = REMOVE_HANDLED + ARCHIVE_HANDLED + COUNT_HANDLED;
 
+    /** Most transactions handle one message, and a list of one costs more than the row it finds. */
+    private static final String REMOVE_ONE_HANDLED = """
+            WITH removed AS (
+                DELETE FROM {message}
+                WHERE seq = ? AND id = ? AND lease_token IS NOT DISTINCT FROM ? AND state = ANY (string_to_array(?, ','))
+                RETURNING {columns}
+            )
+            """;
+
+    static final String REMOVE_ONE_HANDLED_ONLY = REMOVE_ONE_HANDLED.replace("{columns}", "seq") + COUNT_HANDLED;
+
+    static final String REMOVE_AND_ARCHIVE_ONE_HANDLED =
+            REMOVE_ONE_HANDLED.replace("{columns}", "*") + ARCHIVE_HANDLED + COUNT_HANDLED;
+
     static final String PRESENT_IN_THE_END = "SELECT seq, id FROM {message} WHERE seq = ANY (?::bigint[]) FOR UPDATE";
 
     static final String RESCHEDULE = """
