@@ -50,6 +50,9 @@ final class Cost implements Measurement {
             add(rounds, field, arena, messages, PostriderContender::ordered);
             add(rounds, field, arena, messages, PostriderContender::orderedDeleting);
             for (Peer peer : Peer.values()) {
+                if (peer.isSlowToNotice() && !bench.scale().isPatient()) {
+                    continue;
+                }
                 add(rounds, field, arena, peer.part(messages), peer::forThroughput);
             }
             rounds.run();

@@ -46,6 +46,10 @@ final class DrainRate implements Measurement {
             }
             notes.add(backlog + " messages; peers, and what has no archive, delete what was delivered");
             for (Peer peer : Peer.values()) {
+                if (peer.isSlowToNotice() && !bench.scale().isPatient()) {
+                    notes.add(peer.displayName() + " looks every five seconds and was left out");
+                    continue;
+                }
                 Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
                 int part = peer.part(backlog);
                 Drain.rate(arena, contender, Math.max(part / WARM_UP_PART, 1));
