@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 /** Consumers that die, or lose their connection, anywhere between receiving a message and acknowledging it. */
 final class KilledConsumerTest {
 
-    @OnBothEngines
+    @OnAllServers
     void killedAtEveryBoundaryTheMessageTakesEffectOnce(Engine engine) throws SQLException {
         List<String> places = boundaries(engine);
         assertThat(places)

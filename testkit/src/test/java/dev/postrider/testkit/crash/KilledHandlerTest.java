@@ -23,14 +23,14 @@ final class KilledHandlerTest {
 
     private static final Pace PACE = Pace.QUICK.lease(DeskProgram.LEASE);
 
-    @OnBothEngines
+    @OnAllServers
     void killedAtEveryBoundaryAHandlerTakesEffectOnce(Engine engine) {
         for (String place : places(engine, "handle", Desk.UNORDERED)) {
             killedHandling(engine, "handle", Desk.UNORDERED, place);
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void killedAtEveryBoundaryAHandlerOfALaneTakesEffectOnce(Engine engine) {
         for (String place : places(engine, "lane", Desk.ORDERED)) {
             killedHandling(engine, "lane", Desk.ORDERED, place);
