@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, one writes
- * outcomes of messages that were claimed, two of those that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
+ * outcomes of messages that were claimed, another those of messages that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -46,8 +46,11 @@ final class Engine {
 
     private static final int LANE_BATCH = 2 * BATCH;
 
-    /** Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. */
-    private static final int LANE_WRITERS = 2;
+    /**
+     * Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. Two would be
+     * faster; docs/decisions/0022 says why it is one.
+     */
+    private static final int LANE_WRITERS = 1;
 
     private final DispatchOptions options;
     private final Time time = Time.system();
