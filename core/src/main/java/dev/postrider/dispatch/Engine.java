@@ -5,7 +5,6 @@ import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
-import dev.postrider.store.LaneClaim;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
@@ -46,11 +45,8 @@ final class Engine {
 
     private static final int LANE_BATCH = 2 * BATCH;
 
-    /**
-     * Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. Two would be
-     * faster; docs/decisions/0022 says why it is one.
-     */
-    private static final int LANE_WRITERS = 1;
+    /** Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. */
+    private static final int LANE_WRITERS = 2;
 
     private final DispatchOptions options;
     private final Time time = Time.system();
@@ -95,14 +91,14 @@ final class Engine {
                 inFlight,
                 time,
                 events,
-                new RowObserver());
+                this::rowSettled);
         for (int i = 0; i < LANE_WRITERS; i++) {
             laneWriters.add(new OutcomeWriter(
                     new OutcomeWriter.Ledger(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
                     inFlight,
                     time,
                     events,
-                    new LaneObserver()));
+                    this::laneSettled));
         }
         Duration lastStart = options.lease().minus(options.headroom());
         Executor threads = inCallersThread ? Runnable::run : handlerThreads;
@@ -114,7 +110,7 @@ final class Engine {
         topics.stream()
                 .filter(Topic::isOrdered)
                 .forEach(topic -> sequencers.put(
-                        topic.name(), new Sequencer(topic, inFlight, this::decide, pipeline, time, lastStart)));
+                        topic.name(), new Sequencer(topic, inFlight, this::writeInLane, pipeline, time, lastStart)));
         claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
         births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
         laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
@@ -206,8 +202,21 @@ final class Engine {
     }
 
     private void decide(Held held, Outcome outcome) {
-        LaneClaim inLane = held.inLane();
-        (inLane == null ? writer : laneWriters.get(inLane.lane() % LANE_WRITERS)).add(held, outcome);
+        if (held.inLane() == null) {
+            writer.add(held, outcome);
+        } else {
+            sequencer(held).decide(held, outcome);
+        }
+    }
+
+    /** What happened in a lane is written by one thread, in the order in which it happened. */
+    private boolean writeInLane(Held held, Outcome outcome) {
+        int lane = Objects.requireNonNull(held.inLane()).lane();
+        return laneWriters.get(lane % LANE_WRITERS).add(held, outcome);
+    }
+
+    private Sequencer sequencer(Held held) {
+        return Objects.requireNonNull(sequencers.get(held.topic().name()));
     }
 
     private int undecidedClaims() {
@@ -381,43 +390,22 @@ final class Engine {
         return keeper.runOnce();
     }
 
-    private final class RowObserver implements OutcomeWriter.Observer {
-
-        @Override
-        public void decided(Held held, Outcome outcome) {}
-
-        @Override
-        public void settled(Held held, Outcome outcome, Settlement settlement) {
-            if (outcome instanceof Outcome.Retry retry) {
-                claims.lookAfter(held.topic().name(), retry.delay());
-            }
+    private void rowSettled(Held held, Outcome outcome, Settlement settlement) {
+        if (outcome instanceof Outcome.Retry retry) {
+            claims.lookAfter(held.topic().name(), retry.delay());
         }
     }
 
-    private final class LaneObserver implements OutcomeWriter.Observer {
-
-        @Override
-        public void decided(Held held, Outcome outcome) {
-            sequencer(held).decided(held, outcome);
+    private void laneSettled(Held held, Outcome outcome, Settlement settlement) {
+        TopicName topic = held.topic().name();
+        if (sequencer(held).settled(held, outcome, settlement)) {
+            claims.lookNow(topic);
+            claims.lookAfter(topic, Duration.ZERO);
         }
-
-        @Override
-        public void settled(Held held, Outcome outcome, Settlement settlement) {
-            Sequencer sequencer = sequencer(held);
-            TopicName topic = held.topic().name();
-            if (sequencer.settled(held, outcome, settlement)) {
-                claims.lookNow(topic);
-                claims.lookAfter(topic, Duration.ZERO);
-            }
-            if (outcome instanceof Outcome.Retry retry) {
-                claims.lookAfter(topic, retry.delay());
-            } else if (outcome instanceof Outcome.Skipped skipped) {
-                claims.lookAfter(topic, skipped.delay());
-            }
-        }
-
-        private Sequencer sequencer(Held held) {
-            return Objects.requireNonNull(sequencers.get(held.topic().name()));
+        if (outcome instanceof Outcome.Retry retry) {
+            claims.lookAfter(topic, retry.delay());
+        } else if (outcome instanceof Outcome.Skipped skipped) {
+            claims.lookAfter(topic, skipped.delay());
         }
     }
 

@@ -35,7 +35,7 @@ final class LaneQueue {
 
     void forgetIfIdle(KeyLine line) {
         if (line.isIdle()) {
-            keys.remove(line.key);
+            keys.remove(line.key, line);
         }
     }
 

@@ -57,13 +57,9 @@ final class OutcomeWriter {
         }
     }
 
-    /** Told of what becomes of messages, before and after it is written. */
+    /** Told of messages that are done with: their outcome is written, or came too late. */
+    @FunctionalInterface
     interface Observer {
-
-        /** It will be written; called by whoever decided it. */
-        void decided(Held held, Outcome outcome);
-
-        /** It is done with, written or too late. */
         void settled(Held held, Outcome outcome, Settlement settlement);
     }
 
@@ -110,14 +106,17 @@ final class OutcomeWriter {
         return unwritten.get();
     }
 
-    /** The first outcome of a claim counts; what a released or overdue delivery answers later is passed over. */
-    void add(Held held, Outcome outcome) {
+    /**
+     * The first outcome of a claim counts; what a released or overdue delivery answers later is passed over.
+     *
+     * @return whether it counts
+     */
+    boolean add(Held held, Outcome outcome) {
         if (!held.decide()) {
-            return;
+            return false;
         }
         unwritten.incrementAndGet();
         queue.add(new Decided(held, outcome, time.nanos(), false));
-        observer.decided(held, outcome);
         if (!held.isBorn()) {
             waitingOfClaims.incrementAndGet();
         }
@@ -125,6 +124,7 @@ final class OutcomeWriter {
         if (count == 1 || isEnough(count, held)) {
             wake.run();
         }
+        return true;
     }
 
     /**

@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,11 +37,9 @@ final class Sequencer {
     private static final int LEAST_PER_LANE = 16;
     private static final int MOST_PER_LANE = 256;
 
-    private record Decision(Held held, Outcome outcome) {}
-
     private final Topic topic;
     private final InFlight inFlight;
-    private final BiConsumer<Held, Outcome> decide;
+    private final BiPredicate<Held, Outcome> write;
     private final DeliveryPipeline pipeline;
     private final Time time;
     private final Duration lastStart;
@@ -55,19 +55,20 @@ final class Sequencer {
     private boolean closed;
 
     /**
-     * @param decide takes outcomes, and answers by calling {@link #decided}
+     * @param write takes outcomes, to be written in the order in which they come, and answers later by calling {@link #settled}; false
+     *     if the message has one already. It is called in the middle of things, and must not wait.
      * @param lastStart how old a lease may be for a delivery to begin under it
      */
     Sequencer(
             Topic topic,
             InFlight inFlight,
-            BiConsumer<Held, Outcome> decide,
+            BiPredicate<Held, Outcome> write,
             DeliveryPipeline pipeline,
             Time time,
             Duration lastStart) {
         this.topic = topic;
         this.inFlight = inFlight;
-        this.decide = decide;
+        this.write = write;
         this.pipeline = pipeline;
         this.time = time;
         this.lastStart = lastStart;
@@ -127,31 +128,23 @@ final class Sequencer {
     }
 
     /** Another node has the lane: what is in hand of it is not sent any more. */
-    void lose(Lane lane) {
-        decide(loseAll(lane));
+    synchronized void lose(Lane lane) {
+        LaneQueue queue = lanes.get(lane.number());
+        if (queue != null && queue.lane.equals(lane)) {
+            queue.tenure.lose();
+            queue.gone = true;
+            lanes.remove(lane.number());
+            queue.lines().forEach(this::release);
+            releaseUnsent(held -> held.claim().lease().equals(lane.lease()));
+        }
     }
 
-    private synchronized List<Decision> loseAll(Lane lane) {
-        LaneQueue queue = lanes.get(lane.number());
-        if (queue == null || !queue.lane.equals(lane)) {
-            return List.of();
-        }
-        queue.tenure.lose();
-        queue.gone = true;
-        lanes.remove(lane.number());
-        List<Decision> decisions = new ArrayList<>();
-        for (KeyLine line : queue.lines()) {
-            release(line, decisions);
-        }
-        List.of(ready, suspects)
-                .forEach(waiting -> waiting.removeIf(held -> {
-                    boolean gone = held.claim().lease().equals(lane.lease());
-                    if (gone) {
-                        decisions.add(released(held));
-                    }
-                    return gone;
-                }));
-        return decisions;
+    private void releaseUnsent(Predicate<Held> which) {
+        List<Held> unsent =
+                Stream.concat(ready.stream(), suspects.stream()).filter(which).toList();
+        ready.removeAll(unsent);
+        suspects.removeAll(unsent);
+        unsent.forEach(this::release);
     }
 
     // Reading
@@ -217,36 +210,33 @@ final class Sequencer {
 
     /** Takes what was read, in its order, and sends what can be sent. */
     void offer(Collection<LaneClaim> claims, Tenure.Stamp asked) {
-        List<Decision> decisions = new ArrayList<>();
         synchronized (this) {
             for (LaneClaim claim : claims) {
                 LaneQueue queue = lanes.get(claim.lane());
                 if (queue != null && queue.lane.lease().equals(claim.claim().lease())) {
                     Held held = Held.inLane(topic, claim, queue.tenure, asked);
                     inFlight.hold(held);
-                    place(queue, held, claim.place(), decisions);
+                    place(queue, held, claim.place());
                 }
             }
         }
-        decide(decisions);
         send();
     }
 
-    private void place(LaneQueue queue, Held held, LaneClaim.Place place, List<Decision> decisions) {
+    private void place(LaneQueue queue, Held held, LaneClaim.Place place) {
         KeyLine line = queue.key(OrderingKey.of(held.claim().message()));
         held.line = line;
         line.inHand++;
         queue.inHand++;
         if (closed || line.returning > 0) {
             line.returning++;
-            decisions.add(released(held));
+            release(held);
         } else if (place == LaneClaim.Place.IN_ORDER && line.held) {
-            line.joining++;
-            decisions.add(new Decision(held, new Outcome.Blocked(held.claim())));
+            join(line, held);
         } else {
             if (place == LaneClaim.Place.IN_HELD_KEY && !line.held) {
                 line.held = true; // an operator replayed it
-                join(line, decisions);
+                join(line);
             }
             enqueue(line, held);
         }
@@ -298,19 +288,25 @@ final class Sequencer {
 
     // Outcomes
 
-    /** What came of the message is known, though not written yet. */
-    void decided(Held held, Outcome outcome) {
-        List<Decision> decisions = new ArrayList<>();
-        synchronized (this) {
-            inFlight.freeSlot(held);
-            KeyLine line = lineOf(held);
-            if (line != null && line.first == held && !endsLater(held, outcome)) {
-                line.first = null;
-                goOn(line, held, outcome, decisions);
-            }
-        }
-        decide(decisions);
+    /**
+     * What came of the message is known. It goes to be written, and so does what follows from it for those behind it, before anything
+     * else happens to the key: another message that joins it meanwhile is written after them, and what is written is known here.
+     */
+    void decide(Held held, Outcome outcome) {
+        end(held, outcome);
         send();
+    }
+
+    private synchronized void end(Held held, Outcome outcome) {
+        if (!write.test(held, outcome)) {
+            return;
+        }
+        inFlight.freeSlot(held);
+        KeyLine line = lineOf(held);
+        if (line != null && line.first == held && !endsLater(held, outcome)) {
+            line.first = null;
+            goOn(line, held, outcome);
+        }
     }
 
     /** The message is gone before its key can go on: the next one is its head when that is written, and not before. */
@@ -318,16 +314,16 @@ final class Sequencer {
         return outcome instanceof Outcome.Handled && placeOf(held) == LaneClaim.Place.IN_HELD_KEY;
     }
 
-    private void goOn(KeyLine line, Held held, Outcome outcome, List<Decision> decisions) {
+    private void goOn(KeyLine line, Held held, Outcome outcome) {
         if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
             line.held = true;
-            join(line, decisions);
-            release(line, decisions);
+            join(line);
+            release(line);
         } else if (isReturned(outcome)) {
             line.returning++;
             ready.remove(held);
             suspects.remove(held);
-            release(line, decisions);
+            release(line);
         } else {
             Held next = line.behind.poll();
             if (next != null) {
@@ -342,32 +338,29 @@ final class Sequencer {
     }
 
     /** What came in order goes to wait behind the head; what waits in the database anyway is left in the line. */
-    private static void join(KeyLine line, List<Decision> decisions) {
+    private void join(KeyLine line) {
         line.behind.removeIf(held -> {
             boolean inOrder = placeOf(held) == LaneClaim.Place.IN_ORDER;
             if (inOrder) {
-                line.joining++;
-                decisions.add(new Decision(held, new Outcome.Blocked(held.claim())));
+                join(line, held);
             }
             return inOrder;
         });
     }
 
-    private static void release(KeyLine line, List<Decision> decisions) {
-        for (Held held : line.behind) {
-            line.returning++;
-            decisions.add(released(held));
-        }
+    private void join(KeyLine line, Held held) {
+        line.joining++;
+        end(held, new Outcome.Blocked(held.claim()));
+    }
+
+    private void release(KeyLine line) {
+        line.returning += line.behind.size();
+        line.behind.forEach(this::release);
         line.behind.clear();
     }
 
-    private static Decision released(Held held) {
-        return new Decision(held, new Outcome.Released(held.claim()));
-    }
-
-    /** Outside the lock: the writer answers by calling {@link #decided}. */
-    private void decide(List<Decision> decisions) {
-        decisions.forEach(decision -> decide.accept(decision.held(), decision.outcome()));
+    private void release(Held held) {
+        end(held, new Outcome.Released(held.claim()));
     }
 
     /**
@@ -419,25 +412,16 @@ final class Sequencer {
         }
         if (line.first == held) {
             line.first = null;
-            goOn(line, held, outcome, new ArrayList<>());
+            goOn(line, held, outcome);
         }
         return keyHeld && line.first == null;
     }
 
     /** Nothing is sent any more; what waits its turn is put back. */
-    void close() {
-        List<Decision> decisions = new ArrayList<>();
-        synchronized (this) {
-            closed = true;
-            for (LaneQueue queue : lanes.values()) {
-                queue.lines().forEach(line -> release(line, decisions));
-            }
-            ready.forEach(held -> decisions.add(released(held)));
-            ready.clear();
-            suspects.forEach(held -> decisions.add(released(held)));
-            suspects.clear();
-        }
-        decide(decisions);
+    synchronized void close() {
+        closed = true;
+        lanes.values().forEach(queue -> queue.lines().forEach(this::release));
+        releaseUnsent(held -> true);
     }
 
     /** Null when its lane is not held any more. */

@@ -34,12 +34,16 @@ final class Horizon {
             long finishedBefore,
             @Nullable Long tick) {}
 
+    /** A number that was handed out, and by which life of the database as far as is known here. */
+    record Seen(long number, int life) {}
+
     private record Mark(long number, long tick) {}
 
     private final Deque<Mark> marks = new ArrayDeque<>();
     private @Nullable String server;
     private long lastNumber;
     private long proved;
+    private int life;
 
     /** Takes a look into account. One of another server makes everything that was seen before worthless. */
     synchronized void see(Sight sight) {
@@ -65,14 +69,17 @@ final class Horizon {
     }
 
     /** To be called before a write is sent; what it returns goes to {@link #wrote}. */
-    synchronized long lastNumber() {
-        return lastNumber;
+    synchronized Seen lastSeen() {
+        return new Seen(lastNumber, life);
     }
 
-    /** The write, whose transaction began after that number was seen, is committed: so everything up to the number is on disk. */
-    synchronized void wrote(long number, long transaction) {
-        if (transaction != NO_TRANSACTION) {
-            mark(number, transaction);
+    /**
+     * The write, whose transaction began after that number was seen, is committed: so everything up to the number is on disk. If
+     * the database may have crashed in between it tells nothing, for the write may have been the new server's.
+     */
+    synchronized void wrote(Seen before, long transaction) {
+        if (transaction != NO_TRANSACTION && before.life() == life) {
+            mark(before.number(), transaction);
         }
     }
 
@@ -91,6 +98,7 @@ final class Horizon {
         lastNumber = 0;
         proved = 0;
         server = null;
+        life++;
     }
 
     private void mark(long number, long tick) {

@@ -179,10 +179,10 @@ final class JdbcLaneStore implements LaneStore {
         if (floors.byLane().isEmpty()) {
             return Set.of();
         }
-        long number = horizon.lastNumber();
+        Horizon.Seen seen = horizon.lastSeen();
         LaneStatements.Renewed renewed =
                 run("renew lanes", connection -> statements.renew(connection, floors, lease, LaneCursor.MOST_IN_HAND));
-        horizon.wrote(number, renewed.transaction());
+        horizon.wrote(seen, renewed.transaction());
         Set<Lane> kept = new HashSet<>();
         for (Lane lane : lanes) {
             LaneCursor cursor = cursors.get(lane.lease().token());
@@ -580,10 +580,10 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     private void write(LaneOutcomes batch, LaneOutcomes.Step step) {
-        long number = horizon.lastNumber();
+        Horizon.Seen seen = horizon.lastSeen();
         LaneStatements.Written written = run("write outcomes", connection -> step.write(connection, statements));
         if (!written.keyHeld().isEmpty()) {
-            horizon.wrote(number, written.transaction());
+            horizon.wrote(seen, written.transaction());
         }
         batch.written(written);
     }

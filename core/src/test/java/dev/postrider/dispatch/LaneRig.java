@@ -26,6 +26,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** A sequencer with its pipeline and its writer, without threads: deliveries are answered, and outcomes written, by the test. */
 final class LaneRig implements Transport {
@@ -53,6 +54,8 @@ final class LaneRig implements Transport {
             .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
             .toList();
 
+    private Predicate<Outcome> intrudesAt = any -> false;
+    private Thread intruder = new Thread();
     private long lastNumber;
 
     LaneRig() {
@@ -78,26 +81,46 @@ final class LaneRig implements Transport {
                 inFlight,
                 time,
                 events::add,
-                new Observer());
-        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), writer::add, time);
-        DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), writer::add, time, LAST_START);
-        sequencer = new Sequencer(topic, inFlight, writer::add, pipeline, time, LAST_START);
+                this::settled);
+        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), this::decide, time);
+        DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
+        sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
     }
 
     private int undecided() {
         return inFlight.inLanes() - writer.unwritten();
     }
 
-    private final class Observer implements OutcomeWriter.Observer {
+    private void settled(Held held, Outcome outcome, Settlement settlement) {
+        looks.add(sequencer.settled(held, outcome, settlement));
+    }
 
-        @Override
-        public void decided(Held held, Outcome outcome) {
-            sequencer.decided(held, outcome);
+    private void decide(Held held, Outcome outcome) {
+        sequencer.decide(held, outcome);
+    }
+
+    private boolean write(Held held, Outcome outcome) {
+        boolean taken = writer.add(held, outcome);
+        if (intrudesAt.test(outcome)) {
+            intrudesAt = any -> false;
+            intruder.start();
+            join(intruder, Duration.ofMillis(100)); // long enough for it to get as far as it is let
         }
+        return taken;
+    }
 
-        @Override
-        public void settled(Held held, Outcome outcome, Settlement settlement) {
-            looks.add(sequencer.settled(held, outcome, settlement));
+    /** In the moment when such an outcome has been taken to be written, another thread comes and does something. */
+    Thread intrude(Class<? extends Outcome> at, Runnable doing) {
+        intruder = new Thread(doing, "intruder");
+        intrudesAt = at::isInstance;
+        return intruder;
+    }
+
+    static void join(Thread thread, Duration atMost) {
+        try {
+            thread.join(atMost.toMillis());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
@@ -152,7 +175,7 @@ final class LaneRig implements Transport {
                 .filter(each -> each.claim().equals(claim.claim()))
                 .findFirst()
                 .orElseThrow();
-        writer.add(held, outcome);
+        sequencer.decide(held, outcome);
     }
 
     void deliver(LaneClaim claim) {

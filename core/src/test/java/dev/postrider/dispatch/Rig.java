@@ -4,8 +4,6 @@ import dev.postrider.event.Event;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
-import dev.postrider.store.Outcome;
-import dev.postrider.store.Settlement;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -28,13 +26,7 @@ final class Rig implements Transport {
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration POLL = Duration.ofSeconds(5);
 
-    static final OutcomeWriter.Observer NOBODY = new OutcomeWriter.Observer() {
-        @Override
-        public void decided(Held held, Outcome outcome) {}
-
-        @Override
-        public void settled(Held held, Outcome outcome, Settlement settlement) {}
-    };
+    static final OutcomeWriter.Observer NOBODY = (held, outcome, settlement) -> {};
 
     final ManualTime time = new ManualTime();
     final FakeStore store = new FakeStore();

@@ -105,6 +105,35 @@ final class SequencerTest {
     }
 
     @Test
+    void whatIsReadWhileAMessageFailsJoinsItsKeyAfterThoseBehindIt() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first, rig.next(lane, "a"), rig.next(lane, "a"));
+        LaneClaim fourth = rig.next(lane, "a");
+        Thread reader = rig.intrude(Outcome.Blocked.class, () -> rig.offer(fourth));
+
+        rig.fail(first);
+        LaneRig.join(reader, Duration.ofSeconds(10));
+        rig.write();
+
+        assertThat(rig.written).extracting(outcome -> outcome.claim().seq()).containsExactly(1L, 2L, 3L, 4L);
+    }
+
+    @Test
+    void keyGoesOnWhenAMessageIsPutBackInTheMomentThatItIsGivenUp() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first);
+        Thread writer = rig.intrude(Outcome.Released.class, rig::write);
+
+        rig.decide(first, new Outcome.Released(first.claim()));
+        LaneRig.join(writer, Duration.ofSeconds(10));
+        rig.offer(first);
+
+        assertThat(rig.sent()).containsExactly("1", "1");
+    }
+
+    @Test
     void failureOfOneFromAHeldKeyPutsBackWhatWaitsBehindItAnyway() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
         LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);

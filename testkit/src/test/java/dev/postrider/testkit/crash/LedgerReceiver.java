@@ -95,9 +95,9 @@ final class LedgerReceiver implements AutoCloseable {
             repeatedOf.merge(acceptedFrom.getOrDefault(account + " " + number, "nobody"), 1, Integer::sum);
         } else {
             accepted.put(account, number);
-            acceptedFrom.put(account + " " + number, worker);
             total++;
         }
+        acceptedFrom.put(account + " " + number, worker);
         return true;
     }
 
@@ -121,7 +121,7 @@ final class LedgerReceiver implements AutoCloseable {
         return byWorker.getOrDefault(worker, 0);
     }
 
-    /** How often a message that came from this worker first came again. */
+    /** How often a message that this worker had delivered came again. */
     synchronized int repeatedOf(String worker) {
         return repeatedOf.getOrDefault(worker, 0);
     }

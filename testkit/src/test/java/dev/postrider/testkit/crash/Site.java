@@ -182,17 +182,17 @@ final class Site implements AutoCloseable {
 
     /** All orders that were committed. */
     Set<String> orders() {
-        return new HashSet<>(keys("SELECT id FROM purchase"));
+        return new HashSet<>(texts("SELECT id FROM purchase"));
     }
 
     /** The orders of all messages that are waiting, being delivered or dead. */
     List<String> live() {
-        return keys("SELECT ordering_key FROM postrider_message");
+        return texts("SELECT ordering_key FROM postrider_message");
     }
 
     /** The orders of all messages that were delivered, by the database's account. */
     List<String> archivedOrders() {
-        return keys("SELECT ordering_key FROM postrider_archive");
+        return texts("SELECT ordering_key FROM postrider_archive");
     }
 
     Map<String, Archived> archived() {
@@ -235,19 +235,20 @@ final class Site implements AutoCloseable {
 
     /** The only number that the query answers. */
     long count(String sql) {
-        return Long.parseLong(keys(sql).get(0));
+        return Long.parseLong(texts(sql).get(0));
     }
 
     /** The only text that the query answers; null if there is none. */
     @Nullable
     String text(String sql) {
-        return keys(sql).stream().findFirst().orElse(null);
+        return texts(sql).stream().findFirst().orElse(null);
     }
 
-    private List<String> keys(String sql) {
-        List<String> keys = new ArrayList<>();
-        query(sql, row -> keys.add(row.getString(1)));
-        return keys;
+    /** The first column of each row. */
+    List<String> texts(String sql) {
+        List<String> texts = new ArrayList<>();
+        query(sql, row -> texts.add(row.getString(1)));
+        return texts;
     }
 
     @FunctionalInterface
