@@ -62,6 +62,14 @@ final class ClaimLoop {
         }
     }
 
+    /** Nothing of this topic is looked for meanwhile. */
+    void rest(TopicName topic, Duration pause) {
+        Turn turn = turns.get(topic);
+        if (turn != null) {
+            turn.rest(time.nanos() + pause.toNanos());
+        }
+    }
+
     Duration runOnce() {
         if (time.nanos() - nextPoll >= 0) {
             poll();

@@ -55,6 +55,7 @@ final class Engine {
     private final InFlight inFlight;
     private final OutcomeWriter writer;
     private final List<OutcomeWriter> laneWriters = new ArrayList<>();
+    private final Map<TopicName, Breaker> breakers = new HashMap<>();
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
     private final BornClaims births;
@@ -85,7 +86,11 @@ final class Engine {
             boolean inCallersThread) {
         this.options = options;
         handlerThreads = handlerThreads(options.maxInFlight());
-        inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
+        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, time, events, this::rest)));
+        inFlight = new InFlight(
+                options.maxInFlight(),
+                options.maxInFlightBytes(),
+                topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(stores.messages()::settle, this::undecidedClaims, BATCH),
                 inFlight,
@@ -144,6 +149,7 @@ final class Engine {
     }
 
     void start() {
+        breakers.values().forEach(Breaker::arm);
         startWriting();
         if (!sequencers.isEmpty()) {
             laneKeeping.start();
@@ -198,6 +204,19 @@ final class Engine {
     private void lanesTaken(TopicName topic) {
         claims.lookNow(topic);
         claims.lookAfter(topic, Duration.ZERO);
+        claiming.wake();
+    }
+
+    private Breaker breaker(Topic topic) {
+        return Objects.requireNonNull(breakers.get(topic.name()));
+    }
+
+    /** A destination is down: nothing of its topic is in hand when the rest is over, and another node may have its lanes. */
+    private void rest(Topic topic, Duration pause) {
+        claims.rest(topic.name(), pause);
+        if (topic.isOrdered()) {
+            Objects.requireNonNull(sequencers.get(topic.name())).putBack();
+        }
         claiming.wake();
     }
 
@@ -417,7 +436,8 @@ final class Engine {
             if (topic.isProcessed()) {
                 couriers.put(topic.name(), new HandlingCourier(topic, means, verdict, this::decide));
             } else if (transport != null) {
-                couriers.put(topic.name(), new TransportCourier(transport, verdict, this::decide, time));
+                couriers.put(
+                        topic.name(), new TransportCourier(transport, breaker(topic), verdict, this::decide, time));
             }
         }
         return couriers;

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ final class InFlight {
 
     private final int maxCount;
     private final long maxBytes;
+    private final ToIntFunction<Topic> limitNow;
 
     // Everything under the lock of this object: a message passes here four times, and the lock is the cheapest part of
     // it.
@@ -40,13 +42,19 @@ final class InFlight {
     /** Room that was taken, to be filled or given back. */
     record Room(Topic topic, int slots, long bytes) {}
 
-    InFlight(int maxCount, long maxBytes) {
+    /** @param limitNow how many messages of a topic may be under way at the moment, if that is less than it allows */
+    InFlight(int maxCount, long maxBytes, ToIntFunction<Topic> limitNow) {
         this.maxCount = maxCount;
         this.maxBytes = maxBytes;
+        this.limitNow = limitNow;
     }
 
     synchronized int freeSlots(Topic topic) {
-        return closed ? 0 : Math.min(topic.maxInFlight() - takenOf(topic).value, maxCount - taken);
+        return closed
+                ? 0
+                : Math.min(
+                        Math.min(topic.maxInFlight(), limitNow.applyAsInt(topic)) - takenOf(topic).value,
+                        maxCount - taken);
     }
 
     /** Those that are about to be filled among them. */

@@ -417,9 +417,14 @@ final class Sequencer {
         return keyHeld && line.first == null;
     }
 
-    /** Nothing is sent any more; what waits its turn is put back. */
+    /** Nothing is sent any more. */
     synchronized void close() {
         closed = true;
+        putBack();
+    }
+
+    /** What waits its turn is put back. The lanes are free to go to another node then. */
+    synchronized void putBack() {
         lanes.values().forEach(queue -> queue.lines().forEach(this::release));
         releaseUnsent(held -> true);
     }

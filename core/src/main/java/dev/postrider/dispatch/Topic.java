@@ -41,6 +41,8 @@ public final class Topic {
     private final boolean holdAfterDeadLetter;
     private final Duration baseDelay;
     private final Duration maxDelay;
+    private final int breakerFailures;
+    private final Duration breakerPause;
 
     private Topic(Builder builder) {
         name = builder.name;
@@ -63,6 +65,8 @@ public final class Topic {
         lanes = builder.lanes;
         onFailure = builder.onFailure;
         holdAfterDeadLetter = builder.holdAfterDeadLetter;
+        breakerFailures = builder.breakerFailures;
+        breakerPause = builder.breakerPause;
     }
 
     public static Builder named(String name) {
@@ -167,6 +171,14 @@ public final class Topic {
         return holdAfterDeadLetter;
     }
 
+    int breakerFailures() {
+        return breakerFailures;
+    }
+
+    Duration breakerPause() {
+        return breakerPause;
+    }
+
     /** Each property with its value, as the documentation lists them. */
     public Map<String, String> describe() {
         Map<String, String> properties = new LinkedHashMap<>();
@@ -174,6 +186,8 @@ public final class Topic {
         properties.put("base-delay", DispatchOptions.text(baseDelay));
         properties.put("max-delay", DispatchOptions.text(maxDelay));
         properties.put("max-in-flight", Integer.toString(maxInFlight));
+        properties.put("breaker-failures", Integer.toString(breakerFailures));
+        properties.put("breaker-pause", DispatchOptions.text(breakerPause));
         properties.put("handler-timeout", DispatchOptions.text(handlerTimeout));
         properties.put("handler-threads", Integer.toString(handlerThreads));
         properties.put("handlers-per-transaction", Integer.toString(handlersPerTransaction));
@@ -211,6 +225,8 @@ public final class Topic {
         private int lanes;
         private FailurePolicy onFailure = FailurePolicy.BLOCK;
         private boolean holdAfterDeadLetter = true;
+        private int breakerFailures = 100;
+        private Duration breakerPause = Duration.ofSeconds(30);
 
         private Builder(TopicName name) {
             this.name = name;
@@ -318,6 +334,22 @@ public final class Topic {
             return this;
         }
 
+        /**
+         * After how many failed deliveries in a row the destination is taken to be down: then this node leaves the topic alone for a
+         * second, tries one message, and for twice as long each time that fails. Nothing is delivered meanwhile, and no attempt used
+         * up. 0 for never. Not for topics with {@link #process} or {@link #toInbox}, whose destination is this database.
+         */
+        public Builder breakerFailures(int breakerFailures) {
+            this.breakerFailures = breakerFailures;
+            return this;
+        }
+
+        /** How long the topic is left alone at most before it is tried again. */
+        public Builder breakerPause(Duration breakerPause) {
+            this.breakerPause = breakerPause;
+            return this;
+        }
+
         /** After how long a handler is interrupted and its attempt counted as failed. */
         public Builder handlerTimeout(Duration handlerTimeout) {
             this.handlerTimeout = handlerTimeout;
@@ -383,6 +415,14 @@ public final class Topic {
                     maxInFlight >= 1 && maxInFlight <= 10_000,
                     "max-in-flight",
                     "must be 1 to 10000, but is " + maxInFlight);
+            check(
+                    breakerFailures >= 0 && breakerFailures <= 1_000_000,
+                    "breaker-failures",
+                    "must be 0 (never) to 1000000, but is " + breakerFailures);
+            check(
+                    breakerPause.compareTo(SHORTEST_TIMEOUT) >= 0 && breakerPause.compareTo(LONGEST_TIMEOUT) <= 0,
+                    "breaker-pause",
+                    "must be 1 ms to 24 h, but is " + breakerPause);
             check(
                     handlerThreads >= 1 && handlerThreads <= 1000,
                     "handler-threads",

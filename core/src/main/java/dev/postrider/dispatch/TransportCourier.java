@@ -16,12 +16,15 @@ final class TransportCourier implements Courier {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final Transport transport;
+    private final Breaker breaker;
     private final Verdict verdict;
     private final BiConsumer<Held, Outcome> decided;
     private final Time time;
 
-    TransportCourier(Transport transport, Verdict verdict, BiConsumer<Held, Outcome> decided, Time time) {
+    TransportCourier(
+            Transport transport, Breaker breaker, Verdict verdict, BiConsumer<Held, Outcome> decided, Time time) {
         this.transport = transport;
+        this.breaker = breaker;
         this.verdict = verdict;
         this.decided = decided;
         this.time = time;
@@ -58,6 +61,11 @@ final class TransportCourier implements Courier {
 
     private void decide(Held held, @Nullable DeliveryResult result, @Nullable Throwable failure) {
         DeliveryResult answer = failure == null ? result : Failures.classify(held.topic(), failure);
+        if (answer instanceof DeliveryResult.Delivered || answer instanceof DeliveryResult.Rejected) {
+            breaker.answered();
+        } else {
+            breaker.failed(Verdict.error(answer));
+        }
         decided.accept(held, verdict.on(held, answer));
     }
 }

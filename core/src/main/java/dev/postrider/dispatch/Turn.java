@@ -82,6 +82,12 @@ final class Turn {
         return now - lastClaim;
     }
 
+    /** Not before then, whoever wants it; and then in any case. */
+    synchronized void rest(long until) {
+        notBefore = until;
+        wanted = true;
+    }
+
     /** Not again for a while, whoever wants it. */
     synchronized Duration failed(long now) {
         Duration pause = backoff.next();

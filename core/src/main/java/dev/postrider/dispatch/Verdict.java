@@ -58,10 +58,15 @@ final class Verdict {
         if (result instanceof DeliveryResult.Rejected rejected) {
             return new Outcome.Buried(claim, DeadReason.REJECTED, orUnknown(rejected.error()));
         }
-        if (result instanceof DeliveryResult.Failed failed) {
-            return failed(topic, claim, orUnknown(failed.error()), failed.retryAfter());
-        }
-        return failed(topic, claim, "The transport gave no answer", null);
+        Duration retryAfter = result instanceof DeliveryResult.Failed failed ? failed.retryAfter() : null;
+        return failed(topic, claim, error(result), retryAfter);
+    }
+
+    /** What is said of a result that is neither success nor refusal. */
+    static String error(@Nullable DeliveryResult result) {
+        return result instanceof DeliveryResult.Failed failed
+                ? orUnknown(failed.error())
+                : "The transport gave no answer";
     }
 
     /** A transport written without null checks must not cost the message its outcome. */

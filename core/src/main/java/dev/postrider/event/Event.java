@@ -71,6 +71,12 @@ public sealed interface Event {
     /** A batch of outcomes was written. */
     record Settled(int delivered, int failed, int buried, int released, int lost) implements Event {}
 
+    /** So many deliveries in a row have failed that the topic is left alone on this node for a while. */
+    record DestinationRests(TopicName topic, int failures, Duration pause, String error) implements Event {}
+
+    /** A destination that was left alone answers again. */
+    record DestinationBack(TopicName topic) implements Event {}
+
     /** The database could not be reached or refused; the dispatcher tries again after the delay. */
     record StoreFailed(String doing, String error, Duration delay) implements Event {}
 

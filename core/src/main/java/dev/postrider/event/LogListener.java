@@ -154,6 +154,15 @@ public final class LogListener implements EventListener {
             log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.FoundLate e) {
             log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.DestinationRests e) {
+            log.warn(
+                    "OUTBOX_WORKER_DESTINATION_RESTS topic={} failures={} pause_ms={} error={}",
+                    e.topic(),
+                    e.failures(),
+                    e.pause().toMillis(),
+                    value(e.error()));
+        } else if (event instanceof Event.DestinationBack e) {
+            log.info("OUTBOX_WORKER_DESTINATION_BACK topic={}", e.topic());
         } else if (event instanceof Event.Collided e) {
             log.warn("INBOX_COLLISION consumer={} {}", e.consumer(), named(e.message()));
         } else if (event instanceof Event.TooOldReceived e) {

@@ -33,6 +33,9 @@ final class LaneRig implements Transport {
 
     private static final int BATCH = 500;
 
+    /** Once the breaker is armed. */
+    static final int BREAKER_FAILURES = 3;
+
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration LAST_START = Duration.ofSeconds(20);
 
@@ -46,6 +49,7 @@ final class LaneRig implements Transport {
 
     final List<Message> sent = new ArrayList<>();
     final Topic topic;
+    final Breaker breaker;
     final InFlight inFlight;
     final OutcomeWriter writer;
     final Sequencer sequencer;
@@ -73,18 +77,24 @@ final class LaneRig implements Transport {
                 .holdAfterDeadLetter(false)
                 .maxAttempts(1000)
                 .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
+                .breakerFailures(BREAKER_FAILURES)
                 .deliver(this)
                 .build();
-        inFlight = new InFlight(slots, 1_000_000);
+        breaker = new Breaker(topic, time, events::add, this::rest);
+        inFlight = new InFlight(slots, 1_000_000, any -> breaker.limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(this::write, this::undecided, BATCH),
                 inFlight,
                 time,
                 events::add,
                 this::settled);
-        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), this::decide, time);
+        Courier courier = new TransportCourier(this, breaker, new Verdict(() -> 0.5), this::decide, time);
         DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
+    }
+
+    private void rest(Topic topic, Duration pause) {
+        sequencer.putBack();
     }
 
     private int undecided() {

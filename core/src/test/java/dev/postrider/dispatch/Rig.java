@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +27,9 @@ final class Rig implements Transport {
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration POLL = Duration.ofSeconds(5);
 
+    /** Once a breaker is armed. */
+    static final int BREAKER_FAILURES = 3;
+
     static final OutcomeWriter.Observer NOBODY = (held, outcome, settlement) -> {};
 
     final ManualTime time = new ManualTime();
@@ -34,6 +38,7 @@ final class Rig implements Transport {
     final List<Delivery> sent = new CopyOnWriteArrayList<>();
     final List<Topic> topics = new ArrayList<>();
     final InFlight inFlight;
+    private final Map<TopicName, Breaker> breakers = new HashMap<>();
     final OutcomeWriter writer;
     final DeliveryPipeline pipeline;
     final ClaimLoop loop;
@@ -50,15 +55,20 @@ final class Rig implements Transport {
             Topic topic = Topic.named(name)
                     .deliver(this)
                     .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
+                    .breakerFailures(BREAKER_FAILURES)
                     .build();
             topics.add(topic);
         }
-        inFlight = new InFlight(options.maxInFlight(), options.maxInFlightBytes());
+        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, time, events::add, this::rest)));
+        inFlight = new InFlight(
+                options.maxInFlight(),
+                options.maxInFlightBytes(),
+                topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(store::settle, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
-        Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), writer::add, time);
         Map<TopicName, Courier> couriers = new HashMap<>();
-        topics.forEach(topic -> couriers.put(topic.name(), courier));
+        topics.forEach(topic -> couriers.put(
+                topic.name(), new TransportCourier(this, breaker(topic), new Verdict(() -> 0.5), writer::add, time)));
         pipeline = new DeliveryPipeline(
                 couriers, writer::add, time, options.lease().minus(options.headroom()));
         RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
@@ -69,6 +79,14 @@ final class Rig implements Transport {
 
     Topic topic() {
         return topics.get(0);
+    }
+
+    Breaker breaker(Topic topic) {
+        return Objects.requireNonNull(breakers.get(topic.name()));
+    }
+
+    private void rest(Topic topic, Duration pause) {
+        loop.rest(topic.name(), pause);
     }
 
     /** From now on no delivery is answered. */

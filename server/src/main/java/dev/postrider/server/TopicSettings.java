@@ -38,6 +38,8 @@ final class TopicSettings {
             .with("base-delay", (topic, value) -> topic.with(builder -> builder.baseDelay(value.duration())))
             .with("max-delay", (topic, value) -> topic.with(builder -> builder.maxDelay(value.duration())))
             .with("max-in-flight", (topic, value) -> topic.with(builder -> builder.maxInFlight(value.integer())))
+            .with("breaker-failures", (topic, value) -> topic.with(builder -> builder.breakerFailures(value.integer())))
+            .with("breaker-pause", (topic, value) -> topic.with(builder -> builder.breakerPause(value.duration())))
             .with(
                     "tenant-prefixed-keys",
                     (topic, value) -> topic.with(builder -> builder.tenantPrefixedKeys(value.flag())))

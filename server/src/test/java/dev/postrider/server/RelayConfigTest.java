@@ -135,6 +135,8 @@ final class RelayConfigTest {
                 topic.mode.timeout.lanes = 8
                 topic.mode.timeout.on-failure = park
                 topic.mode.timeout.hold-after-dead-letter = false
+                topic.mode.timeout.breaker-failures = 10
+                topic.mode.timeout.breaker-pause = 10s
                 topic.a.header.b.url = https://d.example
                 """);
 

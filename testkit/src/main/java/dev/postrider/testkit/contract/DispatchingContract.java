@@ -32,6 +32,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -419,6 +420,33 @@ public abstract class DispatchingContract extends DatabaseContract {
         node.wake();
 
         eventually("the others are delivered", () -> live() == 0);
+    }
+
+    @Test
+    void destinationThatIsDownIsAskedSeldomAndGetsEverythingWhenItIsBack() throws Exception {
+        AtomicBoolean down = new AtomicBoolean(true);
+        transport.answering(
+                delivery -> down.get() ? DeliveryResult.failed("connection refused") : DeliveryResult.delivered());
+        Postrider node = node(topic ->
+                topic.retry(AT_ONCE).maxInFlight(10).breakerFailures(10).breakerPause(Duration.ofMillis(50)));
+        enqueue(node, 200);
+
+        node.start();
+
+        eventually("it was tried again and again", () -> rests() >= 5);
+        int sent = transport.deliveries().size();
+        assertThat((long) sent)
+                .as("until it rested, what was under way then, and one after each rest")
+                .isLessThanOrEqualTo(10 + 10 + rests());
+
+        down.set(false);
+        eventually("all are delivered", () -> live() == 0);
+        assertThat(archived()).isEqualTo(200);
+        assertThat(events).hasAtLeastOneElementOfType(Event.DestinationBack.class);
+    }
+
+    private long rests() {
+        return events.stream().filter(Event.DestinationRests.class::isInstance).count();
     }
 
     @Test

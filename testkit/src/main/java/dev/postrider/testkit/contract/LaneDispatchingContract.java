@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.LaneStore;
 import dev.postrider.testkit.RecordingTransport;
+import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -65,9 +70,55 @@ public abstract class LaneDispatchingContract extends LaneFixture {
         }
     }
 
+    @Test
+    void destinationThatIsDownIsAskedSeldomAndGetsEverythingInOrderWhenItIsBack() throws Exception {
+        AtomicBoolean down = new AtomicBoolean(true);
+        transport.answering(
+                delivery -> down.get() ? DeliveryResult.failed("connection refused") : DeliveryResult.delivered());
+        Postrider node = node(
+                declared -> declared.retry(RetryPolicy.constant(Duration.ZERO))
+                        .maxAttempts(1000)
+                        .maxInFlight(10)
+                        .breakerFailures(10)
+                        .breakerPause(Duration.ofMillis(50)),
+                options -> {});
+        for (int i = 0; i < 200; i++) {
+            write(node, "k" + i % 20, i);
+        }
+
+        node.start();
+
+        eventually("it was tried again and again", () -> rests() >= 5);
+        int sent = transport.deliveries().size();
+        assertThat((long) sent)
+                .as("until it rested, what was under way then, and one after each rest")
+                .isLessThanOrEqualTo(10 + 10 + rests());
+
+        int failed = transport.deliveries().size();
+        down.set(false);
+        eventually("all are delivered", () -> live() == 0);
+        for (int key = 0; key < 20; key++) {
+            String name = "k" + key;
+            assertThat(transport.messages().stream().skip(failed).filter(message -> name.equals(message.key())))
+                    .as("the first of them may have been tried before")
+                    .extracting(LaneFixture::number)
+                    .isSorted();
+        }
+    }
+
+    private long rests() {
+        return events.stream().filter(Event.DestinationRests.class::isInstance).count();
+    }
+
     private Postrider node(Consumer<DispatchOptions.Builder> options) {
+        return node(declared -> {}, options);
+    }
+
+    private Postrider node(Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options) {
         return postrider(builder -> builder.topic(
-                        topic, declared -> declared.ordered().lanes(LANES).deliver(transport))
+                        topic,
+                        declared -> declaration.accept(
+                                declared.ordered().lanes(LANES).deliver(transport)))
                 .dispatch(options)
                 .listener(events::add));
     }
