@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass(name = "{0}")
 @EnumSource(
         value = Engine.class,
-        names = {"H2", "POSTGRESQL_18"})
+        names = {"H2", "POSTGRESQL_18", "MARIADB_11_4", "MYSQL_8_0"})
 final class IdempotencyKeyTest extends IdempotencyKeyContract {
 
     private final Engine engine;
