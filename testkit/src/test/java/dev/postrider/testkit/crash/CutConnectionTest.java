@@ -35,7 +35,7 @@ final class CutConnectionTest {
 
     private static final String WAITING = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 
-    @OnBothEngines
+    @OnAllServers
     void cutConnectionAloneMakesNoDuplicate(Engine engine) {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -57,7 +57,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfAnAcknowledgementIsNotALostLease(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -75,7 +75,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfAClaimGivesTheMessagesBackAtOnce(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -96,7 +96,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfACommitLeavesOrderAndMessageTogether(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -118,7 +118,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void cutBeforeTheCommitLeavesNeitherOrderNorMessage(Engine engine) {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -134,7 +134,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void extensionBetweenTwoSendingsOfAnAcknowledgementDoesNotMakeItALostLease(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             site.place(1);
@@ -153,7 +153,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerAfterTheOutcomesAreWrittenIsNotALostLease(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             site.place(2);
@@ -175,7 +175,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void acknowledgementThatNeverArrivedIsALostLeaseOnceAnotherHasTheMessage(Engine engine) {
         try (Site site = Site.on(engine)) {
             site.place(1);
@@ -198,7 +198,7 @@ final class CutConnectionTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void expiredLeasesThatWereTakenOverAreHandedOverThoughTheConnectionBreaksThen(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             site.place(1);

@@ -46,7 +46,7 @@ final class CutLaneTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final LaneStore.Node NODE = new LaneStore.Node(UUID.randomUUID(), "unsure", Set.of(NAME));
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfAnAcquisitionGivesTheLaneBackSoon(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             write(ledger(site), "a", 0);
@@ -67,7 +67,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void laneWhoseHeldKeysCouldNotBeReadIsGivenBackSoon(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             write(ledger(site), "a", 0);
@@ -84,7 +84,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void laneWhoseReleaseDidNotArriveIsReleasedSoon(Engine engine) {
         try (Site site = Site.on(engine)) {
             ledger(site);
@@ -103,7 +103,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfAReadLosesNothingAndKeepsTheOrder(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             Postrider ledger = ledger(site);
@@ -124,7 +124,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfAnOutcomeIsSentAgainAndCountsOnce(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             Postrider ledger = ledger(site);
@@ -156,7 +156,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfTheEndOfAHeadLetsTheKeyGoOn(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             Postrider ledger = ledger(site);
@@ -185,7 +185,7 @@ final class CutLaneTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void cutConnectionsKeepTheOrderAndMakeNoDuplicate(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();

@@ -11,7 +11,7 @@ final class FaultlessRunTest {
 
     private static final int MESSAGES = 5000;
 
-    @OnBothEngines
+    @OnAllServers
     void twoWorkersWithoutFaultsDeliverEachMessageOnce(Engine engine) {
         try (Site site = Site.on(engine)) {
             Pace pace = Pace.QUICK.inFlight(100);

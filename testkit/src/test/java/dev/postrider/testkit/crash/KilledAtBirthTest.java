@@ -12,7 +12,7 @@ final class KilledAtBirthTest {
 
     private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(4));
 
-    @OnBothEngines
+    @OnAllServers
     void killedBetweenInsertAndCommit(Engine engine) {
         try (Site site = Site.on(engine)) {
             Child writer = site.writer("writer", PACE);
@@ -36,7 +36,7 @@ final class KilledAtBirthTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void killedBetweenCommitAndHandOver(Engine engine) {
         try (Site site = Site.on(engine)) {
             Node survivor = site.node("survivor", PACE, delivery -> {});

@@ -64,7 +64,7 @@ final class KilledConsumerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfTheCommitIsToldWhenTheMessageComesAgain(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             site.execute(Payments.TABLE);
@@ -82,7 +82,7 @@ final class KilledConsumerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfTheMarkLeavesNothingBehind(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             site.execute(Payments.TABLE);

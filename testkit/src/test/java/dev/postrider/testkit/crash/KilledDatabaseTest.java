@@ -32,7 +32,7 @@ final class KilledDatabaseTest {
     private static final long DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Duration RECOVERY = Duration.ofSeconds(5);
 
-    @OnBothEngines
+    @OnAllServers
     void databaseKilledAndRestartedUnderLoad(Engine engine) {
         try (DatabaseServer server = Databases.startOrAbort(engine);
                 Site site = Site.on(server)) {

@@ -77,7 +77,7 @@ final class KilledHandlerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void killedAtEveryBoundaryOfReceivingNothingIsLostOrDoubled(Engine engine) {
         int count;
         try (Site site = site(engine)) {
@@ -124,7 +124,7 @@ final class KilledHandlerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void lostAnswerOfTheCommitIsFoundOutAndNothingIsDoneAgain(Engine engine) throws Exception {
         try (Site site = site(engine)) {
             FaultyProxy proxy = site.proxy();
@@ -145,7 +145,7 @@ final class KilledHandlerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void connectionThatIsCutInAHandlerCostsNoAttempt(Engine engine) {
         try (Site site = site(engine)) {
             FaultyProxy proxy = site.proxy();

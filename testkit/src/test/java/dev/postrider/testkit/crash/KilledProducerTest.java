@@ -18,7 +18,7 @@ final class KilledProducerTest {
     private static final int LONGEST_JOURNEY = 60;
     private static final long COMMIT_NANOS = Duration.ofMillis(4).toNanos();
 
-    @OnBothEngines
+    @OnAllServers
     void killedDuringTheCommitOfAnEnqueue(Engine engine) {
         long seed = Long.getLong("postrider.crash.seed", System.nanoTime());
         Random random = new Random(seed);

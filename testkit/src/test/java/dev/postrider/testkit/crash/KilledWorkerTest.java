@@ -15,7 +15,7 @@ final class KilledWorkerTest {
 
     private static final Duration RECOVERY = Pace.QUICK.lease().plusSeconds(2);
 
-    @OnBothEngines
+    @OnAllServers
     void killedBetweenDeliveryAndAcknowledgement(Engine engine) {
         try (Site site = Site.on(engine)) {
             List<String> acknowledged = site.place(30);
@@ -57,7 +57,7 @@ final class KilledWorkerTest {
         }
     }
 
-    @OnBothEngines
+    @OnAllServers
     void killedBetweenClaimAndDelivery(Engine engine) {
         try (Site site = Site.on(engine)) {
             List<String> orders = site.place(25);

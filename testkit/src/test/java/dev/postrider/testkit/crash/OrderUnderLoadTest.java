@@ -28,7 +28,7 @@ final class OrderUnderLoadTest {
     private static final int PHASE = 250;
     private static final Duration LONGER_THAN_A_LEASE = Duration.ofSeconds(4);
 
-    @OnBothEngines
+    @OnAllServers
     void everyKeyIsDeliveredInOrderWhateverHappensToTheWorkers(Engine engine) {
         long seed = Long.getLong("postrider.seed", System.nanoTime());
         try (Site site = Site.on(engine);

@@ -12,7 +12,7 @@ import java.util.Set;
 /** A worker that was not dead. */
 final class StoppedWorkerTest {
 
-    @OnBothEngines
+    @OnAllServers
     void workerStoppedForTwoLeasesAndWokenChangesNothing(Engine engine) {
         try (Site site = Site.on(engine)) {
             List<String> finished = site.place(5);
