@@ -29,20 +29,23 @@ final class Solitude {
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
     private final BiConsumer<Held, Outcome> decided;
-    private final Waiter progress = new Waiter();
+    private final Waiter progress;
     private volatile boolean stopping;
 
+    /** @param progress what this thread waits for, and {@link #progressed} signals */
     Solitude(
             LaneStore store,
             Collection<Sequencer> sequencers,
             InFlight inFlight,
             DeliveryPipeline pipeline,
-            BiConsumer<Held, Outcome> decided) {
+            BiConsumer<Held, Outcome> decided,
+            Waiter progress) {
         this.store = store;
         this.sequencers = List.copyOf(sequencers);
         this.inFlight = inFlight;
         this.pipeline = pipeline;
         this.decided = decided;
+        this.progress = progress;
     }
 
     static boolean isSuspect(Held held) {
