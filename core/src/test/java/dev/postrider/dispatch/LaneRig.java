@@ -49,6 +49,7 @@ final class LaneRig implements Transport {
     final InFlight inFlight;
     final OutcomeWriter writer;
     final Sequencer sequencer;
+    final DeliveryPipeline pipeline;
 
     Function<List<Outcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
             .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
@@ -83,7 +84,7 @@ final class LaneRig implements Transport {
                 events::add,
                 this::settled);
         Courier courier = new TransportCourier(this, new Verdict(() -> 0.5), this::decide, time);
-        DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
+        pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
     }
 
