@@ -24,21 +24,27 @@ final class BackgroundLoop {
     private final String name;
     private final Duty duty;
     private final EventListener events;
-    private final Waiter waiter = new Waiter();
-    private final Waiter ended = new Waiter();
+    private final Waiter waiter;
+    private final Waiter ending;
+    private final Waiter over;
     private final Backoff backoff = new Backoff();
     private final Thread thread;
     private volatile boolean stopping;
+    private volatile boolean running;
 
     /** @param owner whose thread this is */
-    BackgroundLoop(Object owner, String name, Duty duty, EventListener events) {
+    BackgroundLoop(Surroundings surroundings, Object owner, String name, Duty duty, EventListener events) {
         this.name = name;
         this.duty = duty;
         this.events = events;
-        this.thread = new OwnThread(owner, this::loop, name);
+        this.waiter = surroundings.waiter();
+        this.ending = surroundings.waiter();
+        this.over = surroundings.waiter();
+        this.thread = surroundings.thread(owner, this::run, name);
     }
 
     void start() {
+        running = true;
         thread.start();
     }
 
@@ -50,13 +56,24 @@ final class BackgroundLoop {
     void end() {
         stopping = true;
         waiter.signal();
-        ended.signal();
+        ending.signal();
     }
 
     void awaitEnd(Duration atMost) throws InterruptedException {
-        thread.join(Math.max(atMost.toMillis(), 1));
-        if (thread.isAlive()) {
+        if (running) {
+            over.await(atMost);
+        }
+        if (running) {
             log.warn("The {} loop did not end within {}", name, atMost);
+        }
+    }
+
+    private void run() {
+        try {
+            loop();
+        } finally {
+            running = false;
+            over.signal();
         }
     }
 
@@ -80,7 +97,7 @@ final class BackgroundLoop {
         } catch (Throwable e) {
             Duration patience = backoff.next();
             report(e, patience);
-            ended.await(patience); // not the other one: being woken often must not turn an error into a hot loop
+            ending.await(patience); // not the other one: being woken often must not turn an error into a hot loop
             return;
         }
         waiter.await(pause);

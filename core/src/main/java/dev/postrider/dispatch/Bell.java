@@ -31,10 +31,10 @@ final class Bell {
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
     private final Doorbell.Line line;
-    private final Time time;
+    private final Surroundings surroundings;
     private final EventListener events;
     private final BackgroundLoop ringing;
-    private final Waiter rung = new Waiter();
+    private final Waiter rung;
 
     // Under the lock of this object
     private final Set<TopicName> topics = new HashSet<>();
@@ -46,12 +46,13 @@ final class Bell {
 
     private long lastRing;
 
-    Bell(Doorbell.Line line, Time time, EventListener events) {
+    Bell(Doorbell.Line line, Surroundings surroundings, EventListener events) {
         this.line = line;
-        this.time = time;
+        this.surroundings = surroundings;
+        this.rung = surroundings.waiter();
         this.events = events;
-        this.lastRing = time.nanos() - REST.toNanos();
-        this.ringing = new BackgroundLoop(this, "ring", this::ringOnce, events);
+        this.lastRing = surroundings.nanos() - REST.toNanos();
+        this.ringing = new BackgroundLoop(surroundings, this, "ring", this::ringOnce, events);
     }
 
     /** Something was committed in these topics. Returns at once. */
@@ -77,7 +78,7 @@ final class Bell {
     /** From now on the others are heard. */
     synchronized void listen(Consumer<Ring> heard) {
         if (!stopped && listening == null) {
-            listening = new BackgroundLoop(this, "doorbell", () -> listenOnce(heard), events);
+            listening = new BackgroundLoop(surroundings, this, "doorbell", () -> listenOnce(heard), events);
             listening.start();
         }
     }
@@ -90,7 +91,7 @@ final class Bell {
 
     /** Rings if there is a note and the last ring is long enough ago. */
     private Duration ringOnce() {
-        long wait = REST.toNanos() - (time.nanos() - lastRing);
+        long wait = REST.toNanos() - (surroundings.nanos() - lastRing);
         if (wait > 0) {
             return Duration.ofNanos(wait);
         }
@@ -98,7 +99,7 @@ final class Bell {
         if (ring == null) {
             return IDLE;
         }
-        lastRing = time.nanos();
+        lastRing = surroundings.nanos();
         try {
             line.ring(ring);
         } catch (RuntimeException | Error e) {
@@ -159,8 +160,8 @@ final class Bell {
     }
 
     private void awaitQuiet() throws InterruptedException {
-        long deadline = time.nanos() + LAST_RING.toNanos();
-        while (!isQuiet() && time.nanos() - deadline < 0) {
+        long deadline = surroundings.nanos() + LAST_RING.toNanos();
+        while (!isQuiet() && surroundings.nanos() - deadline < 0) {
             rung.await(Duration.ofMillis(20));
         }
     }

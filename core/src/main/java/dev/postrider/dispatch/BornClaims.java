@@ -18,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,7 @@ final class BornClaims {
     private final MessageStore store;
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
-    private final Time time;
+    private final Surroundings surroundings;
     private final EventListener events;
     private final Set<Birth> open = ConcurrentHashMap.newKeySet();
     private final ConcurrentLinkedQueue<List<Held>> arrived = new ConcurrentLinkedQueue<>();
@@ -54,13 +53,13 @@ final class BornClaims {
             List<Topic> topics,
             InFlight inFlight,
             DeliveryPipeline pipeline,
-            Time time,
+            Surroundings surroundings,
             EventListener events) {
         this.store = store;
         this.options = options;
         this.inFlight = inFlight;
         this.pipeline = pipeline;
-        this.time = time;
+        this.surroundings = surroundings;
         this.events = events;
         if (options.handOver()) {
             topics.stream().filter(topic -> !topic.isOrdered()).forEach(topic -> this.topics.put(topic.name(), topic));
@@ -77,7 +76,7 @@ final class BornClaims {
             return Reservation.NONE; // it would be written under a lease only to be given back
         }
         Map<MessageId, InFlight.Room> rooms = new LinkedHashMap<>();
-        Tenure.Stamp asked = Tenure.Stamp.now(time);
+        Tenure.Stamp asked = Tenure.Stamp.now(surroundings);
         for (Message message : messages) {
             Topic topic = topics.get(message.topic());
             if (topic != null && isOurs(topic, message) && !rooms.containsKey(message.id())) {
@@ -122,7 +121,7 @@ final class BornClaims {
     /** Whoever has not committed when the lease is over must not keep others waiting. */
     void freeExpired() {
         for (Birth birth : open) {
-            if (birth.asked.age(time).compareTo(options.lease()) >= 0) {
+            if (birth.asked.age(surroundings).compareTo(options.lease()) >= 0) {
                 birth.end();
             }
         }
@@ -158,7 +157,7 @@ final class BornClaims {
 
         private final Map<MessageId, InFlight.Room> rooms;
         private final Tenure.Stamp asked;
-        private final Lease lease = new Lease(UUID.randomUUID(), options.worker(), options.lease());
+        private final Lease lease = new Lease(surroundings.id(), options.worker(), options.lease());
 
         Birth(Map<MessageId, InFlight.Room> rooms, Tenure.Stamp asked) {
             this.rooms = rooms;

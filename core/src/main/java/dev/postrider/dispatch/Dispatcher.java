@@ -52,7 +52,7 @@ public final class Dispatcher implements AutoCloseable {
         this.onlyKeepsHouse = topics.isEmpty();
         this.options = options;
         this.events = new EventListeners(List.of(events));
-        this.bell = line == null ? null : new Bell(line, Time.system(), this.events);
+        this.bell = line == null ? null : new Bell(line, Surroundings.system(), this.events);
         checkNames();
         this.topics.forEach(this::checkTimeout);
     }
@@ -164,7 +164,7 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(stores, topics, options, events, handOver(), inCallersThread);
+        return new Engine(stores, topics, options, events, handOver(), inCallersThread, Surroundings.system());
     }
 
     /**

@@ -21,11 +21,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,8 +44,9 @@ final class Engine {
     private static final int LANE_WRITERS = 2;
 
     private final DispatchOptions options;
-    private final Time time = Time.system();
-    private final Waiter settled = new Waiter();
+    private final Surroundings surroundings;
+    private final EventListener events;
+    private final Waiter settled;
     private final ExecutorService handlerThreads;
     private final InFlight inFlight;
     private final OutcomeWriter writer;
@@ -83,10 +79,14 @@ final class Engine {
             DispatchOptions options,
             EventListener events,
             HandOver handOver,
-            boolean inCallersThread) {
+            boolean inCallersThread,
+            Surroundings surroundings) {
         this.options = options;
+        this.surroundings = surroundings;
+        this.events = events;
+        settled = surroundings.waiter();
         handlerThreads = handlerThreads(options.maxInFlight());
-        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, time, events, this::rest)));
+        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, surroundings, events, this::rest)));
         inFlight = new InFlight(
                 options.maxInFlight(),
                 options.maxInFlightBytes(),
@@ -94,55 +94,60 @@ final class Engine {
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(stores.messages()::settle, this::undecidedClaims, BATCH),
                 inFlight,
-                time,
+                surroundings,
                 events,
                 this::rowSettled);
         for (int i = 0; i < LANE_WRITERS; i++) {
             laneWriters.add(new OutcomeWriter(
                     new OutcomeWriter.Ledger(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
                     inFlight,
-                    time,
+                    surroundings,
                     events,
                     this::laneSettled));
         }
         Duration lastStart = options.lease().minus(options.headroom());
         Executor threads = inCallersThread ? Runnable::run : handlerThreads;
         pipeline = new DeliveryPipeline(
-                couriers(topics, new HandlingCourier.Means(stores.handling(), handOver, threads, time)),
+                couriers(topics, new HandlingCourier.Means(stores.handling(), handOver, threads, surroundings)),
                 this::decide,
-                time,
+                surroundings,
                 lastStart);
         topics.stream()
                 .filter(Topic::isOrdered)
                 .forEach(topic -> sequencers.put(
-                        topic.name(), new Sequencer(topic, inFlight, this::writeInLane, pipeline, time, lastStart)));
-        claims = new ClaimLoop(claimers(stores, topics, events), options.pollInterval(), time, events);
-        births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, time, events);
-        laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, time, events, this::lanesTaken);
-        solitude = new Solitude(stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide);
-        LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), time);
+                        topic.name(),
+                        new Sequencer(topic, inFlight, this::writeInLane, pipeline, surroundings, lastStart)));
+        claims = new ClaimLoop(claimers(stores, topics), options.pollInterval(), surroundings, events);
+        births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, surroundings, events);
+        laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, surroundings, events, this::lanesTaken);
+        solitude = new Solitude(
+                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, surroundings.waiter());
+        LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), surroundings);
         housekeeper = new Housekeeper(
-                stores.messages(), stores.retention(), options, topics, time, events, inFlight, this::tally);
-        claiming = new BackgroundLoop(this, "claim", claims::runOnce, events);
-        handing = new BackgroundLoop(this, "hand-over", births::runOnce, events);
-        writing = new BackgroundLoop(this, "settle", () -> write(writer), events);
+                stores.messages(), stores.retention(), options, topics, surroundings, events, inFlight, this::tally);
+        claiming = loop("claim", claims::runOnce);
+        handing = loop("hand-over", births::runOnce);
+        writing = loop("settle", () -> write(writer));
         for (OutcomeWriter laneWriter : laneWriters) {
-            BackgroundLoop loop = new BackgroundLoop(
-                    this, "settle-lanes-" + (laneWriting.size() + 1), () -> write(laneWriter), events);
+            BackgroundLoop loop = loop("settle-lanes-" + (laneWriting.size() + 1), () -> write(laneWriter));
             laneWriter.onWork(loop::wake);
             laneWriting.add(loop);
         }
-        keeping = new BackgroundLoop(this, "lease", () -> keep(keeper), events);
-        laneKeeping = new BackgroundLoop(this, "lanes", laneKeeper::runOnce, events);
-        aloneDelivering = new BackgroundLoop(this, "alone", solitude::runOnce, events);
-        housekeeping = new BackgroundLoop(this, "house", housekeeper::runOnce, events);
+        keeping = loop("lease", () -> keep(keeper));
+        laneKeeping = loop("lanes", laneKeeper::runOnce);
+        aloneDelivering = loop("alone", solitude::runOnce);
+        housekeeping = loop("house", housekeeper::runOnce);
         writer.onWork(writing::wake);
         births.onWork(handing::wake);
     }
 
-    private Map<Topic, Claimer> claimers(Stores stores, List<Topic> topics, EventListener events) {
-        Claimer rows = new RowClaimer(stores.messages(), options, inFlight, pipeline, time, events);
-        Claimer lanes = new LaneClaimer(stores.lanes(), sequencers, inFlight, time, events);
+    private BackgroundLoop loop(String name, BackgroundLoop.Duty duty) {
+        return new BackgroundLoop(surroundings, this, name, duty, events);
+    }
+
+    private Map<Topic, Claimer> claimers(Stores stores, List<Topic> topics) {
+        Claimer rows = new RowClaimer(stores.messages(), options, inFlight, pipeline, surroundings, events);
+        Claimer lanes = new LaneClaimer(stores.lanes(), sequencers, inFlight, surroundings, events);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, topic.isOrdered() ? lanes : rows));
         return claimers;
@@ -185,7 +190,7 @@ final class Engine {
 
     /** These were committed on this node, and nobody holds them. */
     void wakeFor(Collection<Message> committed) {
-        long now = time.wallMillis();
+        long now = surroundings.wallMillis();
         for (Message message : committed) {
             Instant due = message.deliverAt();
             if (due == null || due.toEpochMilli() <= now) {
@@ -378,8 +383,8 @@ final class Engine {
     }
 
     private boolean awaitIdle(Duration atMost) throws InterruptedException {
-        long deadline = time.nanos() + atMost.toNanos();
-        while (inFlight.count() > 0 && time.nanos() - deadline < 0) {
+        long deadline = surroundings.nanos() + atMost.toNanos();
+        while (inFlight.count() > 0 && surroundings.nanos() - deadline < 0) {
             settled.await(Duration.ofMillis(50));
         }
         return inFlight.count() == 0;
@@ -429,7 +434,7 @@ final class Engine {
     }
 
     private Map<TopicName, Courier> couriers(List<Topic> topics, HandlingCourier.Means means) {
-        Verdict verdict = new Verdict(() -> ThreadLocalRandom.current().nextDouble());
+        Verdict verdict = new Verdict(surroundings::chance);
         Map<TopicName, Courier> couriers = new HashMap<>();
         for (Topic topic : topics) {
             Transport transport = transport(topic, means.threads());
@@ -437,7 +442,8 @@ final class Engine {
                 couriers.put(topic.name(), new HandlingCourier(topic, means, verdict, this::decide));
             } else if (transport != null) {
                 couriers.put(
-                        topic.name(), new TransportCourier(transport, breaker(topic), verdict, this::decide, time));
+                        topic.name(),
+                        new TransportCourier(transport, breaker(topic), verdict, this::decide, surroundings));
             }
         }
         return couriers;
@@ -453,13 +459,6 @@ final class Engine {
      * ignore their interruption: when these are used up further attempts fail, rather than fill the machine with lost threads.
      */
     private ExecutorService handlerThreads(int maxInFlight) {
-        AtomicInteger number = new AtomicInteger();
-        return new ThreadPoolExecutor(
-                0,
-                2 * maxInFlight,
-                10,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                task -> new OwnThread(this, task, "handler-" + number.incrementAndGet()));
+        return surroundings.threads(this, "handler", 2 * maxInFlight);
     }
 }

@@ -42,7 +42,7 @@ final class HandlingCourier implements Courier {
      *
      * @param handOver who takes over what handlers send
      */
-    record Means(HandlingStore store, HandOver handOver, Executor threads, Time time) {}
+    record Means(HandlingStore store, HandOver handOver, Executor threads, Surroundings surroundings) {}
 
     private final Topic topic;
     private final HandlingStore.Handler handler;
@@ -51,7 +51,7 @@ final class HandlingCourier implements Courier {
     private final BiConsumer<Held, Outcome> decided;
     private final Set<Run> running = ConcurrentHashMap.newKeySet();
     private final Map<Held, Run> runs = new ConcurrentHashMap<>();
-    private final Waiter closing = new Waiter();
+    private final Waiter closing;
     private volatile boolean closed;
 
     // Under the lock of this object
@@ -62,6 +62,7 @@ final class HandlingCourier implements Courier {
         this.topic = topic;
         this.handler = topic.handledBy(means.store());
         this.means = means;
+        this.closing = means.surroundings().waiter();
         this.verdict = verdict;
         this.decided = decided;
     }
@@ -303,7 +304,7 @@ final class HandlingCourier implements Courier {
         private synchronized void begin(Held held) {
             current = held;
             thread = Thread.currentThread();
-            held.begin(means.time(), topic.handlerTimeout());
+            held.begin(means.surroundings(), topic.handlerTimeout());
         }
 
         /** An interruption that came too late must not meet what this thread does next. */
@@ -322,7 +323,7 @@ final class HandlingCourier implements Courier {
             }
             if (late.add(held)) {
                 thread.interrupt();
-                held.begin(means.time(), PATIENCE);
+                held.begin(means.surroundings(), PATIENCE);
                 return true;
             }
             return false;

@@ -33,7 +33,7 @@ public final class Heartbeat implements AutoCloseable {
             return;
         }
         if (loop == null) {
-            loop = new BackgroundLoop(this, name, duty::get, events);
+            loop = new BackgroundLoop(Surroundings.system(), this, name, duty::get, events);
             loop.start();
         } else {
             loop.wake();

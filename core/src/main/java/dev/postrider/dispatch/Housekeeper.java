@@ -25,13 +25,13 @@ final class Housekeeper {
     private final RetentionStore retention;
     private final DispatchOptions options;
     private final List<Topic> topics;
-    private final Time time;
+    private final Surroundings surroundings;
     private final EventListener events;
     private final InFlight inFlight;
     private final Supplier<Tally> tally;
     private Tally lastTally;
     private long lastRound;
-    private final Waiter stopped = new Waiter();
+    private final Waiter stopped;
     private volatile boolean stopping;
 
     Housekeeper(
@@ -39,7 +39,7 @@ final class Housekeeper {
             RetentionStore retention,
             DispatchOptions options,
             List<Topic> topics,
-            Time time,
+            Surroundings surroundings,
             EventListener events,
             InFlight inFlight,
             Supplier<Tally> tally) {
@@ -47,21 +47,22 @@ final class Housekeeper {
         this.retention = retention;
         this.options = options;
         this.topics = topics;
-        this.time = time;
+        this.surroundings = surroundings;
         this.events = events;
         this.inFlight = inFlight;
         this.tally = tally;
         this.lastTally = tally.get();
-        this.lastRound = time.nanos();
+        this.lastRound = surroundings.nanos();
+        this.stopped = surroundings.waiter();
     }
 
     Duration runOnce() {
         topics.stream()
                 .filter(topic -> !topic.isOrdered())
                 .forEach(topic -> attempt("sweep " + topic.name(), () -> sweep(topic)));
-        Duration period = Duration.ofNanos(time.nanos() - lastRound);
+        Duration period = Duration.ofNanos(surroundings.nanos() - lastRound);
         if (period.compareTo(options.housekeepingInterval()) >= 0) {
-            lastRound = time.nanos();
+            lastRound = surroundings.nanos();
             summarise(period);
             attempt("purge", this::purge);
             attempt("tend the partitions of the inbox", () -> retention.tendInboxPartitions(options.inboxRetention()));
@@ -116,13 +117,13 @@ final class Housekeeper {
     private void sweepCommands() {
         SweptCommands all = new SweptCommands(0, 0, 0);
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
-            long start = time.nanos();
+            long start = surroundings.nanos();
             SweptCommands swept = retention.sweepCommands(options.purgeBatch());
             all = all.plus(swept);
             if (swept.total() < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(time.nanos() - start);
+            leaveRoom(surroundings.nanos() - start);
         }
         if (all.total() > 0) {
             events.on(new Event.CommandsSwept(all.results(), all.removed(), all.uncertain()));
@@ -132,13 +133,13 @@ final class Housekeeper {
     private int inChunks(IntUnaryOperator purge) {
         int total = 0;
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
-            long start = time.nanos();
+            long start = surroundings.nanos();
             int removed = purge.applyAsInt(options.purgeBatch());
             total += removed;
             if (removed < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(time.nanos() - start);
+            leaveRoom(surroundings.nanos() - start);
         }
         return total;
     }

@@ -4,6 +4,7 @@ import dev.postrider.message.TopicName;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +24,7 @@ final class InFlight {
 
     // Everything under the lock of this object: a message passes here four times, and the lock is the cheapest part of
     // it.
-    private final Set<Held> held = new HashSet<>();
+    private final Set<Held> held = new LinkedHashSet<>();
     private int claimed;
     private int inLanes;
 

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
@@ -44,17 +43,17 @@ final class LaneKeeper {
             LaneStore store,
             DispatchOptions options,
             Map<TopicName, Sequencer> sequencers,
-            Time time,
+            Surroundings surroundings,
             EventListener events,
             Consumer<TopicName> taken) {
         this.store = store;
         this.options = options;
         this.sequencers = List.copyOf(sequencers.values());
-        this.node = new LaneStore.Node(UUID.randomUUID(), options.worker(), Set.copyOf(sequencers.keySet()));
-        this.time = time;
+        this.node = new LaneStore.Node(surroundings.id(), options.worker(), Set.copyOf(sequencers.keySet()));
+        this.time = surroundings;
         this.events = events;
         this.taken = taken;
-        this.lastLeftOver = time.nanos();
+        this.lastLeftOver = surroundings.nanos();
     }
 
     synchronized Duration runOnce() {

@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
@@ -8,6 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delivers messages that may have killed a node: each alone, with nothing else under way, and noted in its lane before. If the node
@@ -29,20 +31,26 @@ final class Solitude {
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
     private final BiConsumer<Held, Outcome> decided;
-    private final Waiter progress = new Waiter();
+    private final Waiter progress;
     private volatile boolean stopping;
 
+    /** What the lane may say is delivered alone, although it no longer is: an answer was lost on the way. */
+    private @Nullable Claim noted;
+
+    /** @param progress what this thread waits for, and {@link #progressed} signals */
     Solitude(
             LaneStore store,
             Collection<Sequencer> sequencers,
             InFlight inFlight,
             DeliveryPipeline pipeline,
-            BiConsumer<Held, Outcome> decided) {
+            BiConsumer<Held, Outcome> decided,
+            Waiter progress) {
         this.store = store;
         this.sequencers = List.copyOf(sequencers);
         this.inFlight = inFlight;
         this.pipeline = pipeline;
         this.decided = decided;
+        this.progress = progress;
     }
 
     static boolean isSuspect(Held held) {
@@ -50,6 +58,7 @@ final class Solitude {
     }
 
     Duration runOnce() {
+        endLast();
         for (Sequencer sequencer : sequencers) {
             for (Held next = sequencer.nextSuspect(); next != null && !stopping; next = sequencer.nextSuspect()) {
                 deliver(next);
@@ -86,14 +95,32 @@ final class Solitude {
     }
 
     private void deliverAlone(Held held) {
-        if (stopping || !store.deliverAlone(held.claim())) {
+        if (stopping || !isNoted(held)) {
             decided.accept(held, new Outcome.Released(held.claim()));
             return;
         }
         inFlight.takeSlot(held);
         pipeline.deliver(held);
         await(() -> !inFlight.isHeld(held));
-        store.endAlone(held.claim());
+        endLast();
+    }
+
+    /** Nobody else has the message in his hands any more: without an outcome it would stay there, and keep its key waiting. */
+    private boolean isNoted(Held held) {
+        noted = held.claim();
+        try {
+            return store.deliverAlone(held.claim());
+        } catch (RuntimeException e) {
+            decided.accept(held, new Outcome.Released(held.claim()));
+            throw e;
+        }
+    }
+
+    private void endLast() {
+        if (noted != null) {
+            store.endAlone(noted);
+            noted = null;
+        }
     }
 
     @FunctionalInterface

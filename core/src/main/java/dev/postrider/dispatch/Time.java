@@ -6,18 +6,4 @@ interface Time {
     long nanos();
 
     long wallMillis();
-
-    static Time system() {
-        return new Time() {
-            @Override
-            public long nanos() {
-                return System.nanoTime();
-            }
-
-            @Override
-            public long wallMillis() {
-                return System.currentTimeMillis();
-            }
-        };
-    }
 }

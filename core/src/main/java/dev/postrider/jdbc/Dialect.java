@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * carries the message's state and its lease's token, and the answer says which rows it met. Immutable, thread-safe.
  */
 abstract class Dialect {
+
+    private static final String FIND_TOPIC =
+            "SELECT id, lanes, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
 
     private final Tables tables;
 
@@ -83,6 +87,17 @@ abstract class Dialect {
                             + ", but at least " + major + "." + minor + " is needed");
         }
         return dialect;
+    }
+
+    /** A topic as it is registered. */
+    Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
+        return query(
+                connection,
+                FIND_TOPIC,
+                binder -> binder.text(name.namespace()).text(name.topic()),
+                row -> row.next()
+                        ? Optional.of(new Topics.Topic(row.getInt(1), row.getInt(2), row.getBoolean(3)))
+                        : Optional.empty());
     }
 
     /** What it does for ordered topics. */

@@ -83,11 +83,9 @@ final class HeldKeys {
     record Row(long seq, MessageId id, String state, int topicId, int lane, OrderingKey key) {}
 
     private final Dialect dialect;
-    private final Topics topics;
 
-    HeldKeys(Dialect dialect, Topics topics) {
+    HeldKeys(Dialect dialect) {
         this.dialect = dialect;
-        this.topics = topics;
     }
 
     List<HeldKey> list(Connection connection, TopicName topic, long afterSeq, int limit) throws SQLException {
@@ -125,7 +123,7 @@ final class HeldKeys {
     }
 
     /** The head is tried again now, with all its attempts before it if it was parked. */
-    Optional<MessageId> release(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
+    Optional<MessageId> release(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
         Optional<Row> head = lockHead(connection, topic, key);
         if (head.isPresent()) {
             boolean parked = head.get().state().equals("PARKED");
@@ -135,7 +133,7 @@ final class HeldKeys {
     }
 
     /** The head becomes a dead letter and the key goes on without it. */
-    Optional<MessageId> skip(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
+    Optional<MessageId> skip(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
         Optional<Row> head = lockHead(connection, topic, key);
         if (head.isPresent()) {
             int met = dialect.update(
@@ -231,14 +229,13 @@ final class HeldKeys {
         LockingDialect.expect(1, met ? 1 : 0, "lock a lane");
     }
 
-    private Optional<Row> lockHead(Connection connection, TopicName topic, OrderingKey key) throws SQLException {
-        Topics.Topic registered = topics.require(connection, topic);
-        if (registered.lanes() == 0) {
+    private Optional<Row> lockHead(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+        if (topic.lanes() == 0) {
             return Optional.empty();
         }
-        int lane = LaneHash.of(key.tenant(), key.key(), registered.lanes());
-        lock(connection, registered.id(), lane);
-        return head(connection, registered.id(), lane, key);
+        int lane = LaneHash.of(key.tenant(), key.key(), topic.lanes());
+        lock(connection, topic.id(), lane);
+        return head(connection, topic.id(), lane, key);
     }
 
     private void lock(Connection connection, int topicId, int lane) throws SQLException {

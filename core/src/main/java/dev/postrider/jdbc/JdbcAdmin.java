@@ -103,7 +103,7 @@ final class JdbcAdmin implements Admin {
         this.sessions = sessions;
         this.dialect = dialect;
         this.topics = topics;
-        this.heldKeys = new HeldKeys(dialect, topics);
+        this.heldKeys = new HeldKeys(dialect);
     }
 
     @Override
@@ -173,13 +173,18 @@ final class JdbcAdmin implements Admin {
                 "RELEASE",
                 topic,
                 operator,
-                connection -> heldKeys.release(connection, topic, new OrderingKey(tenant, key)));
+                connection ->
+                        heldKeys.release(connection, topics.require(connection, topic), new OrderingKey(tenant, key)));
     }
 
     @Override
     public Repair skip(TopicName topic, @Nullable String tenant, String key, String operator) {
         return repairKey(
-                "SKIP", topic, operator, connection -> heldKeys.skip(connection, topic, new OrderingKey(tenant, key)));
+                "SKIP",
+                topic,
+                operator,
+                connection ->
+                        heldKeys.skip(connection, topics.require(connection, topic), new OrderingKey(tenant, key)));
     }
 
     private Repair repairKey(

@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -202,11 +203,11 @@ public final class JdbcDatabase {
     }
 
     public MessageStore messages() {
-        return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime);
+        return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime, UUID::randomUUID);
     }
 
     public LaneStore lanes() {
-        return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime);
+        return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime, UUID::randomUUID);
     }
 
     public HandlingStore handling() {

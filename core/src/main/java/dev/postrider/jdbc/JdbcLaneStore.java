@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,12 +43,11 @@ final class JdbcLaneStore implements LaneStore {
     private final Sessions sessions;
     private final Dialect dialect;
     private final LaneStatements statements;
-    private final NodeTable nodes;
-    private final HeldKeys heldKeys;
     private final Topics topics;
     private final JdbcOptions options;
     private final EventListener events;
     private final LongSupplier nanos;
+    private final Supplier<UUID> ids;
     private final Horizon horizon = new Horizon();
     private final Unanswered unanswered = new Unanswered();
     private final Set<UUID> unansweredTokens = ConcurrentHashMap.newKeySet();
@@ -56,22 +56,26 @@ final class JdbcLaneStore implements LaneStore {
     /** Reads are one after another: what one look proves, an older look must not use. */
     private final Object reading = new Object();
 
+    /**
+     * @param nanos the monotonic clock
+     * @param ids each one that nobody else has
+     */
     JdbcLaneStore(
             Sessions sessions,
             Dialect dialect,
             Topics topics,
             JdbcOptions options,
             EventListener events,
-            LongSupplier nanos) {
+            LongSupplier nanos,
+            Supplier<UUID> ids) {
         this.sessions = sessions;
         this.dialect = dialect;
         this.statements = dialect.lanes();
-        this.nodes = new NodeTable(dialect);
-        this.heldKeys = new HeldKeys(dialect, topics);
         this.topics = topics;
         this.options = options;
         this.events = events;
         this.nanos = nanos;
+        this.ids = ids;
     }
 
     // Nodes
@@ -82,7 +86,7 @@ final class JdbcLaneStore implements LaneStore {
         Map<Integer, TopicName> byId = new HashMap<>();
         node.topics().forEach(name -> byId.put(topicId(name), name));
         Map<Integer, Integer> alive = sessions.transaction(
-                "announce the node", connection -> nodes.announce(connection, node, byId.keySet(), lease));
+                "announce the node", connection -> statements.announce(connection, node, byId.keySet(), lease));
         Map<TopicName, Integer> counts = new HashMap<>();
         byId.forEach((id, name) -> counts.put(name, Math.max(1, alive.getOrDefault(id, 1))));
         return counts;
@@ -90,7 +94,7 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public void leave(Node node) {
-        sessions.statement("take the node's leave", connection -> nodes.leave(connection, node));
+        sessions.statement("take the node's leave", connection -> statements.leave(connection, node));
     }
 
     // Owning
@@ -144,16 +148,16 @@ final class JdbcLaneStore implements LaneStore {
                 ? Set.of()
                 : sessions.statement(
                         "look for keys without a head",
-                        connection -> heldKeys.lanesWithoutHeads(connection, topicId, lanes));
+                        connection -> statements.lanesWithoutHeads(connection, topicId, lanes));
         for (int lane : headless) {
-            sessions.transaction("go on with keys", connection -> heldKeys.goOnWithoutHeads(connection, topicId, lane));
+            sessions.transaction(
+                    "go on with keys", connection -> statements.goOnWithoutHeads(connection, topicId, lane));
         }
     }
 
     /** The tokens are made here, so that lanes whose answer is lost can still be named and given back. */
     private List<LaneStatements.Taken> take(int topicId, Lane.Request request) {
-        List<UUID> tokens =
-                Stream.generate(UUID::randomUUID).limit(request.most()).toList();
+        List<UUID> tokens = Stream.generate(ids).limit(request.most()).toList();
         try {
             return run("take lanes", connection -> statements.acquire(connection, topicId, request, tokens));
         } catch (StoreUnavailableException e) {
@@ -550,7 +554,7 @@ final class JdbcLaneStore implements LaneStore {
         int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);
         int lane = LaneHash.of(key.tenant(), key.key(), lanes);
         return sessions.transaction(
-                "go on with a key", connection -> heldKeys.goOnWithout(connection, topicId, lane, key));
+                "go on with a key", connection -> statements.goOnWithout(connection, topicId, lane, key));
     }
 
     private List<Settlement> writeOthers(List<Outcome> outcomes) {

@@ -29,6 +29,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,16 +51,28 @@ final class JdbcMessageStore implements MessageStore {
     private final Topics topics;
     private final JdbcOptions options;
     private final LongSupplier nanos;
+    private final Supplier<UUID> ids;
     private final Map<Integer, Frontier> frontiers = new ConcurrentHashMap<>();
     private final Map<Integer, Long> lastExpiredLook = new ConcurrentHashMap<>();
     private final Unanswered unanswered = new Unanswered();
 
-    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, LongSupplier nanos) {
+    /**
+     * @param nanos the monotonic clock
+     * @param ids each one that nobody else has
+     */
+    JdbcMessageStore(
+            Sessions sessions,
+            Dialect dialect,
+            Topics topics,
+            JdbcOptions options,
+            LongSupplier nanos,
+            Supplier<UUID> ids) {
         this.sessions = sessions;
         this.dialect = dialect;
         this.topics = topics;
         this.options = options;
         this.nanos = nanos;
+        this.ids = ids;
     }
 
     @Override
@@ -123,7 +136,7 @@ final class JdbcMessageStore implements MessageStore {
 
     /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
     private List<Claim> lease(int topicId, ClaimRequest request, Claiming claiming) {
-        UUID token = UUID.randomUUID();
+        UUID token = ids.get();
         List<ClaimedRow> rows;
         try {
             rows = run("claim messages", connection -> claiming.with(connection, token));

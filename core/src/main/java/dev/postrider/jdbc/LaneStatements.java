@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.store.Lane;
+import dev.postrider.store.LaneStore;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -86,6 +87,44 @@ abstract class LaneStatements {
      * and give out the same numbers again.
      */
     record Floors(@Nullable String server, Map<LaneCursor, Long> byLane) {}
+
+    private final NodeTable nodes;
+    private final HeldKeys keys;
+
+    LaneStatements(Dialect dialect) {
+        this.nodes = new NodeTable(dialect);
+        this.keys = new HeldKeys(dialect);
+    }
+
+    // Nodes
+
+    /** Says that the node is alive; answers how many are, by the number of each topic that they deliver. In a transaction. */
+    Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
+            throws SQLException {
+        return nodes.announce(connection, node, topicIds, lease);
+    }
+
+    /** @return whether it was known */
+    boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
+        return nodes.leave(connection, node);
+    }
+
+    // Keys whose head was removed by its own handler, which locks no lane
+
+    /** The next message of the key becomes its head; answers whether messages of the key are waiting. In a transaction. */
+    boolean goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+        return keys.goOnWithout(connection, topicId, lane, key);
+    }
+
+    /** The lanes that have keys without a head. Locks nothing. */
+    Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+        return keys.lanesWithoutHeads(connection, topicId, lanes);
+    }
+
+    /** As {@link #goOnWithout}, for all keys of a lane; says for how many. */
+    int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
+        return keys.goOnWithoutHeads(connection, topicId, lane);
+    }
 
     // Owning
 

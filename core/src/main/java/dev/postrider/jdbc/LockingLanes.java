@@ -47,6 +47,7 @@ final class LockingLanes extends LaneStatements {
     private final LockingDialect dialect;
 
     LockingLanes(LockingDialect dialect) {
+        super(dialect);
         this.dialect = dialect;
     }
 

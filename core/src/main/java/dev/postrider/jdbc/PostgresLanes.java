@@ -24,6 +24,7 @@ final class PostgresLanes extends LaneStatements {
     private final Dialect dialect;
 
     PostgresLanes(Dialect dialect) {
+        super(dialect);
         this.dialect = dialect;
     }
 

@@ -20,9 +20,6 @@ final class Topics {
     private static final String INSERT =
             "INSERT INTO {topic} (namespace, topic, lanes, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, ?, {now})";
 
-    private static final String FIND =
-            "SELECT id, lanes, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
-
     private static final String COUNT_LANES = "SELECT COUNT(*) FROM {lane} WHERE topic_id = ?";
 
     private static final String INSERT_LANE = "INSERT INTO {lane} (topic_id, lane, until) VALUES (?, ?, {now})";
@@ -45,7 +42,7 @@ final class Topics {
     Topic require(Connection connection, TopicName name) throws SQLException {
         Topic topic = known.get(name);
         if (topic == null) {
-            topic = find(connection, name).orElseThrow(() -> new UnknownTopicException(name.toString()));
+            topic = dialect.findTopic(connection, name).orElseThrow(() -> new UnknownTopicException(name.toString()));
             known.put(name, topic);
         }
         return topic;
@@ -54,7 +51,7 @@ final class Topics {
     /** Must run with autocommit on: losing the race against another node's insert must not spoil a transaction. */
     void register(Connection connection, Collection<TopicDeclaration> declarations) throws SQLException {
         for (TopicDeclaration declaration : declarations) {
-            Optional<Topic> found = find(connection, declaration.name());
+            Optional<Topic> found = dialect.findTopic(connection, declaration.name());
             Topic topic = found.isPresent() ? found.get() : insert(connection, declaration);
             same(declaration, "tenant-prefixed-keys", declaration.tenantPrefixedKeys(), topic.tenantPrefixedKeys());
             same(declaration, "lanes", declaration.lanes(), topic.lanes());
@@ -111,15 +108,5 @@ final class Topics {
                         .integer(declaration.lanes())
                         .flag(declaration.tenantPrefixedKeys())));
         return require(connection, name);
-    }
-
-    private Optional<Topic> find(Connection connection, TopicName name) throws SQLException {
-        return dialect.query(
-                connection,
-                FIND,
-                binder -> binder.text(name.namespace()).text(name.topic()),
-                row -> row.next()
-                        ? Optional.of(new Topic(row.getInt(1), row.getInt(2), row.getBoolean(3)))
-                        : Optional.empty());
     }
 }

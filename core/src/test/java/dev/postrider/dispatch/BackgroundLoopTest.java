@@ -19,7 +19,7 @@ final class BackgroundLoopTest {
     private final List<Event> events = new CopyOnWriteArrayList<>();
     private final AtomicInteger rounds = new AtomicInteger();
     private final CountDownLatch third = new CountDownLatch(3);
-    private BackgroundLoop loop = new BackgroundLoop(this, "test", () -> LONG, events::add);
+    private BackgroundLoop loop = new BackgroundLoop(Surroundings.system(), this, "test", () -> LONG, events::add);
 
     @AfterEach
     void end() throws InterruptedException {
@@ -29,6 +29,7 @@ final class BackgroundLoopTest {
 
     private void run(BackgroundLoop.Duty duty) {
         loop = new BackgroundLoop(
+                Surroundings.system(),
                 this,
                 "test",
                 () -> {

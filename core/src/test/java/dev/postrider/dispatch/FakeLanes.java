@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Lanes in memory that record every call, and do what the test scripts; without a script every request is granted. */
 final class FakeLanes implements LaneStore {
@@ -35,7 +36,7 @@ final class FakeLanes implements LaneStore {
     volatile Set<Lane> lost = Set.of();
     volatile List<LaneClaim> next = List.of();
     volatile List<LaneClaim> timed = List.of();
-    volatile boolean keepsAlone = true;
+    volatile Predicate<Claim> onAlone = claim -> true;
     volatile Function<Outcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
 
     @Override
@@ -107,7 +108,7 @@ final class FakeLanes implements LaneStore {
     @Override
     public boolean deliverAlone(Claim claim) {
         alone.add(claim);
-        return keepsAlone;
+        return onAlone.test(claim);
     }
 
     @Override

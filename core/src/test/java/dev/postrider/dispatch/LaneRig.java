@@ -53,6 +53,7 @@ final class LaneRig implements Transport {
     final InFlight inFlight;
     final OutcomeWriter writer;
     final Sequencer sequencer;
+    final DeliveryPipeline pipeline;
 
     Function<List<Outcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
             .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
@@ -89,7 +90,7 @@ final class LaneRig implements Transport {
                 events::add,
                 this::settled);
         Courier courier = new TransportCourier(this, breaker, new Verdict(() -> 0.5), this::decide, time);
-        DeliveryPipeline pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
+        pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
     }
 

@@ -1,10 +1,13 @@
 package dev.postrider.dispatch;
 
 import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
 
-/** Two clocks that move when told. They begin at values that no code may take for granted. */
-final class ManualTime implements Time {
+/** Two clocks that move when told. They begin at values that no code may take for granted. The rest is the machine's. */
+final class ManualTime implements Surroundings {
 
+    private final Surroundings machine = Surroundings.system();
     private volatile long nanos = -1_000_000_000_000L;
     private volatile long wallMillis = 1_700_000_000_000L;
 
@@ -16,6 +19,31 @@ final class ManualTime implements Time {
     @Override
     public long wallMillis() {
         return wallMillis;
+    }
+
+    @Override
+    public Waiter waiter() {
+        return machine.waiter();
+    }
+
+    @Override
+    public Thread thread(Object owner, Runnable task, String name) {
+        return machine.thread(owner, task, name);
+    }
+
+    @Override
+    public ExecutorService threads(Object owner, String name, int most) {
+        return machine.threads(owner, name, most);
+    }
+
+    @Override
+    public double chance() {
+        return machine.chance();
+    }
+
+    @Override
+    public UUID id() {
+        return machine.id();
     }
 
     synchronized void pass(Duration time) {

@@ -11,6 +11,7 @@ import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,8 @@ final class NewMessagesTest {
                     dialect,
                     new Topics(dialect),
                     JdbcOptions.defaults(),
-                    nanos::get);
+                    nanos::get,
+                    UUID::randomUUID);
         }
     }
 }

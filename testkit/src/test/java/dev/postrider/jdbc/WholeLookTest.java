@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
@@ -95,7 +96,13 @@ final class WholeLookTest {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
             Sessions sessions = new Sessions(dataSource, true, Duration.ofSeconds(20));
             return new JdbcLaneStore(
-                    sessions, dialect, new Topics(dialect), JdbcOptions.defaults(), events::add, nanos::get);
+                    sessions,
+                    dialect,
+                    new Topics(dialect),
+                    JdbcOptions.defaults(),
+                    events::add,
+                    nanos::get,
+                    UUID::randomUUID);
         }
     }
 

@@ -1,0 +1,38 @@
+package dev.postrider.dispatch;
+
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Waits as threads of the machine do. */
+final class LockWaiter implements Waiter {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition signalled = lock.newCondition();
+    private boolean pending;
+
+    @Override
+    public void await(Duration atMost) throws InterruptedException {
+        long remaining = atMost.toNanos();
+        lock.lockInterruptibly();
+        try {
+            while (!pending && remaining > 0) {
+                remaining = signalled.awaitNanos(remaining);
+            }
+            pending = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void signal() {
+        lock.lock();
+        try {
+            pending = true;
+            signalled.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

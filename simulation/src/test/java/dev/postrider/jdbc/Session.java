@@ -1,0 +1,210 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.simulation.Conductor;
+import dev.postrider.simulation.Host;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to the simulated database. Every statement goes over a network that may lose it, or its answer, or the whole
+ * connection; between what it does and its answer others have their turn.
+ */
+final class Session implements InvocationHandler {
+
+    /** What a statement does on the server, in its transaction. */
+    @FunctionalInterface
+    interface Work<T> {
+        T run(Transaction transaction) throws SQLException;
+    }
+
+    private final SimulatedDatabase database;
+    private final Conductor conductor;
+    private final Host host;
+    private final int life;
+    private final Connection connection;
+    private boolean autoCommit = true;
+    private boolean cut;
+    private boolean atWork;
+    private @Nullable Transaction transaction;
+
+    Session(SimulatedDatabase database, Host host) {
+        this.database = database;
+        this.conductor = database.conductor;
+        this.host = host;
+        this.life = database.life();
+        this.connection = (Connection)
+                Proxy.newProxyInstance(Session.class.getClassLoader(), new Class<?>[] {Connection.class}, this);
+    }
+
+    static Session of(Connection connection) {
+        return (Session) Proxy.getInvocationHandler(connection);
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Host host() {
+        return host;
+    }
+
+    /** The part of a connection's methods that our code uses. */
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
+        return switch (method.getName()) {
+            case "getAutoCommit" -> autoCommit;
+            case "setAutoCommit" -> setAutoCommit((Boolean) Objects.requireNonNull(arguments)[0]);
+            case "getNetworkTimeout" -> 0;
+            case "getTransactionIsolation" -> Connection.TRANSACTION_READ_COMMITTED;
+            case "setNetworkTimeout", "setTransactionIsolation" -> null;
+            case "isClosed" -> isBroken();
+            case "isValid" -> !isBroken();
+            case "commit" -> commit();
+            case "rollback" -> rollback();
+            case "abort", "close" -> cut();
+            case "unwrap" -> proxy;
+            case "toString" -> "Session of " + host.name();
+            case "hashCode" -> 1;
+            case "equals" -> proxy == Objects.requireNonNull(arguments)[0];
+            default -> throw new UnsupportedOperationException(method.toString());
+        };
+    }
+
+    private @Nullable Object setAutoCommit(boolean on) {
+        autoCommit = on;
+        return null;
+    }
+
+    private boolean isBroken() {
+        return cut || database.isDown() || life != database.life();
+    }
+
+    private void check() throws SQLException {
+        if (isBroken()) {
+            cut();
+            throw new SQLException("the connection is lost", "08006");
+        }
+    }
+
+    /** Whatever is open is rolled back; what the server is at it finishes first. */
+    @Nullable
+    Object cut() {
+        cut = true;
+        database.disconnected(this);
+        Transaction left = transaction;
+        if (left != null && !atWork) {
+            database.rollback(left);
+            transaction = null;
+        }
+        return null;
+    }
+
+    /** Sends a statement and waits for its answer. */
+    <T> T run(String doing, Work<T> work) throws SQLException {
+        check();
+        Weather.Luck luck = database.weather.luck(database.chance());
+        if (luck == Weather.Luck.DONE_LATER && autoCommit) {
+            later(doing, work);
+            cut();
+            throw lost(doing, "given up; the server is still at it");
+        }
+        conductor.pass(database.weather.delay(database.chance()));
+        check();
+        if (luck == Weather.Luck.LOST_BEFORE) {
+            cut();
+            throw lost(doing, "did not arrive");
+        }
+        T answer = onServer(doing, work);
+        if (luck == Weather.Luck.LOST_AFTER) {
+            cut();
+            throw lost(doing, "was done, but its answer is lost");
+        }
+        conductor.pass(database.weather.delay(database.chance()));
+        check();
+        return answer;
+    }
+
+    private SQLException lost(String doing, String how) {
+        conductor.note(doing + ": " + how);
+        return new SQLException(doing + " " + how, "08006");
+    }
+
+    private <T> void later(String doing, Work<T> work) {
+        long delay = database.chance().between(1_000, 2_000_000) * 1000;
+        conductor.begin(new Host("server"), "late " + doing, () -> {
+            conductor.pass(delay);
+            Session session = new Session(database, new Host("server"));
+            try {
+                if (life == database.life() && !database.isDown()) {
+                    session.onServer(doing, work);
+                }
+            } catch (SQLException e) {
+                conductor.note(doing + ": failed late");
+            }
+        });
+    }
+
+    private <T> T onServer(String doing, Work<T> work) throws SQLException {
+        Transaction current = transaction == null ? database.begin() : transaction;
+        if (!autoCommit) {
+            transaction = current;
+        }
+        conductor.enterDatabase();
+        atWork = true;
+        try {
+            T answer = work.run(current);
+            database.check(current);
+            if (autoCommit) {
+                conductor.note(doing);
+                database.commit(current, doing);
+            } else if (cut) {
+                database.rollback(current);
+            }
+            return answer;
+        } catch (SQLException | RuntimeException | Error e) {
+            database.rollback(current);
+            transaction = null;
+            throw e;
+        } finally {
+            atWork = false;
+            conductor.leaveDatabase();
+        }
+    }
+
+    private @Nullable Object commit() throws SQLException {
+        Transaction current = transaction;
+        if (current == null) {
+            check();
+            return null;
+        }
+        run("commit", ignored -> {
+            transaction = null;
+            conductor.note("commit");
+            database.commit(current, "commit");
+            return true;
+        });
+        return null;
+    }
+
+    private @Nullable Object rollback() {
+        Transaction current = transaction;
+        transaction = null;
+        if (current != null) {
+            database.rollback(current);
+        }
+        return null;
+    }
+
+    /** In the middle of a statement: others may have their turn. */
+    void meanwhile(Transaction current) throws SQLException {
+        if (database.chance().oneIn(3)) {
+            conductor.pass(database.chance().between(1, 2_000) * 1000);
+            database.check(current);
+        }
+    }
+}

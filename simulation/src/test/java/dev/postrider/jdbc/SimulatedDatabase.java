@@ -1,0 +1,442 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.TopicName;
+import dev.postrider.simulation.Chance;
+import dev.postrider.simulation.Conductor;
+import dev.postrider.simulation.Host;
+import dev.postrider.simulation.Strand;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A database in memory that does what PostgreSQL was seen to do with our statements at READ COMMITTED. A statement sees what was
+ * committed when it began; others may commit while it runs. A row that somebody else has changed it waits for, and then decides again
+ * by the new row, while everything that it does not lock stays as it was seen. Numbers are drawn before they can be seen and are not
+ * given back; after a crash those come again that no commit had brought to the disk.
+ */
+public final class SimulatedDatabase {
+
+    /** How many numbers are written to the log ahead: 32 on PostgreSQL, and fewer here so that a crash tells more often. */
+    private static final int LOGGED_AHEAD = 3;
+
+    private static final long EPOCH_MICROS = 1_800_000_000_000_000L;
+
+    /** Numbers of lanes repeat from topic to topic. */
+    record Place(int topicId, int lane) implements Comparable<Place> {
+        @Override
+        public int compareTo(Place other) {
+            return topicId != other.topicId
+                    ? Integer.compare(topicId, other.topicId)
+                    : Integer.compare(lane, other.lane);
+        }
+    }
+
+    /** A node as it announced itself. */
+    record Announced(Set<Integer> topics, long until) {}
+
+    /**
+     * What the table went through, for whoever judges the run.
+     *
+     * @param from null for a message that is new
+     * @param to null for one that was removed
+     */
+    public record Change(
+            long atNanos, UUID id, @Nullable String from, @Nullable String to, String by) {}
+
+    final Conductor conductor;
+    final Weather weather;
+    final TreeMap<Long, Cell<Row>> messages = new TreeMap<>();
+    final TreeMap<Place, Cell<LaneState>> lanes = new TreeMap<>();
+    final Map<UUID, Announced> nodes = new LinkedHashMap<>();
+    private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
+    private final Set<Integer> paused = new LinkedHashSet<>();
+    private final List<Change> changes = new ArrayList<>();
+    private final List<String> stale = new ArrayList<>();
+    private final Set<Transaction> open = new LinkedHashSet<>();
+    private final List<Strand> waiting = new ArrayList<>();
+    private final Set<Session> sessions = new LinkedHashSet<>();
+    private long clockOffsetMicros;
+    private long lastNumber;
+    private long loggedNumber;
+    private long flushedNumber;
+    private long lastTransaction = 100;
+    private long flushedTransaction = 100;
+    private int life = 1;
+    private long downUntil;
+
+    public SimulatedDatabase(Conductor conductor, Weather weather) {
+        this.conductor = conductor;
+        this.weather = weather;
+    }
+
+    Chance chance() {
+        return conductor.chance();
+    }
+
+    // Topics
+
+    /** @param count 0 for an unordered topic */
+    public void declare(TopicName name, int count) {
+        int id = topics.size() + 1;
+        topics.put(name, new Topics.Topic(id, count, false));
+        for (int lane = 0; lane < count; lane++) {
+            Cell<LaneState> cell = new Cell<>();
+            LaneState state = new LaneState(id, lane);
+            state.until = micros();
+            cell.committed = state;
+            lanes.put(new Place(id, lane), cell);
+        }
+    }
+
+    Topics.@Nullable Topic topic(TopicName name) {
+        return topics.get(name);
+    }
+
+    public int lanesOf(TopicName name) {
+        return Objects.requireNonNull(topics.get(name)).lanes();
+    }
+
+    boolean isPaused(int topicId) {
+        return paused.contains(topicId);
+    }
+
+    void pause(int topicId, boolean pause) {
+        if (pause) {
+            paused.add(topicId);
+        } else {
+            paused.remove(topicId);
+        }
+    }
+
+    // Time and life
+
+    /** By the database's own clock. */
+    public long micros() {
+        return EPOCH_MICROS + conductor.nanos() / 1000 + clockOffsetMicros;
+    }
+
+    public void stepClock(Duration step) {
+        conductor.note("the database's clock is set by " + step);
+        clockOffsetMicros += step.toNanos() / 1000;
+    }
+
+    /** Which server this is, and since when it runs. */
+    String server() {
+        return "simulated " + life;
+    }
+
+    /** Everything that is not committed is gone, and so are all connections. */
+    public void crash(Duration down) {
+        conductor.note("the database crashes");
+        life++;
+        downUntil = conductor.nanos() + down.toNanos();
+        lastNumber = flushedNumber;
+        loggedNumber = flushedNumber;
+        lastTransaction = flushedTransaction;
+        List.copyOf(open).forEach(this::rollback);
+    }
+
+    boolean isDown() {
+        return conductor.nanos() < downUntil;
+    }
+
+    int life() {
+        return life;
+    }
+
+    // Connections
+
+    Session connect() throws SQLException {
+        if (isDown()) {
+            conductor.pass(weather.delay(chance()));
+            throw new SQLException("the database does not answer", "08001");
+        }
+        Session session = new Session(this, conductor.current().host());
+        sessions.add(session);
+        return session;
+    }
+
+    void disconnected(Session session) {
+        sessions.remove(session);
+    }
+
+    /** The server notices that a process is gone: its open transactions are rolled back. */
+    public void disconnect(Host host) {
+        for (Session session : List.copyOf(sessions)) {
+            if (session.host() == host) {
+                session.cut();
+            }
+        }
+    }
+
+    // Transactions
+
+    Transaction begin() {
+        Transaction transaction = new Transaction(life);
+        open.add(transaction);
+        return transaction;
+    }
+
+    void check(Transaction transaction) throws SQLException {
+        if (!transaction.committed && (transaction.ended || transaction.life != life)) {
+            throw new SQLException("the server closed the connection unexpectedly", "08006");
+        }
+    }
+
+    /** Gives it a number if it has none, as everything does that writes or locks. */
+    long number(Transaction transaction) {
+        if (transaction.number == 0) {
+            transaction.number = ++lastTransaction;
+        }
+        return transaction.number;
+    }
+
+    /** Every transaction with a lower number has ended. */
+    long oldestRunning() {
+        return open.stream()
+                .filter(transaction -> transaction.number != 0)
+                .mapToLong(transaction -> transaction.number)
+                .min()
+                .orElse(lastTransaction + 1);
+    }
+
+    /** The next number that a transaction would get. */
+    long nextTransaction() {
+        return lastTransaction + 1;
+    }
+
+    void commit(Transaction transaction, String doing) {
+        flushedNumber = loggedNumber;
+        flushedTransaction = lastTransaction;
+        for (Cell<?> cell : transaction.locked) {
+            settle(cell, transaction, doing);
+        }
+        transaction.onCommit.forEach(Runnable::run);
+        transaction.committed = true;
+        end(transaction);
+    }
+
+    private <R> void settle(Cell<R> cell, Transaction transaction, String doing) {
+        if (cell.owner == transaction && cell.isChanged) {
+            R before = cell.committed;
+            R after = cell.pending;
+            cell.committed = after;
+            if (before instanceof Row || after instanceof Row) {
+                changed((Row) before, (Row) after, doing);
+            }
+        }
+    }
+
+    private void changed(@Nullable Row before, @Nullable Row after, String doing) {
+        Row either = after == null ? before : after;
+        if (either != null) {
+            String from = before == null ? null : before.state;
+            String to = after == null ? null : after.state;
+            changes.add(new Change(conductor.nanos(), either.id(), from, to, doing));
+            conductor.note(doing + ": " + either.seq + " " + from + " -> " + to);
+        }
+    }
+
+    void rollback(Transaction transaction) {
+        if (!transaction.ended) {
+            end(transaction);
+        }
+    }
+
+    private void end(Transaction transaction) {
+        transaction.ended = true;
+        open.remove(transaction);
+        for (Cell<?> cell : transaction.locked) {
+            cell.sharers.remove(transaction);
+            if (cell.owner == transaction) {
+                cell.owner = null;
+                cell.pending = null;
+                cell.isChanged = false;
+            }
+        }
+        messages.values().removeIf(cell -> cell.committed == null && cell.owner == null && cell.sharers.isEmpty());
+        waiting.forEach(conductor::wake);
+        waiting.clear();
+    }
+
+    // Locks
+
+    static boolean isFree(Cell<?> cell, Transaction transaction, boolean share) {
+        boolean others = cell.owner != null && cell.owner != transaction;
+        if (share) {
+            return !others;
+        }
+        return !others && cell.sharers.stream().allMatch(sharer -> sharer == transaction);
+    }
+
+    /** Waits for it if need be; whoever would wait for himself by that is told so. */
+    void lock(Cell<?> cell, Transaction transaction, boolean share) throws SQLException {
+        number(transaction);
+        while (!isFree(cell, transaction, share)) {
+            transaction.waitsFor = new LinkedHashSet<>(cell.sharers);
+            if (cell.owner != null) {
+                transaction.waitsFor.add(cell.owner);
+            }
+            transaction.waitsFor.remove(transaction);
+            if (isDeadlocked(transaction, transaction, new LinkedHashSet<>())) {
+                transaction.waitsFor.clear();
+                throw new SQLException("deadlock detected", "40P01");
+            }
+            waiting.add(conductor.current());
+            conductor.rest();
+            check(transaction);
+        }
+        transaction.waitsFor.clear();
+        hold(cell, transaction, share);
+    }
+
+    boolean tryLock(Cell<?> cell, Transaction transaction) {
+        boolean free = isFree(cell, transaction, false);
+        if (free) {
+            number(transaction);
+            hold(cell, transaction, false);
+        }
+        return free;
+    }
+
+    private static void hold(Cell<?> cell, Transaction transaction, boolean share) {
+        if (share) {
+            cell.sharers.add(transaction);
+        } else {
+            cell.owner = transaction;
+        }
+        transaction.locked.add(cell);
+    }
+
+    private static boolean isDeadlocked(Transaction waiter, Transaction from, Set<Transaction> met) {
+        for (Transaction next : from.waitsFor) {
+            if (next == waiter || (met.add(next) && isDeadlocked(waiter, next, met))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Rows
+
+    /** The messages that a statement of this transaction sees when it begins now. */
+    NavigableMap<Long, Row> snapshot(Transaction transaction) {
+        NavigableMap<Long, Row> seen = new TreeMap<>();
+        messages.forEach((seq, cell) -> {
+            Row row = cell.seenBy(transaction);
+            if (row != null) {
+                seen.put(seq, row);
+            }
+        });
+        return seen;
+    }
+
+    /** Locks a row that a statement saw, waiting if need be, and gives a copy of the newest if that still meets the condition. */
+    @Nullable
+    Row lockRow(Transaction transaction, long seq, Predicate<Row> condition) throws SQLException {
+        Cell<Row> cell = messages.get(seq);
+        if (cell == null) {
+            return null;
+        }
+        lock(cell, transaction, false);
+        return newest(cell, transaction, condition);
+    }
+
+    /** The same without waiting. */
+    @Nullable
+    Row tryLockRow(Transaction transaction, long seq, Predicate<Row> condition) {
+        Cell<Row> cell = messages.get(seq);
+        return cell == null || !tryLock(cell, transaction) ? null : newest(cell, transaction, condition);
+    }
+
+    private static @Nullable Row newest(Cell<Row> cell, Transaction transaction, Predicate<Row> condition) {
+        Row row = cell.seenBy(transaction);
+        return row != null && condition.test(row) ? row.copy() : null;
+    }
+
+    void update(Row row) {
+        Cell<Row> cell = Objects.requireNonNull(messages.get(row.seq));
+        cell.pending = row;
+        cell.isChanged = true;
+    }
+
+    void delete(Row row) {
+        Cell<Row> cell = Objects.requireNonNull(messages.get(row.seq));
+        cell.pending = null;
+        cell.isChanged = true;
+    }
+
+    void insert(Transaction transaction, Row row) {
+        Cell<Row> cell = messages.computeIfAbsent(row.seq, seq -> new Cell<>());
+        if (cell.committed != null || cell.owner != null) {
+            throw new AssertionError("a number came twice: " + row.seq);
+        }
+        hold(cell, transaction, false);
+        cell.pending = row;
+        cell.isChanged = true;
+    }
+
+    void update(LaneState lane) {
+        Cell<LaneState> cell = Objects.requireNonNull(lanes.get(new Place(lane.topicId, lane.lane)));
+        cell.pending = lane;
+        cell.isChanged = true;
+    }
+
+    /** Drawn by a transaction that already shows as running. */
+    long drawNumber(Transaction transaction) {
+        number(transaction);
+        lastNumber++;
+        if (lastNumber > loggedNumber) {
+            loggedNumber = lastNumber + LOGGED_AHEAD;
+        }
+        return lastNumber;
+    }
+
+    long lastNumber() {
+        return lastNumber;
+    }
+
+    /** What is committed now, for whoever judges the run. */
+    public List<Standing> standing() {
+        List<Standing> standing = new ArrayList<>();
+        messages.values().forEach(cell -> {
+            Row row = cell.committed;
+            if (row != null) {
+                standing.add(new Standing(row.id(), row.seq, row.state, row.attempts, row.crashes, row.reason));
+            }
+        });
+        return standing;
+    }
+
+    /** A message in the table. */
+    public record Standing(
+            UUID id, long seq, String state, int attempts, int crashes, @Nullable String reason) {}
+
+    /** An outcome changed a row that is not its claim's any more. Told by whoever changes it, whatever let it through. */
+    void settled(String doing, Row row, @Nullable UUID presented, @Nullable UUID actual) {
+        if (presented == null || !presented.equals(actual)) {
+            stale.add("token: '" + doing + "' changed " + row.seq + " under a token that was no longer its own");
+        }
+    }
+
+    public List<String> stale() {
+        return stale;
+    }
+
+    public List<Change> changes() {
+        return changes;
+    }
+}

@@ -1,0 +1,468 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.TopicName;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandRecord;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link PostgresDialect} asks for messages that are claimed one by one or handled, answered by the simulated database. */
+class SimulatedDialect extends Dialect {
+
+    final SimulatedDatabase database;
+
+    SimulatedDialect(SimulatedDatabase database) {
+        super(new Tables(JdbcOptions.defaults(), ""));
+        this.database = database;
+    }
+
+    private static long micros(Duration time) {
+        return time.toNanos() / 1000;
+    }
+
+    private static long micros(Instant time) {
+        return time.getEpochSecond() * 1_000_000 + time.getNano() / 1000;
+    }
+
+    private static Instant instant(long micros) {
+        return Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1000);
+    }
+
+    @Override
+    Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
+        return Session.of(connection)
+                .run("look up a topic", transaction -> Optional.ofNullable(database.topic(name)));
+    }
+
+    @Override
+    LaneStatements lanes() {
+        return new SimulatedLanes(this);
+    }
+
+    @Override
+    boolean worksInSingleStatements() {
+        return true;
+    }
+
+    // Claiming
+
+    @Override
+    List<ClaimedRow> claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("claim what is due", transaction -> {
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.lane == null
+                    && row.state.equals("PENDING")
+                    && row.availableAt >= micros(from)
+                    && row.availableAt <= began;
+            List<Row> due = inOrderOfTime(database.snapshot(transaction), condition);
+            session.meanwhile(transaction);
+            return lease(session, transaction, due, condition, request, token, row -> {});
+        });
+    }
+
+    private static List<Row> inOrderOfTime(NavigableMap<Long, Row> seen, Predicate<Row> condition) {
+        return seen.values().stream()
+                .filter(condition)
+                .sorted(Comparator.comparingLong((Row row) -> row.availableAt).thenComparingLong(row -> row.seq))
+                .toList();
+    }
+
+    @Override
+    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("claim what has expired", transaction -> {
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.state.equals("PROCESSING")
+                    && row.lockedUntil < began
+                    && row.attempts < request.maxAttempts();
+            List<Row> expired =
+                    database.snapshot(transaction).values().stream().filter(condition).toList();
+            session.meanwhile(transaction);
+            return lease(session, transaction, expired, condition, request, token, row -> row.crashes++);
+        });
+    }
+
+    /** Passes over what is locked; what was changed meanwhile is looked at again. */
+    private List<ClaimedRow> lease(
+            Session session,
+            Transaction transaction,
+            List<Row> candidates,
+            Predicate<Row> condition,
+            ClaimRequest request,
+            UUID token,
+            Consumer<Row> change)
+            throws SQLException {
+        List<ClaimedRow> claimed = new ArrayList<>();
+        long bytes = 0;
+        for (Row candidate : candidates) {
+            boolean full = claimed.size() >= request.limit() || bytes >= request.maxBytes();
+            if (full || database.isPaused(candidate.topicId)) {
+                break;
+            }
+            Row row = lockForClaim(transaction, candidate, condition);
+            if (row != null) {
+                change.accept(row);
+                row.state = "PROCESSING";
+                row.attempts++;
+                row.token = token;
+                row.lockedUntil = database.micros() + micros(request.lease());
+                database.update(row);
+                bytes += row.message.payload().size();
+                claimed.add(new ClaimedRow(
+                        row.seq,
+                        row.id(),
+                        row.message,
+                        null,
+                        row.attempts,
+                        row.crashes,
+                        instant(row.availableAt)));
+            }
+        }
+        session.meanwhile(transaction);
+        return claimed;
+    }
+
+    @Nullable
+    Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) {
+        return database.tryLockRow(transaction, candidate.seq, condition);
+    }
+
+    // Outcomes
+
+    /** Changes the rows that have their token, waiting for those that are locked. */
+    private Set<HeldRow> change(Connection connection, String doing, Collection<HeldRow> rows, Consumer<Row> change)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run(doing, transaction -> {
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            session.meanwhile(transaction);
+            Set<HeldRow> met = new HashSet<>();
+            for (HeldRow held : inOrder(rows)) {
+                Predicate<Row> condition = row -> isHeld(row, held.token());
+                Row visible = seen.get(held.seq());
+                Row row = visible == null || !condition.test(visible)
+                        ? null
+                        : database.lockRow(transaction, held.seq(), condition);
+                if (row != null) {
+                    database.settled(doing, row, held.token(), row.token);
+                    change.accept(row);
+                    met.add(held);
+                }
+            }
+            session.meanwhile(transaction);
+            return met;
+        });
+    }
+
+    private static List<HeldRow> inOrder(Collection<HeldRow> rows) {
+        return rows.stream()
+                .sorted(Comparator.comparingLong(HeldRow::seq).thenComparing(HeldRow::token))
+                .toList();
+    }
+
+    boolean isHeld(Row row, UUID token) {
+        return token.equals(row.token);
+    }
+
+    private void free(Row row, String state) {
+        row.state = state;
+        row.token = null;
+        row.lockedUntil = 0;
+        database.update(row);
+    }
+
+    @Override
+    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
+            throws SQLException {
+        return change(connection, "acknowledge", rows, database::delete);
+    }
+
+    @Override
+    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Map<Long, Duration> delays = new HashMap<>();
+        rows.forEach(row -> delays.put(row.row().seq(), row.delay()));
+        return change(connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
+            row.attempts = Math.max(row.attempts, 1);
+            row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
+            free(row, "PENDING");
+        });
+    }
+
+    @Override
+    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Map<Long, String> reasons = new HashMap<>();
+        rows.forEach(row -> reasons.put(row.row().seq(), row.epitaph().reason()));
+        return change(connection, "bury", rows.stream().map(BuriedRow::row).toList(), row -> {
+            row.attempts = Math.max(row.attempts, 1);
+            row.reason = reasons.get(row.seq);
+            free(row, "DEAD");
+        });
+    }
+
+    @Override
+    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
+        return change(connection, "release", rows, this::giveBack);
+    }
+
+    private void giveBack(Row row) {
+        row.attempts = Math.max(row.attempts - 1, 0);
+        row.availableAt = database.micros();
+        free(row, "PENDING");
+    }
+
+    @Override
+    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+        return change(connection, "extend", rows, row -> {
+            row.lockedUntil = database.micros() + micros(lease);
+            database.update(row);
+        });
+    }
+
+    @Override
+    int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("give back a claim", transaction -> {
+            List<Row> held = database.snapshot(transaction).values().stream()
+                    .filter(row -> row.topicId == topicId && token.equals(row.token))
+                    .toList();
+            session.meanwhile(transaction);
+            int released = 0;
+            for (Row seen : held) {
+                Row row = database.lockRow(transaction, seen.seq, newest -> token.equals(newest.token));
+                if (row != null) {
+                    giveBack(row);
+                    released++;
+                }
+            }
+            return released;
+        });
+    }
+
+    @Override
+    Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
+        return Session.of(connection).run("look for messages", transaction -> {
+            Map<Long, UUID> present = new HashMap<>();
+            database.snapshot(transaction).forEach((seq, row) -> {
+                if (seqs.contains(seq)) {
+                    present.put(seq, row.id());
+                }
+            });
+            return present;
+        });
+    }
+
+    // Handling
+
+    private static Predicate<Row> isToBeHad(HandledRow wanted) {
+        return row -> row.id().equals(wanted.id())
+                && Objects.equals(row.token, wanted.token())
+                && wanted.states().contains(row.state);
+    }
+
+    private List<Row> lockHandled(Session session, Transaction transaction, List<HandledRow> rows)
+            throws SQLException {
+        NavigableMap<Long, Row> seen = database.snapshot(transaction);
+        session.meanwhile(transaction);
+        List<Row> locked = new ArrayList<>();
+        for (HandledRow wanted : rows.stream()
+                .sorted(Comparator.comparingLong(HandledRow::seq))
+                .toList()) {
+            Row visible = seen.get(wanted.seq());
+            Row row = visible == null || !isToBeHad(wanted).test(visible)
+                    ? null
+                    : database.lockRow(transaction, wanted.seq(), isToBeHad(wanted));
+            if (row != null) {
+                locked.add(row);
+            }
+        }
+        return locked;
+    }
+
+    @Override
+    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("lock what is to be handled", transaction -> {
+            Set<Long> met = new TreeSet<>();
+            lockHandled(session, transaction, rows).forEach(row -> met.add(row.seq));
+            return met;
+        });
+    }
+
+    @Override
+    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("remove what is handled", transaction -> {
+            List<Row> locked = lockHandled(session, transaction, rows);
+            locked.forEach(database::delete);
+            return locked.size();
+        });
+    }
+
+    @Override
+    Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException {
+        return Session.of(connection).run("look for handled messages", transaction -> {
+            Map<Long, UUID> present = new HashMap<>();
+            for (long seq : new TreeSet<>(seqs)) {
+                Row row = database.lockRow(transaction, seq, newest -> true);
+                if (row != null) {
+                    present.put(seq, row.id());
+                }
+            }
+            return present;
+        });
+    }
+
+    // Housekeeping
+
+    @Override
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("sweep", transaction -> {
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.state.equals("PROCESSING")
+                    && row.lockedUntil < began
+                    && row.attempts >= maxAttempts;
+            List<Row> lost =
+                    database.snapshot(transaction).values().stream().filter(condition).toList();
+            session.meanwhile(transaction);
+            int buried = 0;
+            for (Row seen : lost) {
+                Row row = database.tryLockRow(transaction, seen.seq, condition);
+                if (row != null) {
+                    row.crashes++;
+                    row.reason = epitaph.reason();
+                    free(row, "DEAD");
+                    buried++;
+                }
+            }
+            return buried;
+        });
+    }
+
+    @Override
+    Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException {
+        return Session.of(connection).run("look for due messages", transaction -> {
+            Map<Integer, Long> due = new TreeMap<>();
+            for (Row row : database.snapshot(transaction).values()) {
+                Instant start = from.get(row.topicId);
+                if (start == null || row.lane != null || database.isPaused(row.topicId)) {
+                    continue;
+                }
+                if (row.state.equals("PENDING") && row.availableAt >= micros(start)) {
+                    due.merge(row.topicId, row.availableAt - database.micros(), Math::min);
+                } else if (row.state.equals("PROCESSING")) {
+                    due.merge(row.topicId, row.lockedUntil - database.micros(), Math::min);
+                }
+            }
+            return due;
+        });
+    }
+
+    // What no node asks for in a run
+
+    @Override
+    InboxStatements inbox() {
+        throw unused();
+    }
+
+    @Override
+    String folder() {
+        throw unused();
+    }
+
+    @Override
+    String now() {
+        throw unused();
+    }
+
+    @Override
+    String later() {
+        throw unused();
+    }
+
+    @Override
+    String ago() {
+        throw unused();
+    }
+
+    @Override
+    String existenceLock() {
+        throw unused();
+    }
+
+    @Override
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) {
+        throw unused();
+    }
+
+    @Override
+    Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) {
+        throw unused();
+    }
+
+    @Override
+    int purgeArchive(Connection connection, Duration age, int limit) {
+        throw unused();
+    }
+
+    @Override
+    int purgeDead(Connection connection, Duration age, int limit) {
+        throw unused();
+    }
+
+    @Override
+    int purgeKeys(Connection connection, Duration age, int limit) {
+        throw unused();
+    }
+
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction) {
+        throw unused();
+    }
+
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) {
+        throw unused();
+    }
+
+    @Override
+    void migrate(Connection connection, Migration migration) {
+        throw unused();
+    }
+
+    @Override
+    void checkServer(Connection connection) {
+        throw unused();
+    }
+
+    private static UnsupportedOperationException unused() {
+        return new UnsupportedOperationException("no part of the simulation");
+    }
+}

@@ -1,0 +1,10 @@
+package dev.postrider.simulation;
+
+/** The run is over, and this thread with it. Not an exception: nobody is to take it for a failure and go on. */
+@SuppressWarnings("serial")
+final class Halted extends Error {
+
+    Halted() {
+        super("the run is over", null, false, false);
+    }
+}

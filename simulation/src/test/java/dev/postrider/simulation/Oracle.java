@@ -1,0 +1,168 @@
+package dev.postrider.simulation;
+
+import dev.postrider.dispatch.FailurePolicy;
+import dev.postrider.jdbc.SimulatedDatabase.Change;
+import dev.postrider.jdbc.SimulatedDatabase.Standing;
+import dev.postrider.simulation.Destination.Answer;
+import dev.postrider.simulation.Destination.Arrival;
+import dev.postrider.simulation.World.Intended;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges a run by what was written, what arrived, and what the table went through. It knows the promise and nothing of the code that
+ * keeps it.
+ */
+final class Oracle {
+
+    private final World world;
+    private final Map<UUID, Intended> intended;
+    private final List<Arrival> arrivals;
+    private final Map<UUID, List<Change>> changes = new HashMap<>();
+    private final Map<UUID, List<Arrival>> arrivalsOf = new HashMap<>();
+    private final List<String> violations = new ArrayList<>();
+
+    private Oracle(World world) {
+        this.world = world;
+        this.intended = world.intended();
+        this.arrivals = world.destination().arrivals();
+        world.database().changes().forEach(change -> changes.computeIfAbsent(change.id(), id -> new ArrayList<>())
+                .add(change));
+        arrivals.forEach(arrival -> arrivalsOf.computeIfAbsent(arrival.id(), id -> new ArrayList<>())
+                .add(arrival));
+    }
+
+    /** What the promise does not allow, in words; empty when it was kept. */
+    static List<String> violations(World world) {
+        Oracle oracle = new Oracle(world);
+        oracle.noPhantom();
+        oracle.noLoss();
+        oracle.order();
+        oracle.noDuplicates();
+        oracle.nothingStuck();
+        oracle.violations.addAll(world.database().stale());
+        oracle.violations.addAll(world.alarms());
+        return oracle.violations;
+    }
+
+    private void violated(String what) {
+        violations.add(what);
+    }
+
+    private String name(UUID id) {
+        Intended message = Objects.requireNonNull(intended.get(id));
+        return message.key() == null ? "mail " + id : message.key() + " n" + message.place();
+    }
+
+    /** Nothing arrives that was not committed before. */
+    private void noPhantom() {
+        for (Arrival arrival : arrivals) {
+            Change first = changes.getOrDefault(arrival.id(), List.of()).stream().findFirst().orElse(null);
+            if (first == null || first.atNanos() > arrival.atNanos()) {
+                violated("phantom: " + name(arrival.id()) + " arrived before it was committed, or never was");
+            }
+        }
+    }
+
+    /** What leaves the table by an acknowledgement had arrived and was taken; what leaves it otherwise was discarded. */
+    private void noLoss() {
+        changes.forEach((id, all) -> {
+            for (Change change : all) {
+                boolean removed = change.to() == null && !change.by().equals("commit");
+                if (removed && !wasTaken(id, change.atNanos())) {
+                    violated("loss: " + name(id) + " was removed by '" + change.by() + "' and never taken");
+                }
+            }
+        });
+    }
+
+    private boolean wasTaken(UUID id, long before) {
+        return arrivalsOf.getOrDefault(id, List.of()).stream()
+                .anyMatch(arrival -> arrival.atNanos() <= before && arrival.answer() == Answer.TAKEN);
+    }
+
+    /** When a message arrives for the first time, all before it in its key were taken, or given up for good. */
+    private void order() {
+        Map<String, List<Intended>> byKey = new HashMap<>();
+        for (Intended message : intended.values()) {
+            if (message.key() != null && !message.beside() && changes.containsKey(message.id())) {
+                byKey.computeIfAbsent(message.key(), key -> new ArrayList<>()).add(message);
+            }
+        }
+        byKey.values().forEach(this::order);
+    }
+
+    private void order(List<Intended> key) {
+        key.sort(Comparator.comparingInt(Intended::place));
+        for (int later = 1; later < key.size(); later++) {
+            Arrival first = first(key.get(later).id());
+            for (int earlier = 0; first != null && earlier < later; earlier++) {
+                UUID before = key.get(earlier).id();
+                if (!wasTaken(before, first.atNanos()) && !wasGivenUp(before, first.atNanos())) {
+                    violated("order: " + name(key.get(later).id()) + " arrived before " + name(before));
+                }
+            }
+        }
+    }
+
+    private @Nullable Arrival first(UUID id) {
+        return arrivalsOf.getOrDefault(id, List.of()).stream().findFirst().orElse(null);
+    }
+
+    /** Rejected, or refused as often as may be, or dead, or discarded; where later ones do not wait, refused once. */
+    private boolean wasGivenUp(UUID id, long before) {
+        boolean answered = arrivalsOf.getOrDefault(id, List.of()).stream()
+                .filter(arrival -> arrival.atNanos() <= before)
+                .anyMatch(arrival -> arrival.answer() == Answer.REJECTED
+                        || arrival.attempt() >= World.MAX_ATTEMPTS
+                        || world.policy() == FailurePolicy.SKIP);
+        return answered
+                || changes.getOrDefault(id, List.of()).stream()
+                        .filter(change -> change.atNanos() <= before)
+                        .anyMatch(change -> change.to() == null || change.to().equals("DEAD"));
+    }
+
+    /** A message that was taken and answered in time is not sent again because connections were cut, and for no other small reason. */
+    private void noDuplicates() {
+        int again = 0;
+        for (List<Arrival> all : arrivalsOf.values()) {
+            long taken = all.stream()
+                    .filter(arrival -> arrival.answer() == Answer.TAKEN)
+                    .count();
+            again += (int) Math.max(taken - 1, 0);
+        }
+        if (world.misfortune().onlyCuts() && again > 0) {
+            violated("duplicates: " + again + ", with nothing but cut connections");
+        }
+    }
+
+    private void nothingStuck() {
+        unfinished(world.database().standing(), intended).forEach(row -> violated("stuck: " + name(row.id()) + " is "
+                + row.state() + " after " + row.attempts() + " attempts and " + row.crashes() + " crashes"));
+    }
+
+    /** What is neither dead nor waiting for an operator, nor behind something that is. */
+    static List<Standing> unfinished(Collection<Standing> standing, Map<UUID, Intended> intended) {
+        Set<String> parked = new HashSet<>();
+        List<Standing> left = new ArrayList<>();
+        for (Standing row : standing) {
+            Intended message = Objects.requireNonNull(intended.get(row.id()));
+            if (row.state().equals("PARKED")) {
+                parked.add(String.valueOf(message.key()));
+            } else if (!row.state().equals("DEAD")
+                    && !(row.state().equals("BLOCKED") && parked.contains(String.valueOf(message.key())))) {
+                left.add(row);
+            }
+        }
+        return left;
+    }
+}

@@ -1,0 +1,337 @@
+package dev.postrider.simulation;
+
+import dev.postrider.dispatch.DispatchOptions;
+import dev.postrider.dispatch.FailurePolicy;
+import dev.postrider.dispatch.SimulatedNode;
+import dev.postrider.dispatch.Topic;
+import dev.postrider.event.Event;
+import dev.postrider.jdbc.SimulatedDatabase;
+import dev.postrider.jdbc.SimulatedOperator;
+import dev.postrider.jdbc.SimulatedStores;
+import dev.postrider.jdbc.SimulatedWriter;
+import dev.postrider.jdbc.Weather;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that happens in one run: who writes, who delivers, who mends, and what goes wrong. */
+final class World {
+
+    static final TopicName ORDERS = TopicName.of("orders");
+    static final TopicName MAILS = TopicName.of("mails");
+    static final int MAX_ATTEMPTS = 4;
+    static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static final Duration TROUBLE = Duration.ofSeconds(12);
+    private static final int ORDERS_ID = 1;
+    private static final int MAILS_ID = 2;
+
+    /**
+     * A message as its producer meant it.
+     *
+     * @param place in its key, from 1; 0 on the unordered topic
+     * @param beside it is scheduled, and so beside the order
+     */
+    record Intended(UUID id, TopicName topic, @Nullable String key, int place, boolean beside) {}
+
+    private final Conductor conductor;
+    private final Chance chance;
+    private final Weather weather;
+    private final SimulatedStores.Speech speech;
+    private final SimulatedDatabase database;
+    private final SimulatedWriter writer;
+    private final SimulatedOperator operator;
+    private final Destination destination;
+    private final Misfortune misfortune;
+    private final Map<UUID, Intended> intended = new HashMap<>();
+    private final List<String> alarms = new ArrayList<>();
+    private final List<@Nullable SimulatedNode> nodes = new ArrayList<>();
+    private final FailurePolicy policy;
+    private final boolean holds;
+    private final int keys;
+    private final Duration poll;
+    private int hosts;
+    private int writing;
+    private boolean calm;
+
+    World(Conductor conductor, SimulatedStores.Speech speech) {
+        this.conductor = conductor;
+        this.chance = conductor.chance();
+        this.speech = speech;
+        this.misfortune = Misfortune.of(chance);
+        this.weather = misfortune.weather();
+        this.database = new SimulatedDatabase(conductor, weather);
+        this.writer = new SimulatedWriter(database);
+        this.operator = new SimulatedOperator(database);
+        this.destination = new Destination(conductor, misfortune.answers());
+        this.policy = chance.oneIn(4) ? FailurePolicy.SKIP : chance.oneIn(6) ? FailurePolicy.PARK : FailurePolicy.BLOCK;
+        this.holds = chance.oneIn(2);
+        this.keys = (int) chance.between(1, 5);
+        this.poll = Duration.ofMillis(chance.between(200, 1000));
+        database.declare(ORDERS, (int) chance.between(1, 4));
+        database.declare(MAILS, 0);
+    }
+
+    Map<UUID, Intended> intended() {
+        return intended;
+    }
+
+    SimulatedDatabase database() {
+        return database;
+    }
+
+    Destination destination() {
+        return destination;
+    }
+
+    Misfortune misfortune() {
+        return misfortune;
+    }
+
+    FailurePolicy policy() {
+        return policy;
+    }
+
+    List<String> alarms() {
+        return alarms;
+    }
+
+    /** A time of trouble, and then calm, until everything is done or so much time has passed that it should be. */
+    void run(Duration patience) {
+        for (int i = 0; i < misfortune.nodes(); i++) {
+            nodes.add(start());
+        }
+        int producers = (int) chance.between(1, 3);
+        for (int i = 0; i < producers; i++) {
+            Host host = new Host("producer-" + (i + 1));
+            writing++;
+            conductor.begin(host, "writes", this::produce);
+        }
+        conductor.begin(new Host("operator"), "mends", this::operate);
+        for (int i = 0; i < nodes.size(); i++) {
+            int place = i;
+            conductor.begin(new Host("nemesis"), "troubles " + (i + 1), () -> trouble(place));
+        }
+        conductor.begin(new Host("nemesis"), "troubles the database", this::troubleDatabase);
+        conductor.pass(TROUBLE);
+        calm = true;
+        weather.calm();
+        destination.calm();
+        operator.pause(ORDERS_ID, false);
+        operator.pause(MAILS_ID, false);
+        long deadline = conductor.nanos() + patience.toNanos();
+        while (conductor.nanos() < deadline && !isQuiet()) {
+            conductor.pass(Duration.ofMillis(500));
+        }
+    }
+
+    private boolean isQuiet() {
+        return writing == 0
+                && nodes.stream().allMatch(node -> node != null)
+                && Oracle.unfinished(database.standing(), intended).isEmpty();
+    }
+
+    // Nodes
+
+    private SimulatedNode start() {
+        Host host = new Host("node-" + ++hosts);
+        conductor.note("start " + host.name());
+        DispatchOptions options = DispatchOptions.builder()
+                .worker(host.name())
+                .lease(LEASE)
+                .pollInterval(poll)
+                .batchSize(6)
+                .maxInFlight(6)
+                .drainTimeout(Duration.ofSeconds(2))
+                .build();
+        List<Topic> topics = List.of(
+                Topic.named(ORDERS.toString())
+                        .lanes(database.lanesOf(ORDERS))
+                        .onFailure(policy)
+                        .holdAfterDeadLetter(holds)
+                        .maxAttempts(MAX_ATTEMPTS)
+                        .baseDelay(Duration.ofMillis(100))
+                        .maxDelay(Duration.ofSeconds(1))
+                        .deliver(destination.from(host))
+                        .build(),
+                Topic.named(MAILS.toString())
+                        .maxAttempts(MAX_ATTEMPTS)
+                        .baseDelay(Duration.ofMillis(100))
+                        .maxDelay(Duration.ofSeconds(1))
+                        .deliver(destination.from(host))
+                        .build());
+        SimulatedNode node = new SimulatedNode(
+                conductor, host, SimulatedStores.of(database, speech, this::heard), topics, options, this::heard);
+        node.start();
+        return node;
+    }
+
+    private void heard(Event event) {
+        if (event instanceof Event.FoundLate late) {
+            alarms.add("found late: " + late.count() + " of " + late.topic());
+        }
+    }
+
+    /** Kills, freezes and restarts one node after another, as long as there is trouble; at the end one is at work. */
+    private void trouble(int place) {
+        while (!calm && misfortune.nodesSuffer()) {
+            conductor.pass(chance.between(200, 6_000) * 1_000_000);
+            SimulatedNode node = nodes.get(place);
+            if (calm || node == null) {
+                return;
+            }
+            switch (misfortune.next(chance)) {
+                case KILL -> kill(place, node);
+                case FREEZE -> {
+                    Duration time = Duration.ofMillis(chance.between(300, 3 * LEASE.toMillis()));
+                    conductor.note(node.host().name() + " stands still for " + time);
+                    conductor.freeze(node.host(), time);
+                }
+                case CUT -> {
+                    conductor.note(node.host().name() + " loses its connections");
+                    database.disconnect(node.host());
+                }
+                case STEP -> {
+                    Duration step = Duration.ofSeconds(chance.between(-3600, 3600));
+                    conductor.note("the clock of " + node.host().name() + " is set by " + step);
+                    node.host().stepWall(step);
+                }
+                case RESTART -> restart(place, node);
+                case NOTHING -> {}
+            }
+        }
+    }
+
+    private void kill(int place, SimulatedNode node) {
+        conductor.note(node.host().name() + " is killed");
+        node.host().kill();
+        nodes.set(place, null);
+        conductor.pass(chance.between(0, 300) * 1_000_000);
+        database.disconnect(node.host());
+        conductor.pass(chance.between(0, 4_000) * 1_000_000);
+        nodes.set(place, start());
+    }
+
+    private void restart(int place, SimulatedNode node) {
+        conductor.note(node.host().name() + " is stopped");
+        nodes.set(place, null);
+        boolean[] stopped = new boolean[1];
+        Signal signal = new Signal(conductor);
+        conductor.begin(node.host(), "stops", () -> {
+            node.stop();
+            stopped[0] = true;
+            signal.signal();
+        });
+        try {
+            signal.await(Duration.ofSeconds(40).toNanos());
+        } catch (InterruptedException e) {
+            throw new AssertionError("nobody interrupts this", e);
+        }
+        if (!stopped[0]) {
+            alarms.add(node.host().name() + " did not stop within 40 s");
+        }
+        node.host().kill();
+        database.disconnect(node.host());
+        nodes.set(place, start());
+    }
+
+    private void troubleDatabase() {
+        while (!calm && misfortune.databaseSuffers()) {
+            conductor.pass(chance.between(500, 8_000) * 1_000_000);
+            if (calm) {
+                return;
+            }
+            if (misfortune.clockJumps() && chance.oneIn(3)) {
+                database.stepClock(Duration.ofMillis(chance.between(-8_000, 8_000)));
+            } else if (misfortune.databaseCrashes()) {
+                database.crash(Duration.ofMillis(chance.between(0, 2_500)));
+            }
+        }
+    }
+
+    // Producers
+
+    private void produce() {
+        int transactions = (int) chance.between(3, 8);
+        for (int i = 0; i < transactions; i++) {
+            conductor.pass(chance.between(0, 2_500) * 1_000_000);
+            try {
+                write();
+            } catch (SQLException e) {
+                conductor.note("a transaction failed: " + e.getSQLState());
+            }
+        }
+        writing--;
+    }
+
+    private void write() throws SQLException {
+        SimulatedWriter.Open open = writer.begin();
+        int count = (int) chance.between(1, 3);
+        for (int i = 0; i < count; i++) {
+            if (chance.oneIn(3)) {
+                open.write(MAILS, null, place -> message(MAILS, null, 0));
+            } else {
+                String key = "k" + chance.below(keys);
+                open.write(ORDERS, key, place -> message(ORDERS, key, place));
+            }
+            conductor.pass(chance.oneIn(6) ? chance.between(0, 3_000_000) * 1000 : chance.between(0, 5_000) * 1000);
+        }
+        if (chance.oneIn(8)) {
+            conductor.note("rolls back");
+            open.rollback();
+        } else {
+            open.commit();
+            ring();
+        }
+    }
+
+    private void ring() {
+        SimulatedNode node = nodes.get(chance.below(nodes.size()));
+        if (node != null && chance.oneIn(2)) {
+            node.wake();
+        }
+    }
+
+    private Message message(TopicName topic, @Nullable String key, int place) {
+        UUID id = chance.id();
+        boolean beside = chance.oneIn(9);
+        Message.Builder builder = Message.to(topic)
+                .id(new MessageId(id))
+                .type("n" + place)
+                .key(key)
+                .occurredAt(Instant.EPOCH)
+                .text("x");
+        if (beside) {
+            long due = database.micros() / 1000 + chance.between(-500, 4_000);
+            builder.deliverAt(Instant.ofEpochMilli(due));
+        }
+        intended.put(id, new Intended(id, topic, key, place, beside));
+        return builder.build();
+    }
+
+    // The operator
+
+    private void operate() {
+        while (!calm && misfortune.operates()) {
+            conductor.pass(chance.between(300, 3_000) * 1_000_000);
+            try {
+                if (chance.oneIn(4)) {
+                    operator.pause(chance.oneIn(2) ? ORDERS_ID : MAILS_ID, !calm && chance.oneIn(2));
+                } else {
+                    operator.act();
+                }
+            } catch (SQLException e) {
+                conductor.note("the operator failed: " + e.getSQLState());
+            }
+        }
+    }
+}
