@@ -1,0 +1,106 @@
+package dev.postrider.benchmarks.soak;
+
+import dev.postrider.Postrider;
+import dev.postrider.message.Message;
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.sql.DataSource;
+
+/** Postrider as it comes, but that everything written is claimed or read: nothing is handed over in memory. */
+final class PostriderSubject implements Subject {
+
+    private static final String PAYLOAD = "x".repeat(200);
+    private static final int KEYS = 1000;
+
+    private final boolean ordered;
+    private final AtomicLong delivered = new AtomicLong();
+    private final AtomicInteger number = new AtomicInteger();
+    private final TimedLooks looks;
+    private final Postrider postrider;
+
+    PostriderSubject(DataSource dataSource, boolean ordered) {
+        this.ordered = ordered;
+        this.looks = new TimedLooks(dataSource, sql -> sql.contains(ordered ? "WITH sight" : "SKIP LOCKED"));
+        String prefix = ordered ? "soak_lanes_" : "soak_rows_";
+        this.postrider = Postrider.on(looks)
+                .tables(tables -> tables.withTablePrefix(prefix))
+                .topic(
+                        "soak",
+                        topic -> (ordered ? topic.ordered() : topic)
+                                .maxInFlight(1000)
+                                .deliver(new Counting()))
+                .dispatch(options -> options.handOver(false)
+                        .batchSize(200)
+                        .archiveRetention(Duration.ofMinutes(5))
+                        .housekeepingInterval(Duration.ofSeconds(10)))
+                .listener(event -> {})
+                .build();
+        postrider.migrate();
+    }
+
+    private final class Counting implements Transport {
+
+        @Override
+        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+            delivered.incrementAndGet();
+            return CompletableFuture.completedFuture(DeliveryResult.delivered());
+        }
+
+        @Override
+        public Duration timeout() {
+            return Duration.ofSeconds(10);
+        }
+    }
+
+    @Override
+    public String name() {
+        return ordered ? "postrider ordered" : "postrider";
+    }
+
+    @Override
+    public List<String> tables() {
+        String prefix = ordered ? "soak_lanes_" : "soak_rows_";
+        return List.of(prefix + "message");
+    }
+
+    @Override
+    public void start() {
+        postrider.start();
+    }
+
+    @Override
+    public void enqueue(int count) throws SQLException {
+        postrider.inTransaction(work -> {
+            for (int i = 0; i < count; i++) {
+                work.stage(Message.to("soak")
+                        .type("tick")
+                        .key("k" + number.incrementAndGet() % KEYS)
+                        .text(PAYLOAD)
+                        .build());
+            }
+        });
+    }
+
+    @Override
+    public long delivered() {
+        return delivered.get();
+    }
+
+    @Override
+    public List<Long> looks() {
+        return looks.take();
+    }
+
+    @Override
+    public void close() {
+        postrider.close();
+    }
+}
