@@ -218,7 +218,7 @@ class SimulatedLanes extends LaneStatements {
         boolean same = database.server().equals(floors.server());
         return same
                 ? floors.byLane().entrySet().stream()
-                        .filter(entry -> entry.getKey().token.equals(lane.token))
+                        .filter(entry -> entry.getKey().topicId == lane.topicId && entry.getKey().lane == lane.lane)
                         .findFirst()
                         .orElseThrow()
                         .getValue()
@@ -504,6 +504,15 @@ class SimulatedLanes extends LaneStatements {
         return row.lane != null && fence.contains(new SimulatedDatabase.Place(row.topicId, row.lane));
     }
 
+    /** For whoever judges the run: under which token a row is changed, and which its lane has at that moment. */
+    private void settled(String doing, Row row, Collection<LaneCursor> fence) {
+        for (LaneCursor cursor : fence) {
+            if (row.isIn(cursor.topicId, cursor.lane)) {
+                database.settled(doing, row, cursor.token, lane(cursor).token);
+            }
+        }
+    }
+
     boolean isMeant(Row row, UUID id) {
         return row.id().equals(id);
     }
@@ -530,6 +539,7 @@ class SimulatedLanes extends LaneStatements {
                         ? null
                         : database.lockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
+                    settled("acknowledge in lanes", row, fence);
                     database.delete(row);
                     finished.add(row);
                 }
@@ -588,6 +598,7 @@ class SimulatedLanes extends LaneStatements {
                         ? null
                         : database.lockRow(transaction, move.seq(), condition);
                 if (row != null) {
+                    settled("move in lanes", row, fence);
                     row.state = move.state();
                     row.attempts = move.attempts();
                     row.reason = move.reason();
@@ -627,6 +638,7 @@ class SimulatedLanes extends LaneStatements {
                         ? null
                         : database.lockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
+                    settled("block in lanes", row, fence);
                     row.state = hasWaitingBefore(seen, row) ? "BLOCKED" : "RETRY";
                     row.availableAt = database.micros();
                     database.update(row);

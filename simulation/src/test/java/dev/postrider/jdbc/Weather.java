@@ -1,11 +1,14 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.simulation.Chance;
+import java.time.Duration;
 
 /**
  * What goes wrong between a node and the database, once in so many statements; 0 for never. Changed by whoever has the baton.
  */
 public final class Weather {
+
+    private static final long LONGEST_STANDSTILL = 9_000;
 
     /** How a statement fares. */
     enum Luck {
@@ -27,6 +30,8 @@ public final class Weather {
 
     long slowMicros;
 
+    int standstills;
+
     private boolean calm;
 
     /** Draws what kind of weather this run has. */
@@ -36,7 +41,8 @@ public final class Weather {
         weather.lostAfter = chance.oneIn(3) ? 0 : (int) chance.between(15, 150);
         weather.doneLater = chance.oneIn(2) ? 0 : (int) chance.between(30, 200);
         weather.slow = chance.oneIn(3) ? 0 : (int) chance.between(10, 60);
-        weather.slowMicros = chance.between(10_000, 1_500_000);
+        weather.slowMicros = chance.between(10_000, chance.oneIn(3) ? 6_000_000 : 1_500_000);
+        weather.standstills = chance.oneIn(2) ? 0 : (int) chance.between(80, 500);
         return weather;
     }
 
@@ -68,6 +74,19 @@ public final class Weather {
             return Luck.LOST_AFTER;
         }
         return chance.oneIn(doneLater) ? Luck.DONE_LATER : Luck.GOOD;
+    }
+
+    /** How long a statement stands still in the middle, in nanoseconds. */
+    long stall(Chance chance) {
+        long micros = !calm && chance.oneIn(slow) ? chance.between(1, slowMicros) : chance.between(1, 2_000);
+        return micros * 1000;
+    }
+
+    /** For how long a machine stands still just before it sends a statement: the worst moment, since others take over meanwhile. */
+    Duration standstill(Chance chance) {
+        return !calm && chance.oneIn(standstills)
+                ? Duration.ofMillis(chance.between(500, LONGEST_STANDSTILL))
+                : Duration.ZERO;
     }
 
     /** How long a message takes on the network, in nanoseconds. */
