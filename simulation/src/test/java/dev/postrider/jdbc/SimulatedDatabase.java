@@ -63,7 +63,11 @@ public final class SimulatedDatabase {
      * @param to null for one that was removed
      */
     public record Change(
-            long atNanos, UUID id, @Nullable String from, @Nullable String to, String by) {}
+            long atNanos,
+            UUID id,
+            @Nullable String from,
+            @Nullable String to,
+            String by) {}
 
     final Conductor conductor;
     final Weather weather;
@@ -475,7 +479,12 @@ public final class SimulatedDatabase {
 
     /** A message in the table. */
     public record Standing(
-            UUID id, long seq, String state, int attempts, int crashes, @Nullable String reason) {}
+            UUID id,
+            long seq,
+            String state,
+            int attempts,
+            int crashes,
+            @Nullable String reason) {}
 
     /** An outcome changed a row that is not its claim's any more. Told by whoever changes it, whatever let it through. */
     void settled(String doing, Row row, @Nullable UUID presented, @Nullable UUID actual) {

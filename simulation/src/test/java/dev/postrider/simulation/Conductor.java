@@ -243,7 +243,8 @@ public final class Conductor {
     }
 
     private AssertionError blocked() {
-        AssertionError error = new AssertionError(current + " keeps the baton: it is blocked by a lock that is unknown here");
+        AssertionError error =
+                new AssertionError(current + " keeps the baton: it is blocked by a lock that is unknown here");
         Thread thread = current.carrier;
         if (thread != null) {
             error.setStackTrace(thread.getStackTrace());

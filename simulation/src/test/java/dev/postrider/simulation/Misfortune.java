@@ -35,7 +35,8 @@ record Misfortune(
         int nodes = (int) chance.between(1, 3);
         if (chance.oneIn(5)) {
             List<Blow> cuts = List.of(Blow.CUT, Blow.NOTHING);
-            return new Misfortune(true, nodes, cuts, false, false, false, false, chance.oneIn(2), Weather.onlyCuts(chance));
+            return new Misfortune(
+                    true, nodes, cuts, false, false, false, false, chance.oneIn(2), Weather.onlyCuts(chance));
         }
         List<Blow> blows = new ArrayList<>();
         for (Blow blow : Blow.values()) {

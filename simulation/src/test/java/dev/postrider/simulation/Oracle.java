@@ -35,9 +35,12 @@ final class Oracle {
         this.world = world;
         this.intended = world.intended();
         this.arrivals = world.destination().arrivals();
-        world.database().changes().forEach(change -> changes.computeIfAbsent(change.id(), id -> new ArrayList<>())
-                .add(change));
-        arrivals.forEach(arrival -> arrivalsOf.computeIfAbsent(arrival.id(), id -> new ArrayList<>())
+        world.database()
+                .changes()
+                .forEach(change -> changes.computeIfAbsent(change.id(), id -> new ArrayList<>())
+                        .add(change));
+        arrivals.forEach(arrival -> arrivalsOf
+                .computeIfAbsent(arrival.id(), id -> new ArrayList<>())
                 .add(arrival));
     }
 
@@ -66,7 +69,9 @@ final class Oracle {
     /** Nothing arrives that was not committed before. */
     private void noPhantom() {
         for (Arrival arrival : arrivals) {
-            Change first = changes.getOrDefault(arrival.id(), List.of()).stream().findFirst().orElse(null);
+            Change first = changes.getOrDefault(arrival.id(), List.of()).stream()
+                    .findFirst()
+                    .orElse(null);
             boolean wasThere = first != null && first.atNanos() <= arrival.atNanos();
             if (!wasThere && !world.database().lost().contains(arrival.id())) {
                 violated("phantom: " + name(arrival.id()) + " arrived before it was committed, or never was");
@@ -143,13 +148,15 @@ final class Oracle {
         }
         int excused = world.destination().unanswered();
         if (world.misfortune().onlyCuts() && again > excused) {
-            violated("duplicates: " + again + ", with " + excused + " answers that did not come in time and cut connections");
+            violated("duplicates: " + again + ", with " + excused
+                    + " answers that did not come in time and cut connections");
         }
     }
 
     private void nothingStuck() {
-        unfinished(world.database().standing(), intended).forEach(row -> violated("stuck: " + name(row.id()) + " is "
-                + row.state() + " after " + row.attempts() + " attempts and " + row.crashes() + " crashes"));
+        unfinished(world.database().standing(), intended)
+                .forEach(row -> violated("stuck: " + name(row.id()) + " is " + row.state() + " after " + row.attempts()
+                        + " attempts and " + row.crashes() + " crashes"));
     }
 
     /** What is neither dead nor waiting for an operator, nor behind something that is. */
