@@ -70,19 +70,6 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** A floor is stored although another server had shown it. */
-    FLOOR_KEPT_OVER_CRASH(lanes(dialect -> new SimulatedLanes(dialect) {
-        @Override
-        Horizon.Sight sight(long finishedBefore) {
-            return new Horizon.Sight("always the same", database.lastNumber(), finishedBefore, null);
-        }
-
-        @Override
-        long floor(LaneState lane, Floors floors) {
-            return super.floor(lane, new Floors(database.server(), floors.byLane()));
-        }
-    })),
-
     /** The floor is stored above messages that are not delivered yet. */
     FLOOR_TOO_HIGH(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
@@ -170,6 +157,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     });
 
+    @SuppressWarnings("ImmutableEnumChecker")
     private final Function<SimulatedDatabase, SimulatedDialect> dialect;
 
     Mistake(Function<SimulatedDatabase, SimulatedDialect> dialect) {

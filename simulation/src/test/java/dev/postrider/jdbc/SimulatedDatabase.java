@@ -36,7 +36,7 @@ public final class SimulatedDatabase {
 
     private static final long EPOCH_MICROS = 1_800_000_000_000_000L;
 
-    private static final int MOST_COMMITS = 8;
+    private static final int MOST_COMMITS = 40;
 
     /** How to undo it. */
     private static final class Commit {
@@ -90,6 +90,7 @@ public final class SimulatedDatabase {
     private long flushedNumber;
     private long lastTransaction = 100;
     private long flushedTransaction = 100;
+    private boolean failedOver;
     private int life = 1;
     private long downUntil;
 
@@ -170,7 +171,8 @@ public final class SimulatedDatabase {
      * goes on as if they had not been.
      */
     public void failOver(Duration down) {
-        int lost = (int) Math.min(chance().between(1, 4), commits.size());
+        int lost = (int) Math.min(chance().between(1, 20), commits.size());
+        failedOver = true;
         conductor.note("another database takes over, without the last " + lost + " commits");
         for (int i = 0; i < lost; i++) {
             commits.removeLast().undo.forEach(Runnable::run);
@@ -491,6 +493,11 @@ public final class SimulatedDatabase {
         if (presented == null || !presented.equals(actual)) {
             stale.add("token: '" + doing + "' changed " + row.seq + " under a token that was no longer its own");
         }
+    }
+
+    /** Whether commits were lost in this run, which no promise covers. */
+    public boolean hasFailedOver() {
+        return failedOver;
     }
 
     /** Messages whose commit a failover has lost. */

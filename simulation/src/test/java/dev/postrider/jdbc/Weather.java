@@ -9,6 +9,7 @@ import java.time.Duration;
 public final class Weather {
 
     private static final long LONGEST_STANDSTILL = 9_000;
+    private static final long LONGEST_STALL = 6_000_000;
 
     /** How a statement fares. */
     enum Luck {
@@ -31,6 +32,7 @@ public final class Weather {
     long slowMicros;
 
     int standstills;
+    int stalls;
 
     private boolean calm;
 
@@ -42,6 +44,7 @@ public final class Weather {
         weather.doneLater = chance.oneIn(2) ? 0 : (int) chance.between(30, 200);
         weather.slow = chance.oneIn(3) ? 0 : (int) chance.between(10, 60);
         weather.slowMicros = chance.between(10_000, chance.oneIn(3) ? 6_000_000 : 1_500_000);
+        weather.stalls = chance.oneIn(2) ? 0 : (int) chance.between(8, 40);
         weather.standstills = chance.oneIn(2) ? 0 : (int) chance.between(80, 500);
         return weather;
     }
@@ -78,7 +81,7 @@ public final class Weather {
 
     /** How long a statement stands still in the middle, in nanoseconds. */
     long stall(Chance chance) {
-        long micros = !calm && chance.oneIn(slow) ? chance.between(1, slowMicros) : chance.between(1, 2_000);
+        long micros = !calm && chance.oneIn(stalls) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
         return micros * 1000;
     }
 
