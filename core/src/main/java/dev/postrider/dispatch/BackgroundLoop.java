@@ -59,13 +59,15 @@ final class BackgroundLoop {
         ending.signal();
     }
 
-    void awaitEnd(Duration atMost) throws InterruptedException {
+    /** @return whether it has ended */
+    boolean awaitEnd(Duration atMost) throws InterruptedException {
         if (running) {
             over.await(atMost);
         }
         if (running) {
             log.warn("The {} loop did not end within {}", name, atMost);
         }
+        return !running;
     }
 
     private void run() {

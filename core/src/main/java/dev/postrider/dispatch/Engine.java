@@ -351,8 +351,9 @@ final class Engine {
                 loop.awaitEnd(FLUSH_TIMEOUT);
             }
             aloneDelivering.awaitEnd(FLUSH_TIMEOUT);
-            laneKeeping.awaitEnd(FLUSH_TIMEOUT);
-            leaveLanes();
+            if (laneKeeping.awaitEnd(FLUSH_TIMEOUT)) {
+                leaveLanes(); // otherwise it is waiting for the database, and so would this
+            }
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {

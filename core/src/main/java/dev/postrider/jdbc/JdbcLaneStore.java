@@ -491,6 +491,13 @@ final class JdbcLaneStore implements LaneStore {
                         due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
                     }
                 });
+        long now = nanos.getAsLong();
+        for (Lane lane : lanes) {
+            LaneCursor cursor = cursors.get(lane.lease().token());
+            if (cursor != null && cursor.isWholeDue(now)) {
+                due.put(lane.topic(), Duration.ZERO); // what was missed in a quiet lane nothing else would lead to
+            }
+        }
         return due;
     }
 

@@ -77,9 +77,14 @@ final class LaneCursor {
         }
     }
 
+    /** Whether the next look begins at the beginning of the lane. */
+    synchronized boolean isWholeDue(long nanos) {
+        return nanos - nextWhole >= 0;
+    }
+
     synchronized Look look(int room, long nanos) {
         limit = Long.MAX_VALUE;
-        boolean whole = nanos - nextWhole >= 0;
+        boolean whole = isWholeDue(nanos);
         if (whole) {
             nextWhole = nanos + WHOLE_EVERY_NANOS;
         }

@@ -53,7 +53,10 @@ public interface LaneStore {
     /** Reads what has waited for its time in these lanes: beside the order, or at the front of a held key, with what is behind it. */
     List<LaneClaim> readTimed(TopicName topic, Collection<Lane> lanes, int limit, long maxBytes);
 
-    /** How long until each topic has something to read in these lanes; absent for paused topics and those with nothing waiting. */
+    /**
+     * How long until each topic has something to read in these lanes; absent for paused topics and those with nothing waiting. Now and
+     * then a look is due although nothing is known to be there.
+     */
     Map<TopicName, Duration> nextDue(Collection<Lane> lanes);
 
     /**

@@ -22,13 +22,7 @@ public final class SimulatedNode {
             EventListener events) {
         this.host = host;
         this.engine = new Engine(
-                stores,
-                topics,
-                options,
-                events,
-                HandOver.none(),
-                false,
-                new SimulatedSurroundings(conductor, host));
+                stores, topics, options, events, HandOver.none(), false, new SimulatedSurroundings(conductor, host));
     }
 
     public Host host() {

@@ -7,6 +7,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -107,6 +108,11 @@ final class Session implements InvocationHandler {
     /** Sends a statement and waits for its answer. */
     <T> T run(String doing, Work<T> work) throws SQLException {
         check();
+        Duration standstill = database.weather.standstill(database.chance());
+        if (!standstill.isZero()) {
+            conductor.note(host.name() + " stands still for " + standstill + " before it can " + doing);
+            conductor.freeze(host, standstill);
+        }
         Weather.Luck luck = database.weather.luck(database.chance());
         if (luck == Weather.Luck.DONE_LATER && autoCommit) {
             later(doing, work);
@@ -203,7 +209,7 @@ final class Session implements InvocationHandler {
     /** In the middle of a statement: others may have their turn. */
     void meanwhile(Transaction current) throws SQLException {
         if (database.chance().oneIn(3)) {
-            conductor.pass(database.chance().between(1, 2_000) * 1000);
+            conductor.pass(database.weather.stall(database.chance()));
             database.check(current);
         }
     }

@@ -7,7 +7,9 @@ import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -34,6 +36,13 @@ public final class SimulatedDatabase {
 
     private static final long EPOCH_MICROS = 1_800_000_000_000_000L;
 
+    private static final int MOST_COMMITS = 40;
+
+    /** How to undo it. */
+    private static final class Commit {
+        final List<Runnable> undo = new ArrayList<>();
+    }
+
     /** Numbers of lanes repeat from topic to topic. */
     record Place(int topicId, int lane) implements Comparable<Place> {
         @Override
@@ -54,7 +63,11 @@ public final class SimulatedDatabase {
      * @param to null for one that was removed
      */
     public record Change(
-            long atNanos, UUID id, @Nullable String from, @Nullable String to, String by) {}
+            long atNanos,
+            UUID id,
+            @Nullable String from,
+            @Nullable String to,
+            String by) {}
 
     final Conductor conductor;
     final Weather weather;
@@ -65,6 +78,9 @@ public final class SimulatedDatabase {
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
+    private final Set<UUID> lost = new LinkedHashSet<>();
+    private final Deque<Commit> commits = new ArrayDeque<>();
+    private Commit current = new Commit();
     private final Set<Transaction> open = new LinkedHashSet<>();
     private final List<Strand> waiting = new ArrayList<>();
     private final Set<Session> sessions = new LinkedHashSet<>();
@@ -74,6 +90,7 @@ public final class SimulatedDatabase {
     private long flushedNumber;
     private long lastTransaction = 100;
     private long flushedTransaction = 100;
+    private boolean failedOver;
     private int life = 1;
     private long downUntil;
 
@@ -149,6 +166,20 @@ public final class SimulatedDatabase {
         List.copyOf(open).forEach(this::rollback);
     }
 
+    /**
+     * Another server takes over that has not got the last commits. Messages that are lost by this were never promised; everything else
+     * goes on as if they had not been.
+     */
+    public void failOver(Duration down) {
+        int lost = (int) Math.min(chance().between(1, 20), commits.size());
+        failedOver = true;
+        conductor.note("another database takes over, without the last " + lost + " commits");
+        for (int i = 0; i < lost; i++) {
+            commits.removeLast().undo.forEach(Runnable::run);
+        }
+        crash(down);
+    }
+
     boolean isDown() {
         return conductor.nanos() < downUntil;
     }
@@ -219,6 +250,24 @@ public final class SimulatedDatabase {
     }
 
     void commit(Transaction transaction, String doing) {
+        Commit commit = new Commit();
+        commits.addLast(commit);
+        if (commits.size() > MOST_COMMITS) {
+            commits.removeFirst();
+        }
+        long number = flushedNumber;
+        long last = flushedTransaction;
+        int known = changes.size();
+        commit.undo.add(() -> {
+            flushedNumber = number;
+            flushedTransaction = last;
+            lost.addAll(changes.subList(known, changes.size()).stream()
+                    .filter(change -> change.from() == null)
+                    .map(Change::id)
+                    .toList());
+            changes.subList(known, changes.size()).clear();
+        });
+        current = commit;
         flushedNumber = loggedNumber;
         flushedTransaction = lastTransaction;
         for (Cell<?> cell : transaction.locked) {
@@ -229,11 +278,20 @@ public final class SimulatedDatabase {
         end(transaction);
     }
 
+    @SuppressWarnings("unchecked")
     private <R> void settle(Cell<R> cell, Transaction transaction, String doing) {
         if (cell.owner == transaction && cell.isChanged) {
             R before = cell.committed;
             R after = cell.pending;
             cell.committed = after;
+            current.undo.add(0, () -> {
+                cell.committed = before;
+                if (before instanceof Row row) {
+                    messages.put(row.seq, (Cell<Row>) cell);
+                } else if (after instanceof Row row) {
+                    messages.remove(row.seq);
+                }
+            });
             if (before instanceof Row || after instanceof Row) {
                 changed((Row) before, (Row) after, doing);
             }
@@ -423,13 +481,28 @@ public final class SimulatedDatabase {
 
     /** A message in the table. */
     public record Standing(
-            UUID id, long seq, String state, int attempts, int crashes, @Nullable String reason) {}
+            UUID id,
+            long seq,
+            String state,
+            int attempts,
+            int crashes,
+            @Nullable String reason) {}
 
     /** An outcome changed a row that is not its claim's any more. Told by whoever changes it, whatever let it through. */
     void settled(String doing, Row row, @Nullable UUID presented, @Nullable UUID actual) {
         if (presented == null || !presented.equals(actual)) {
             stale.add("token: '" + doing + "' changed " + row.seq + " under a token that was no longer its own");
         }
+    }
+
+    /** Whether commits were lost in this run, which no promise covers. */
+    public boolean hasFailedOver() {
+        return failedOver;
+    }
+
+    /** Messages whose commit a failover has lost. */
+    public Set<UUID> lost() {
+        return lost;
     }
 
     public List<String> stale() {

@@ -50,8 +50,7 @@ class SimulatedDialect extends Dialect {
 
     @Override
     Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
-        return Session.of(connection)
-                .run("look up a topic", transaction -> Optional.ofNullable(database.topic(name)));
+        return Session.of(connection).run("look up a topic", transaction -> Optional.ofNullable(database.topic(name)));
     }
 
     @Override
@@ -100,8 +99,9 @@ class SimulatedDialect extends Dialect {
                     && row.state.equals("PROCESSING")
                     && row.lockedUntil < began
                     && row.attempts < request.maxAttempts();
-            List<Row> expired =
-                    database.snapshot(transaction).values().stream().filter(condition).toList();
+            List<Row> expired = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .toList();
             session.meanwhile(transaction);
             return lease(session, transaction, expired, condition, request, token, row -> row.crashes++);
         });
@@ -134,13 +134,7 @@ class SimulatedDialect extends Dialect {
                 database.update(row);
                 bytes += row.message.payload().size();
                 claimed.add(new ClaimedRow(
-                        row.seq,
-                        row.id(),
-                        row.message,
-                        null,
-                        row.attempts,
-                        row.crashes,
-                        instant(row.availableAt)));
+                        row.seq, row.id(), row.message, null, row.attempts, row.crashes, instant(row.availableAt)));
             }
         }
         session.meanwhile(transaction);
@@ -206,11 +200,12 @@ class SimulatedDialect extends Dialect {
     Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
         Map<Long, Duration> delays = new HashMap<>();
         rows.forEach(row -> delays.put(row.row().seq(), row.delay()));
-        return change(connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
-            row.attempts = Math.max(row.attempts, 1);
-            row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
-            free(row, "PENDING");
-        });
+        return change(
+                connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
+                    row.attempts = Math.max(row.attempts, 1);
+                    row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
+                    free(row, "PENDING");
+                });
     }
 
     @Override
@@ -284,14 +279,12 @@ class SimulatedDialect extends Dialect {
                 && wanted.states().contains(row.state);
     }
 
-    private List<Row> lockHandled(Session session, Transaction transaction, List<HandledRow> rows)
-            throws SQLException {
+    private List<Row> lockHandled(Session session, Transaction transaction, List<HandledRow> rows) throws SQLException {
         NavigableMap<Long, Row> seen = database.snapshot(transaction);
         session.meanwhile(transaction);
         List<Row> locked = new ArrayList<>();
-        for (HandledRow wanted : rows.stream()
-                .sorted(Comparator.comparingLong(HandledRow::seq))
-                .toList()) {
+        for (HandledRow wanted :
+                rows.stream().sorted(Comparator.comparingLong(HandledRow::seq)).toList()) {
             Row visible = seen.get(wanted.seq());
             Row row = visible == null || !isToBeHad(wanted).test(visible)
                     ? null
@@ -349,8 +342,9 @@ class SimulatedDialect extends Dialect {
                     && row.state.equals("PROCESSING")
                     && row.lockedUntil < began
                     && row.attempts >= maxAttempts;
-            List<Row> lost =
-                    database.snapshot(transaction).values().stream().filter(condition).toList();
+            List<Row> lost = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .toList();
             session.meanwhile(transaction);
             int buried = 0;
             for (Row seen : lost) {

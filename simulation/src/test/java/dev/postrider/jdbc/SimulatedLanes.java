@@ -72,7 +72,9 @@ class SimulatedLanes extends LaneStatements {
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with a key", transaction -> {
             Optional<Row> head = database.snapshot(transaction).values().stream()
-                    .filter(row -> row.isIn(topicId, lane) && row.isWaiting() && keyOf(row).equals(key))
+                    .filter(row -> row.isIn(topicId, lane)
+                            && row.isWaiting()
+                            && keyOf(row).equals(key))
                     .findFirst();
             session.meanwhile(transaction);
             if (head.isPresent() && head.get().state.equals("BLOCKED")) {
@@ -134,8 +136,7 @@ class SimulatedLanes extends LaneStatements {
     @Nullable
     LaneState lockLane(Transaction transaction, int topicId, int lane, Predicate<LaneState> condition)
             throws SQLException {
-        Cell<LaneState> cell =
-                Objects.requireNonNull(database.lanes.get(new SimulatedDatabase.Place(topicId, lane)));
+        Cell<LaneState> cell = Objects.requireNonNull(database.lanes.get(new SimulatedDatabase.Place(topicId, lane)));
         if (!condition.test(Objects.requireNonNull(cell.seenBy(transaction)))) {
             return null; // the statement does not see it, and so does not wait for it
         }
@@ -158,7 +159,8 @@ class SimulatedLanes extends LaneStatements {
                         && seen.topicId == topicId
                         && isFree(seen, grace)
                         && database.tryLock(cell, transaction)) {
-                    LaneState lane = Objects.requireNonNull(cell.seenBy(transaction)).copy();
+                    LaneState lane =
+                            Objects.requireNonNull(cell.seenBy(transaction)).copy();
                     taken.add(taken(lane, tokens.get(taken.size())));
                     lane.owner = request.worker();
                     lane.token = tokens.get(taken.size() - 1);
@@ -177,8 +179,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     private static Taken taken(LaneState lane, UUID token) {
-        return new Taken(
-                lane.lane, token, lane.revision, lane.floor, lane.owner != null, lane.alone, lane.buffer);
+        return new Taken(lane.lane, token, lane.revision, lane.floor, lane.owner != null, lane.alone, lane.buffer);
     }
 
     @Override
@@ -204,8 +205,8 @@ class SimulatedLanes extends LaneStatements {
     private List<LaneState> locked(Transaction transaction, Floors floors) throws SQLException {
         List<LaneState> locked = new ArrayList<>();
         for (LaneCursor cursor : inOrder(floors.byLane().keySet())) {
-            LaneState lane = lockLane(
-                    transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
+            LaneState lane =
+                    lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
             if (lane != null) {
                 locked.add(lane);
             }
@@ -218,7 +219,7 @@ class SimulatedLanes extends LaneStatements {
         boolean same = database.server().equals(floors.server());
         return same
                 ? floors.byLane().entrySet().stream()
-                        .filter(entry -> entry.getKey().token.equals(lane.token))
+                        .filter(entry -> entry.getKey().topicId == lane.topicId && entry.getKey().lane == lane.lane)
                         .findFirst()
                         .orElseThrow()
                         .getValue()
@@ -356,8 +357,8 @@ class SimulatedLanes extends LaneStatements {
     @Override
     boolean setAlone(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
         return Session.of(connection).run("note what is delivered alone", transaction -> {
-            LaneState lane = lockLane(
-                    transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
+            LaneState lane =
+                    lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
             if (lane != null) {
                 lane.alone = seq;
                 database.update(lane);
@@ -370,8 +371,7 @@ class SimulatedLanes extends LaneStatements {
 
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
-    Sighting read(
-            Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
@@ -389,7 +389,11 @@ class SimulatedLanes extends LaneStatements {
     }
 
     static List<LaneRow> rows(
-            NavigableMap<Long, Row> seen, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes) {
+            NavigableMap<Long, Row> seen,
+            int topicId,
+            List<LaneCursor.Look> looks,
+            List<Long> leaveOut,
+            long maxBytes) {
         List<LaneRow> rows = new ArrayList<>();
         for (LaneCursor.Look look : looks) {
             seen.tailMap(look.start(), false).values().stream()
@@ -504,6 +508,15 @@ class SimulatedLanes extends LaneStatements {
         return row.lane != null && fence.contains(new SimulatedDatabase.Place(row.topicId, row.lane));
     }
 
+    /** For whoever judges the run: under which token a row is changed, and which its lane has at that moment. */
+    private void settled(String doing, Row row, Collection<LaneCursor> fence) {
+        for (LaneCursor cursor : fence) {
+            if (row.isIn(cursor.topicId, cursor.lane)) {
+                database.settled(doing, row, cursor.token, lane(cursor).token);
+            }
+        }
+    }
+
     boolean isMeant(Row row, UUID id) {
         return row.id().equals(id);
     }
@@ -530,6 +543,7 @@ class SimulatedLanes extends LaneStatements {
                         ? null
                         : database.lockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
+                    settled("acknowledge in lanes", row, fence);
                     database.delete(row);
                     finished.add(row);
                 }
@@ -588,6 +602,7 @@ class SimulatedLanes extends LaneStatements {
                         ? null
                         : database.lockRow(transaction, move.seq(), condition);
                 if (row != null) {
+                    settled("move in lanes", row, fence);
                     row.state = move.state();
                     row.attempts = move.attempts();
                     row.reason = move.reason();
@@ -598,14 +613,12 @@ class SimulatedLanes extends LaneStatements {
                 }
             }
             Map<Long, Boolean> keyHeld = new HashMap<>();
-            finished.forEach(row ->
-                    keyHeld.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
+            finished.forEach(row -> keyHeld.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
             if (outOfKey) {
                 keyHeld.putAll(promote(transaction, seen, finished));
             }
             session.meanwhile(transaction);
-            return new Written(
-                    keyHeld, finished.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
+            return new Written(keyHeld, finished.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
         });
     }
 
@@ -619,14 +632,14 @@ class SimulatedLanes extends LaneStatements {
             session.meanwhile(transaction);
             Map<Long, Boolean> keyHeld = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
-                Predicate<Row> condition = row -> isMeant(row, wanted.getValue())
-                        && row.state.equals("PENDING")
-                        && isFenced(row, places);
+                Predicate<Row> condition =
+                        row -> isMeant(row, wanted.getValue()) && row.state.equals("PENDING") && isFenced(row, places);
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null
                         : database.lockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
+                    settled("block in lanes", row, fence);
                     row.state = hasWaitingBefore(seen, row) ? "BLOCKED" : "RETRY";
                     row.availableAt = database.micros();
                     database.update(row);
@@ -634,8 +647,7 @@ class SimulatedLanes extends LaneStatements {
                 }
             }
             session.meanwhile(transaction);
-            return new Written(
-                    keyHeld, keyHeld.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
+            return new Written(keyHeld, keyHeld.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
         });
     }
 }

@@ -130,8 +130,7 @@ public final class SimulatedOperator {
     }
 
     private boolean lock(Transaction transaction, int topicId, int number) throws SQLException {
-        Cell<LaneState> cell =
-                Objects.requireNonNull(database.lanes.get(new SimulatedDatabase.Place(topicId, number)));
+        Cell<LaneState> cell = Objects.requireNonNull(database.lanes.get(new SimulatedDatabase.Place(topicId, number)));
         database.lock(cell, transaction, false);
         LaneState lane = Objects.requireNonNull(cell.seenBy(transaction)).copy();
         lane.revision++;

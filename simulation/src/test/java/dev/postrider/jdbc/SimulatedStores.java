@@ -33,10 +33,8 @@ public final class SimulatedStores {
         Topics topics = new Topics(dialect);
         JdbcOptions options = JdbcOptions.defaults();
         return new Stores(
-                new JdbcMessageStore(
-                        sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
-                new JdbcLaneStore(
-                        sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
+                new JdbcMessageStore(sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
+                new JdbcLaneStore(sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
                 nothingToForget(),
                 noHandling());
     }

@@ -1,11 +1,15 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.simulation.Chance;
+import java.time.Duration;
 
 /**
  * What goes wrong between a node and the database, once in so many statements; 0 for never. Changed by whoever has the baton.
  */
 public final class Weather {
+
+    private static final long LONGEST_STANDSTILL = 9_000;
+    private static final long LONGEST_STALL = 6_000_000;
 
     /** How a statement fares. */
     enum Luck {
@@ -27,6 +31,9 @@ public final class Weather {
 
     long slowMicros;
 
+    int standstills;
+    int stalls;
+
     private boolean calm;
 
     /** Draws what kind of weather this run has. */
@@ -36,7 +43,9 @@ public final class Weather {
         weather.lostAfter = chance.oneIn(3) ? 0 : (int) chance.between(15, 150);
         weather.doneLater = chance.oneIn(2) ? 0 : (int) chance.between(30, 200);
         weather.slow = chance.oneIn(3) ? 0 : (int) chance.between(10, 60);
-        weather.slowMicros = chance.between(10_000, 1_500_000);
+        weather.slowMicros = chance.between(10_000, chance.oneIn(3) ? 6_000_000 : 1_500_000);
+        weather.stalls = chance.oneIn(2) ? 0 : (int) chance.between(8, 40);
+        weather.standstills = chance.oneIn(2) ? 0 : (int) chance.between(80, 500);
         return weather;
     }
 
@@ -68,6 +77,19 @@ public final class Weather {
             return Luck.LOST_AFTER;
         }
         return chance.oneIn(doneLater) ? Luck.DONE_LATER : Luck.GOOD;
+    }
+
+    /** How long a statement stands still in the middle, in nanoseconds. */
+    long stall(Chance chance) {
+        long micros = !calm && chance.oneIn(stalls) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
+        return micros * 1000;
+    }
+
+    /** For how long a machine stands still just before it sends a statement: the worst moment, since others take over meanwhile. */
+    Duration standstill(Chance chance) {
+        return !calm && chance.oneIn(standstills)
+                ? Duration.ofMillis(chance.between(500, LONGEST_STANDSTILL))
+                : Duration.ZERO;
     }
 
     /** How long a message takes on the network, in nanoseconds. */

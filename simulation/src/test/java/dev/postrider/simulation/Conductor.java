@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -85,7 +86,7 @@ public final class Conductor {
         }
         mix(what.hashCode());
         if (traced && trace.size() < KEPT_LINES) {
-            trace.add(String.format("%10.3f ms  %-26s %s", now / 1e6, current, what));
+            trace.add(String.format(Locale.ROOT, "%10.3f ms  %-26s %s", now / 1e6, current, what));
         }
     }
 
@@ -243,7 +244,8 @@ public final class Conductor {
     }
 
     private AssertionError blocked() {
-        AssertionError error = new AssertionError(current + " keeps the baton: it is blocked by a lock that is unknown here");
+        AssertionError error =
+                new AssertionError(current + " keeps the baton: it is blocked by a lock that is unknown here");
         Thread thread = current.carrier;
         if (thread != null) {
             error.setStackTrace(thread.getStackTrace());

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
  */
 final class Destination {
 
-    static final Duration TIMEOUT = Duration.ofMillis(900);
+    static final Duration TIMEOUT = Duration.ofMillis(1900);
 
     private static final long LONGEST_WAY = 60_000_000L;
 
@@ -41,6 +41,7 @@ final class Destination {
     private final int rejects;
     private final int losesAnswers;
     private final int answersLate;
+    private final int answersSlowly;
     private int unanswered;
     private boolean calm;
 
@@ -52,6 +53,7 @@ final class Destination {
         this.refuses = chance.oneIn(3) ? 0 : (int) chance.between(3, 20);
         this.rejects = chance.oneIn(2) ? 0 : (int) chance.between(10, 60);
         this.losesAnswers = !mayStaySilent || chance.oneIn(2) ? 0 : (int) chance.between(8, 60);
+        this.answersSlowly = chance.oneIn(2) ? 0 : (int) chance.between(3, 30);
         this.answersLate = !mayStaySilent || chance.oneIn(2) ? 0 : (int) chance.between(5, 40);
     }
 
@@ -104,8 +106,15 @@ final class Destination {
         }
         boolean late = !calm && chance.oneIn(answersLate);
         unanswered += late ? 1 : 0;
-        long way = late ? chance.between(TIMEOUT.toNanos(), 4 * TIMEOUT.toNanos()) : chance.between(1_000, LONGEST_WAY);
-        back.in(way, () -> answer.complete(result(said)));
+        back.in(wayBack(late), () -> answer.complete(result(said)));
+    }
+
+    private long wayBack(boolean late) {
+        if (late) {
+            return chance.between(TIMEOUT.toNanos(), 4 * TIMEOUT.toNanos());
+        }
+        boolean slow = !calm && chance.oneIn(answersSlowly);
+        return chance.between(1_000, slow ? TIMEOUT.toNanos() - 2 * LONGEST_WAY : LONGEST_WAY);
     }
 
     private Answer answer() {

@@ -15,6 +15,7 @@ record Misfortune(
         int nodes,
         List<Blow> blows,
         boolean databaseCrashes,
+        boolean databaseFailsOver,
         boolean clockJumps,
         boolean operates,
         boolean answers,
@@ -34,7 +35,8 @@ record Misfortune(
         int nodes = (int) chance.between(1, 3);
         if (chance.oneIn(5)) {
             List<Blow> cuts = List.of(Blow.CUT, Blow.NOTHING);
-            return new Misfortune(true, nodes, cuts, false, false, false, false, Weather.onlyCuts(chance));
+            return new Misfortune(
+                    true, nodes, cuts, false, false, false, false, chance.oneIn(2), Weather.onlyCuts(chance));
         }
         List<Blow> blows = new ArrayList<>();
         for (Blow blow : Blow.values()) {
@@ -47,6 +49,7 @@ record Misfortune(
                 nodes,
                 blows,
                 chance.oneIn(2),
+                chance.oneIn(4),
                 chance.oneIn(4),
                 chance.oneIn(2),
                 true,
@@ -62,6 +65,6 @@ record Misfortune(
     }
 
     boolean databaseSuffers() {
-        return databaseCrashes || clockJumps;
+        return databaseCrashes || databaseFailsOver || clockJumps;
     }
 }

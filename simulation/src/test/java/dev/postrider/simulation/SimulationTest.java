@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.jdbc.SimulatedStores.Speech;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,6 +45,7 @@ final class SimulationTest {
 
     private static String summary(List<Simulation.Run> runs, long nanos) {
         return String.format(
+                Locale.ROOT,
                 "%d runs in %.1f s: %d messages, %d arrivals, %d steps, %d s of virtual time",
                 runs.size(),
                 nanos / 1e9,

@@ -252,6 +252,8 @@ final class World {
             }
             if (misfortune.clockJumps() && chance.oneIn(3)) {
                 database.stepClock(Duration.ofMillis(chance.between(-8_000, 8_000)));
+            } else if (misfortune.databaseFailsOver() && chance.oneIn(2)) {
+                database.failOver(Duration.ofMillis(chance.between(0, 2_500)));
             } else if (misfortune.databaseCrashes()) {
                 database.crash(Duration.ofMillis(chance.between(0, 2_500)));
             }
@@ -261,7 +263,7 @@ final class World {
     // Producers
 
     private void produce() {
-        int transactions = (int) chance.between(3, 8);
+        int transactions = (int) chance.between(4, 12);
         for (int i = 0; i < transactions; i++) {
             conductor.pass(chance.between(0, 2_500) * 1_000_000);
             try {

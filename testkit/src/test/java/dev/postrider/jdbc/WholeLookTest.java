@@ -51,9 +51,13 @@ final class WholeLookTest {
                     .get(0);
             nanos.addAndGet(Duration.ofSeconds(59).toNanos());
             assertThat(read(store, lane)).as("an ordinary look").isEmpty();
+            assertThat(store.nextDue(List.of(lane))).as("an ordinary poll").isEmpty();
             assertThat(events).isEmpty();
 
             nanos.addAndGet(Duration.ofSeconds(2).toNanos());
+            assertThat(store.nextDue(List.of(lane)))
+                    .as("or a quiet lane is not read")
+                    .containsKey(TOPIC);
             List<LaneClaim> found = read(store, lane);
 
             assertThat(found).hasSize(1);

@@ -1,0 +1,201 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Rules of the protocol, each broken in one place. A simulation that does not notice would be worth nothing. */
+public enum Mistake implements SimulatedStores.Speech {
+
+    /** Outcomes are written whoever holds the lane by now. */
+    OUTCOME_WITHOUT_FENCE(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) {
+            return places(fence);
+        }
+    })),
+
+    /** The lane's token is compared, but the lane is not locked: it may be taken over before the outcome is committed. */
+    FENCE_WITHOUT_LOCK(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) {
+            return places(fence.stream()
+                    .filter(cursor -> cursor.token.equals(lane(cursor).token))
+                    .toList());
+        }
+    })),
+
+    /** Everything up to the newest number is believed to be there. */
+    HORIZON_FROM_NEWEST_NUMBER(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Horizon.Sight sight(long finishedBefore) {
+            return new Horizon.Sight(database.server(), database.lastNumber(), Long.MAX_VALUE, 1L);
+        }
+    })),
+
+    /** The end of the snapshot is taken for its beginning: transactions that are still running count as finished. */
+    HORIZON_FROM_END_OF_SNAPSHOT(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Horizon.Sight sight(long finishedBefore) {
+            return super.sight(database.nextTransaction());
+        }
+    })),
+
+    /** The number is paired with a transaction that began before it was seen. */
+    HORIZON_PAIRED_TOO_EARLY(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Horizon.Sight sight(long finishedBefore) {
+            return new Horizon.Sight(database.server(), database.lastNumber(), finishedBefore, finishedBefore - 1);
+        }
+    })),
+
+    /** What has finished is looked up after the rows, in a snapshot of its own. */
+    HORIZON_NEWER_THAN_ROWS(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Horizon.Sight sight(long finishedBefore) {
+            return super.sight(database.oldestRunning());
+        }
+    })),
+
+    /** The floor is stored above messages that are not delivered yet. */
+    FLOOR_TOO_HIGH(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        long floor(LaneState lane, Floors floors) {
+            return database.lastNumber();
+        }
+    })),
+
+    /** Whoever takes over a lane does not learn which keys are held. */
+    HELD_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes) {
+            return Map.of();
+        }
+    })),
+
+    /** A row is found by its number alone, which can stand for another message after a crash. */
+    OUTCOME_BY_NUMBER_ALONE(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        boolean isMeant(Row row, UUID id) {
+            return true;
+        }
+    })),
+
+    /** Lanes are taken although their holder's time is not over. */
+    LANE_TAKEN_TOO_EARLY(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        boolean isFree(LaneState lane, long grace) {
+            return true;
+        }
+    })),
+
+    /** When the head of a key is gone, nothing takes its place. */
+    HEAD_WITHOUT_SUCCESSOR(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Map<Long, Boolean> promote(Transaction transaction, NavigableMap<Long, Row> seen, List<Row> finished) {
+            Map<Long, Boolean> keyHeld = new HashMap<>();
+            finished.forEach(row -> keyHeld.put(row.seq, false));
+            return keyHeld;
+        }
+    })),
+
+    /** A failed head of a key goes back into the order, where what is behind it does not wait. */
+    FAILED_HEAD_STAYS_IN_ORDER(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, boolean outOfKey)
+                throws SQLException {
+            return super.move(
+                    connection, fence, moves.stream().map(Mistake::pending).toList(), outOfKey);
+        }
+    })),
+
+    /** A lane is given back although somebody else has it by now. */
+    LANE_RELEASED_WITHOUT_TOKEN(lanes(dialect -> new SimulatedLanes(dialect) {
+        @Override
+        @Nullable
+        LaneState lockLane(Transaction transaction, int topicId, int lane, Predicate<LaneState> condition)
+                throws SQLException {
+            return super.lockLane(transaction, topicId, lane, row -> row.token != null);
+        }
+    })),
+
+    /** Outcomes of claims do not look at the token. */
+    OUTCOME_WITHOUT_TOKEN(database -> new SimulatedDialect(database) {
+        @Override
+        boolean isHeld(Row row, UUID token) {
+            return row.state.equals("PROCESSING");
+        }
+    }),
+
+    /** A claim does not look again at a row that was changed after it was found. */
+    CLAIM_OF_WHAT_IS_GONE(database -> new SimulatedDialect(database) {
+        @Override
+        @Nullable
+        Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) {
+            return super.lockForClaim(transaction, candidate, row -> true);
+        }
+    }),
+
+    /** Leases count as over at once. */
+    LEASE_WITHOUT_LENGTH(database -> new SimulatedDialect(database) {
+        @Override
+        Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+            return super.extend(connection, rows, Duration.ZERO);
+        }
+    });
+
+    @SuppressWarnings("ImmutableEnumChecker")
+    private final Function<SimulatedDatabase, SimulatedDialect> dialect;
+
+    Mistake(Function<SimulatedDatabase, SimulatedDialect> dialect) {
+        this.dialect = dialect;
+    }
+
+    @Override
+    public Object dialect(SimulatedDatabase database) {
+        return dialect.apply(database);
+    }
+
+    private static Function<SimulatedDatabase, SimulatedDialect> lanes(
+            Function<SimulatedDialect, LaneStatements> lanes) {
+        return database -> new SimulatedDialect(database) {
+            @Override
+            LaneStatements lanes() {
+                return lanes.apply(this);
+            }
+        };
+    }
+
+    private static Set<SimulatedDatabase.Place> places(Collection<LaneCursor> cursors) {
+        Set<SimulatedDatabase.Place> places = new HashSet<>();
+        cursors.forEach(cursor -> places.add(new SimulatedDatabase.Place(cursor.topicId, cursor.lane)));
+        return places;
+    }
+
+    private static LaneStatements.Move pending(LaneStatements.Move move) {
+        return !move.state().equals("RETRY")
+                ? move
+                : new LaneStatements.Move(
+                        move.seq(),
+                        move.id(),
+                        "PENDING",
+                        move.attempts(),
+                        Objects.requireNonNull(move.delay()),
+                        move.error(),
+                        move.reason(),
+                        move.fingerprint());
+    }
+}

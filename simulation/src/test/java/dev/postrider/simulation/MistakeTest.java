@@ -1,0 +1,27 @@
+package dev.postrider.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.jdbc.Mistake;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A judge who never found anybody guilty is no evidence: each broken rule is noticed, and how soon is printed. */
+final class MistakeTest {
+
+    private static final int MOST_SEEDS = 2000;
+
+    @ParameterizedTest
+    @EnumSource
+    void brokenRuleIsNoticed(Mistake mistake) {
+        Simulation.Run noticed = null;
+        for (long seed = 1; noticed == null && seed <= MOST_SEEDS; seed++) {
+            Simulation.Run run = Simulation.of(seed, mistake, false);
+            noticed = run.isGood() ? null : run;
+        }
+
+        assertThat(noticed).as(mistake + " in " + MOST_SEEDS + " runs").isNotNull();
+        System.out.println(mistake + " noticed in run " + noticed.seed() + ": "
+                + noticed.violations().get(0));
+    }
+}
