@@ -642,6 +642,16 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
+\* Every node goes on with what it can do, somebody takes the lane, and time passes.
+FairSpec ==
+    /\ Spec
+    /\ WF_vars(\E w \in Workers : Acquire(w)) /\ WF_vars(~(\E w \in Workers : Holds(w)) /\ Expire)
+    /\ \A m \in Messages : WF_vars(Commit(m))
+    /\ \A w \in Workers :
+        /\ WF_vars(LoadHeldKeys(w)) /\ WF_vars(Renew(w)) /\ WF_vars(Read(w)) /\ WF_vars(Write(w)) /\ WF_vars(Settle(w))
+        /\ \A k \in Keys : WF_vars(ReadTimed(w, k))
+        /\ \A m \in Messages : WF_vars(Send(w, m)) /\ WF_vars(Answer(w, m))
+
 ---------------------------------------------------------------------------
 \* The promise
 
@@ -680,7 +690,11 @@ Transitions == {
     <<"RETRY", "DELIVERED", "acknowledge waiting">>, <<"BLOCKED", "DELIVERED", "acknowledge waiting">>,
     <<"BLOCKED", "RETRY", "acknowledge waiting">>,
     <<"RETRY", "DEAD", "leave the key">>, <<"BLOCKED", "DEAD", "leave the key">>, <<"BLOCKED", "RETRY", "leave the key">>,
-    <<"RETRY", "PARKED", "fail again">>, <<"BLOCKED", "RETRY", "fail again">>, <<"BLOCKED", "PARKED", "fail again">>,
+    <<"RETRY", "PARKED", "fail again">>,
+    \* An operator skipped it while it was under way, and then it was delivered after all.
+    <<"DEAD", "DELIVERED", "acknowledge waiting">>,
+    \* An operator put it back before an outcome whose answer had been lost was sent again.
+    <<"RETRY", "PARKED", "leave the order">>, <<"RETRY", "DEAD", "leave the order">>,
     <<"PARKED", "RETRY", "release">>, <<"PARKED", "DEAD", "skip">>, <<"RETRY", "DEAD", "skip">>, <<"BLOCKED", "RETRY", "skip">>,
     <<"DEAD", "RETRY", "replay">>, <<"PARKED", "RETRY", "replay">>,
     <<"DEAD", "GONE", "discard">>, <<"PARKED", "GONE", "discard">>, <<"BLOCKED", "RETRY", "discard">>}
@@ -690,6 +704,9 @@ Changed(m) == Name(row'[m].state) # Name(row[m].state) /\ row'[m].state # "LOST"
 Steps(m) == {t \in Transitions : t[1] = Name(row[m].state) /\ t[2] = Name(row'[m].state)}
 
 Legal == [][\A m \in Messages : Changed(m) => Steps(m) # {} /\ (Recording => \E t \in Steps(m) : t[3] = by')]_vars
+
+\* In the end everything that was written is delivered or dead. Only for runs in which nothing waits for an operator.
+Delivered == \A m \in Messages : Committed(m) ~> State(m) \in {"DELIVERED", "DEAD", "GONE"}
 
 ---------------------------------------------------------------------------
 \* For the checker
