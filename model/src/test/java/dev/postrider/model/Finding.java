@@ -27,6 +27,7 @@ record Finding(
         Path output) {
 
     private static final int NOTHING_FOUND = 0;
+    private static final int DEAD_END = 11;
     private static final int TEMPORAL_VIOLATION = 13;
 
     private static final String COMPLETED = "Model checking completed. No error has been found.";
@@ -35,10 +36,11 @@ record Finding(
     private static final Pattern VIOLATED =
             Pattern.compile("(?m)^Error: (?:Invariant|Action property) (\\w+) is violated");
     private static final Pattern TEMPORAL = Pattern.compile("(?m)^Error: Temporal properties were violated");
+    private static final Pattern DEADLOCK = Pattern.compile("(?m)^Error: Deadlock reached");
     private static final Pattern TRANSITION =
             Pattern.compile("(?m)^<<\"transition\", <<\"([^\"]+)\", \"([^\"]+)\", \"([^\"]+)\">>>>");
 
-    /** @param temporal the one property of the end that was asked, if any: TLC does not name it */
+    /** @param temporal the one property of the end that was asked, if any: TLC does not name it, and a run that stops violates it */
     static Finding of(int exit, String said, String temporal, double seconds, Path output) {
         Matcher counts = COUNTS.matcher(said);
         boolean counted = counts.find();
@@ -60,7 +62,9 @@ record Finding(
         if (violated.find()) {
             return violated.group(1);
         }
-        return exit == TEMPORAL_VIOLATION && TEMPORAL.matcher(said).find() ? temporal : null;
+        boolean never = exit == DEAD_END && DEADLOCK.matcher(said).find()
+                || exit == TEMPORAL_VIOLATION && TEMPORAL.matcher(said).find();
+        return never ? temporal : null;
     }
 
     private static Set<String> transitions(String said) {

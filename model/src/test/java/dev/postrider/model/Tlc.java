@@ -71,7 +71,6 @@ final class Tlc {
                 TLC.class.getName(),
                 "-workers",
                 "1",
-                "-deadlock",
                 "-metadir",
                 directory.resolve("states").toString(),
                 slice.model());
