@@ -3,7 +3,6 @@ package dev.postrider.checker;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A consumer takes effect once for each message: not twice, and not less than once if it said that it had handled it or if its mark
@@ -57,15 +56,11 @@ final class EffectOnce implements Invariant {
         for (int row = 0; row < tables.marked.size(); row++) {
             String consumer = history.names.get(tables.markedBy.get(row));
             long mark = ((long) history.names.of(consumer(consumer)) << 32) | tables.marked.get(row);
-            if (Arrays.binarySearch(effects, mark) < 0
-                    && waiting.merge(consumer, -1L, EffectOnce::notBelowZero) == null) {
-                findings.add(() -> describe(history, mark) + " is marked, and took no effect");
+            if (Arrays.binarySearch(effects, mark) < 0) {
+                long left = waiting.merge(consumer, -1L, Long::sum);
+                findings.require(left >= 0, () -> describe(history, mark) + " is marked, and took no effect");
             }
         }
-    }
-
-    private static @Nullable Long notBelowZero(Long left, Long change) {
-        return left + change < 0 ? null : Long.valueOf(left + change);
     }
 
     /** The topic of a handler is {@code inbox/<consumer>.<handler>}. */
