@@ -120,13 +120,26 @@ final class BoundedDuplicates implements Invariant {
     private static @Nullable Event findEvent(Evidence evidence, List<Event> events, Again duplicate) {
         Receipts receipts = evidence.history.receipts;
         long begin = receipts.time.get(duplicate.before()) - evidence.run.lease();
-        long end = receipts.time.get(duplicate.after());
+        long end = Math.min(receipts.time.get(duplicate.after()), acknowledged(evidence, duplicate));
         for (Event event : events) {
             if (event.used < event.bound && event.fault.overlaps(begin, end) && isTouched(evidence, event, duplicate)) {
                 return event;
             }
         }
         return null;
+    }
+
+    /** What has been acknowledged is not to come again, whatever happens after that. */
+    private static long acknowledged(Evidence evidence, Again duplicate) {
+        Outcomes outcomes = evidence.history.outcomes;
+        long delivered = evidence.history.receipts.time.get(duplicate.before());
+        return evidence.outcomes()
+                .rows(duplicate.message())
+                .filter(row -> outcomes.kind(row) == Outcomes.Kind.ACKNOWLEDGED)
+                .mapToLong(outcomes.time::get)
+                .filter(time -> time >= delivered)
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 
     private static boolean isTouched(Evidence evidence, Event event, Again duplicate) {

@@ -74,6 +74,13 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
+    void killExplainsNothingThatWasAcknowledgedBefore() {
+        story.written("a").started("v").started("w").taken("v", "a").acknowledged("v", "a");
+        story.fault("kill-worker", "v", story.now() + 1, story.now() + 1).taken("w", "a");
+        isViolated(1, UNEXPLAINED);
+    }
+
+    @Test
     void killLongBeforeExplainsNothing() {
         story.started("v").fault("kill-worker", "v", story.now(), story.now()).pass(6 * Story.SECOND);
         story.written("a").taken("v", "a").taken("v", "a");
