@@ -2,6 +2,7 @@ package dev.postrider.checker;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * One line of a journal: the time, the event, and values by their names. Read where it lies, since a run has millions of them: a
@@ -13,6 +14,10 @@ final class Line {
     private byte[] bytes = new byte[0];
     private int start;
     private int end;
+
+    /** Where each field ends; the first two are the time and the event. */
+    private int[] ends = new int[32];
+
     private int fields;
 
     Line(String file) {
@@ -23,18 +28,25 @@ final class Line {
         bytes = buffer;
         start = from;
         end = to;
-        fields = endOfField(endOfField(from) + 1);
+        fields = 0;
+        for (int place = from; place <= to; place++) {
+            if (place == to || buffer[place] == '\t') {
+                if (fields == ends.length) {
+                    ends = Arrays.copyOf(ends, 2 * fields);
+                }
+                ends[fields++] = place;
+            }
+        }
         return this;
     }
 
     /** Microseconds since the epoch. */
     long time() {
-        return number(start, endOfField(start));
+        return number(start, ends[0]);
     }
 
     boolean is(String event) {
-        int from = endOfField(start) + 1;
-        return fields - from == event.length() && matches(from, event);
+        return fields > 1 && ends[1] - ends[0] - 1 == event.length() && matches(ends[0] + 1, event);
     }
 
     /** An empty text if the line does not have it. */
@@ -112,9 +124,10 @@ final class Line {
 
     /** Where the value begins, or -1. */
     private int find(String name) {
-        for (int from = fields + 1; from < end; from = endOfField(from) + 1) {
+        for (int field = 2; field < fields; field++) {
+            int from = ends[field - 1] + 1;
             int equals = from + name.length();
-            if (equals < end && bytes[equals] == '=' && matches(from, name)) {
+            if (equals < ends[field] && bytes[equals] == '=' && matches(from, name)) {
                 return equals + 1;
             }
         }
