@@ -1,0 +1,40 @@
+package dev.postrider.checker;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/** What the receiver was sent, in the order in which it came. */
+final class Receipts {
+
+    final Ints message = new Ints(-1);
+    final Longs time = new Longs(0);
+    final Ints worker = new Ints(-1);
+    final Ints attempt = new Ints(0);
+    final List<Result> results = new ArrayList<>();
+
+    /** Whether hash, topic, tenant, key and number are those that were meant. */
+    final BitSet same = new BitSet();
+
+    /** By message: its last row; and by row: the one before it of the same message. */
+    final Ints last = new Ints(-1);
+
+    final Ints previous = new Ints(-1);
+
+    int add(int messageNumber, long at) {
+        int row = message.add(messageNumber);
+        time.set(row, at);
+        results.add(Result.NONE);
+        previous.set(row, last.get(messageNumber));
+        last.set(messageNumber, row);
+        return row;
+    }
+
+    Result result(int row) {
+        return results.get(row);
+    }
+
+    int size() {
+        return message.size();
+    }
+}

@@ -1,0 +1,64 @@
+package dev.postrider.checker;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/**
+ * What {@code run.properties} says. Times are microseconds.
+ *
+ * @param inFlight how many messages one worker has in its hands at most
+ * @param faultsEnded from when on nothing was broken on purpose, or {@code Long.MAX_VALUE}
+ */
+record Run(
+        Properties properties,
+        String engine,
+        long lease,
+        long poll,
+        int maxAttempts,
+        int inFlight,
+        int workers,
+        long started,
+        long faultsEnded,
+        long ended) {
+
+    static final String FILE = "run.properties";
+
+    static Run read(Path directory) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(directory.resolve(FILE))) {
+            properties.load(reader);
+        } catch (IOException e) {
+            throw new UnreadableEvidenceException("Cannot read " + directory.resolve(FILE), e);
+        }
+        return new Run(
+                properties,
+                properties.getProperty("engine", ""),
+                1000 * number(properties, "leaseMillis"),
+                1000 * number(properties, "pollMillis"),
+                (int) number(properties, "maxAttempts"),
+                (int) number(properties, "inFlight"),
+                (int) number(properties, "workers"),
+                number(properties, "started"),
+                properties.getProperty("faultsEnded", "").isEmpty()
+                        ? Long.MAX_VALUE
+                        : number(properties, "faultsEnded"),
+                properties.getProperty("ended", "").isEmpty() ? Long.MAX_VALUE : number(properties, "ended"));
+    }
+
+    private static long number(Properties properties, String name) {
+        String text = properties.getProperty(name, "").trim();
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new UnreadableEvidenceException(FILE + " has no number for " + name + ", but '" + text + "'", e);
+        }
+    }
+
+    /** Whether what is behind a failed message of the topic waits for it; it does unless the run says otherwise. */
+    boolean blocks(String topic) {
+        return properties.getProperty("policy." + topic, "BLOCK").equals("BLOCK");
+    }
+}

@@ -1,0 +1,51 @@
+package dev.postrider.checker;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The tables as they are at the end of a run. */
+final class Tables {
+
+    /** The transactions that left their row, by their numbers. */
+    final BitSet transactions = new BitSet();
+
+    final List<Row> rows = new ArrayList<>();
+
+    /** By message: how often it is in the archive. */
+    final Ints archived = new Ints(0);
+
+    /** Effects of the inbox: consumer, message and amount of each row. */
+    final Ints effectOf = new Ints(-1);
+
+    final Ints effect = new Ints(-1);
+    final Longs amount = new Longs(0);
+
+    /** Marks of the inbox: consumer and message of each row. */
+    final Ints markedBy = new Ints(-1);
+
+    final Ints marked = new Ints(-1);
+
+    final List<CommandEffect> commandEffects = new ArrayList<>();
+    final List<OpenCommand> openCommands = new ArrayList<>();
+    final Map<String, Long> counters = new HashMap<>();
+
+    /** Who is still noted as the owner of a lane, as often as there are lanes. */
+    final List<String> laneOwners = new ArrayList<>();
+
+    /** Changes of state, in the order in which they were made: message, from, to and the token that the row had. */
+    final Ints changed = new Ints(-1);
+
+    final List<State> from = new ArrayList<>();
+    final List<State> to = new ArrayList<>();
+    final Ints token = new Ints(-1);
+
+    void change(int message, State before, State after, int tokenNumber) {
+        changed.add(message);
+        from.add(before);
+        to.add(after);
+        token.add(tokenNumber);
+    }
+}

@@ -1,0 +1,58 @@
+package dev.postrider.checker;
+
+import org.junit.jupiter.api.Test;
+
+final class FairnessTest extends InvariantTest {
+
+    FairnessTest() {
+        super(new Fairness());
+    }
+
+    private void keys(int count) {
+        for (int key = 0; key < count; key++) {
+            story.inOrder("k" + key, "a" + key);
+            story.received("w", "a" + key, "ordered", "k" + key, "1", 1);
+        }
+    }
+
+    private void late(long wait) {
+        story.inOrder("late", "b1").pass(wait).received("w", "b1", "ordered", "late", "1", 1);
+    }
+
+    @Test
+    void keysThatWaitAlikeAreTreatedFairly() {
+        keys(30);
+        late(300_000);
+        holds(31);
+    }
+
+    @Test
+    void keyThatWaitsMuchLongerIsNot() {
+        keys(30);
+        late(2 * Story.SECOND);
+        isViolated(1, "key ordered/t/late waits 2001 ms, and the one in the middle 1 ms");
+    }
+
+    @Test
+    void waitForTheOneAheadDoesNotCount() {
+        keys(30);
+        story.inOrder("k", "b1", "b2").received("w", "b1", "ordered", "k", "1", 1);
+        story.pass(2 * Story.SECOND).received("w", "b1", "ordered", "k", "1", 2);
+        story.received("w", "b2", "ordered", "k", "2", 1);
+        holds(31);
+    }
+
+    @Test
+    void timesInWhichSomethingWasBrokenDoNotCount() {
+        keys(30);
+        late(2 * Story.SECOND);
+        story.fault("kill-worker", "w", story.now() - Story.SECOND, story.now() - Story.SECOND);
+        holds(30);
+    }
+
+    @Test
+    void fewKeysSayNothing() {
+        keys(3);
+        isNotChecked("only 3 keys");
+    }
+}

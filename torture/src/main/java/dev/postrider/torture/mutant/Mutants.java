@@ -1,0 +1,192 @@
+package dev.postrider.torture.mutant;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+/** Finds the mutants of a source tree, and makes them. */
+public final class Mutants {
+
+    private static final String PLACE = "torture/src/main/resources/mutants";
+    private static final String JAVA = "src/main/java/";
+    private static final String RESOURCES = "src/main/resources/";
+
+    private final Path repository;
+    private final Map<String, Mutant> mutants = new TreeMap<>();
+
+    private Mutants(Path repository) {
+        this.repository = repository;
+    }
+
+    /**
+     * Those of a source tree.
+     *
+     * @param repository its root
+     */
+    public static Mutants in(Path repository) {
+        Mutants found = new Mutants(repository);
+        try (Stream<Path> files = Files.list(repository.resolve(PLACE))) {
+            files.filter(file -> file.toString().endsWith(MutantFile.ENDING))
+                    .map(MutantFile::read)
+                    .forEach(mutant -> found.mutants.put(mutant.name(), mutant));
+        } catch (IOException e) {
+            throw new BadMutantException("Cannot list the mutants of " + repository, e);
+        }
+        return found;
+    }
+
+    /**
+     * Makes a mutant, or lists them all.
+     *
+     * @param arguments the repository; or repository, name and the directory to compile into
+     */
+    public static void main(String[] arguments) {
+        if (arguments.length != 1 && arguments.length != 3) {
+            System.err.println("mutants: wants <repository>, or <repository> <name> <directory>");
+            System.exit(2);
+        }
+        Mutants mutants = in(Path.of(arguments[0]));
+        if (arguments.length == 1) {
+            mutants.all().forEach(mutant -> System.out.println(mutant.name() + ": " + mutant.title()));
+        } else {
+            mutants.make(mutants.get(arguments[1]), Path.of(arguments[2]), System.getProperty("java.class.path"));
+        }
+    }
+
+    /** In the order of their names. */
+    public List<Mutant> all() {
+        return List.copyOf(mutants.values());
+    }
+
+    /** The one of this name. */
+    public Mutant get(String name) {
+        Mutant mutant = mutants.get(name);
+        if (mutant == null) {
+            throw new BadMutantException("There is no mutant " + name + ", but " + mutants.keySet());
+        }
+        return mutant;
+    }
+
+    /**
+     * Compiles what is changed, and copies changed resources.
+     *
+     * @param directory where to, and what is to come first on a class path
+     * @param classPath with Postrider as it is
+     */
+    public void make(Mutant mutant, Path directory, String classPath) {
+        Map<String, String> changed = apply(mutant);
+        try {
+            Path sources = Files.createDirectories(directory.resolve("sources"));
+            Path classes = Files.createDirectories(directory.resolve("classes"));
+            List<Path> toCompile = new ArrayList<>();
+            for (Map.Entry<String, String> file : changed.entrySet()) {
+                boolean java = file.getKey().endsWith(".java");
+                String path = below(java ? JAVA : RESOURCES, file.getKey());
+                Path copy = (java ? sources : classes).resolve(path);
+                Files.createDirectories(copy.getParent());
+                Files.writeString(copy, file.getValue());
+                if (java) {
+                    toCompile.add(copy);
+                }
+            }
+            toCompile.addAll(neighbours(changed.keySet()));
+            compile(mutant, toCompile, classes, classPath);
+        } catch (IOException e) {
+            throw new BadMutantException("Cannot make " + mutant.name(), e);
+        }
+    }
+
+    /** The changed files, by their paths in the repository. */
+    Map<String, String> apply(Mutant mutant) {
+        Map<String, String> changed = new LinkedHashMap<>();
+        for (Mutant.Edit edit : mutant.edits()) {
+            String text = changed.computeIfAbsent(edit.file(), file -> read(mutant, file));
+            int place = text.indexOf(edit.find());
+            if (place < 0 || text.indexOf(edit.find(), place + 1) >= 0) {
+                throw new BadMutantException(mutant.name() + " is stale: " + edit.file() + " has "
+                        + (place < 0 ? "no" : "more than one") + "\n" + edit.find());
+            }
+            changed.put(
+                    edit.file(),
+                    text.substring(0, place)
+                            + edit.put()
+                            + text.substring(place + edit.find().length()));
+        }
+        return changed;
+    }
+
+    private String read(Mutant mutant, String file) {
+        try {
+            return Files.readString(repository.resolve(file));
+        } catch (IOException e) {
+            throw new BadMutantException(mutant.name() + " is stale: cannot read " + file, e);
+        }
+    }
+
+    /** The whole package is compiled again: a statement is a constant, and the classes that use it have it inside them. */
+    private List<Path> neighbours(Set<String> changed) throws IOException {
+        Set<Path> packages = new LinkedHashSet<>();
+        changed.stream()
+                .filter(file -> file.endsWith(".java"))
+                .forEach(file -> packages.add(repository.resolve(file).getParent()));
+        Set<Path> without = new LinkedHashSet<>();
+        changed.forEach(file -> without.add(repository.resolve(file)));
+        List<Path> neighbours = new ArrayList<>();
+        for (Path place : packages) {
+            try (Stream<Path> files = Files.list(place)) {
+                files.filter(file -> file.toString().endsWith(".java") && !without.contains(file))
+                        .forEach(neighbours::add);
+            }
+        }
+        return neighbours;
+    }
+
+    private static void compile(Mutant mutant, List<Path> sources, Path classes, String classPath) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        if (compiler == null) {
+            throw new BadMutantException("There is no compiler in this Java: mutants need a JDK");
+        }
+        if (sources.isEmpty()) {
+            return;
+        }
+        StringWriter messages = new StringWriter();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+            List<String> options = List.of(
+                    "--release",
+                    "17",
+                    "-proc:none",
+                    "-nowarn",
+                    "-implicit:none",
+                    "-cp",
+                    classPath,
+                    "-d",
+                    classes.toString());
+            boolean compiled = compiler.getTask(
+                            messages, files, null, options, null, files.getJavaFileObjectsFromPaths(sources))
+                    .call();
+            if (!compiled) {
+                throw new BadMutantException(mutant.name() + " does not compile:\n" + messages);
+            }
+        }
+    }
+
+    private static String below(String place, String file) {
+        int start = file.indexOf(place);
+        if (start < 0) {
+            throw new BadMutantException(file + " is not below " + place);
+        }
+        return file.substring(start + place.length());
+    }
+}

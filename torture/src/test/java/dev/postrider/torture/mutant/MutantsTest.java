@@ -1,0 +1,112 @@
+package dev.postrider.torture.mutant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class MutantsTest {
+
+    static final Path REPOSITORY = Path.of("..");
+
+    static List<Mutant> mutants() {
+        return Mutants.in(REPOSITORY).all();
+    }
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void thereAreEnough() {
+        assertThat(mutants()).hasSizeGreaterThanOrEqualTo(20);
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutants")
+    void isNotStaleAndCompiles(Mutant mutant) throws IOException {
+        Mutants.in(REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
+        try (var made = Files.walk(directory.resolve("classes"))) {
+            assertThat(made.filter(Files::isRegularFile)).isNotEmpty();
+        }
+    }
+
+    private Mutants repository(String source, String... mutant) throws IOException {
+        Path mutants = Files.createDirectories(directory.resolve("torture/src/main/resources/mutants"));
+        Files.write(mutants.resolve("one.mutant"), List.of(mutant));
+        Path code = Files.createDirectories(directory.resolve("core/src/main/java/a"));
+        Files.writeString(code.resolve("One.java"), source);
+        return Mutants.in(directory);
+    }
+
+    private static String[] change(String find, String put) {
+        return new String[] {
+            "title: t",
+            "wrong: w",
+            "shows: s",
+            "file: core/src/main/java/a/One.java",
+            "--- find",
+            find,
+            "--- put",
+            put,
+            "--- end"
+        };
+    }
+
+    @Test
+    void textThatIsNotThereMakesItStale() throws IOException {
+        Mutants mutants = repository("package a; class One {}", change("Two", "Three"));
+        assertThatThrownBy(() -> mutants.apply(mutants.get("one")))
+                .isInstanceOf(BadMutantException.class)
+                .hasMessageContaining("one is stale: core/src/main/java/a/One.java has no");
+    }
+
+    @Test
+    void textThatIsThereTwiceMakesItStale() throws IOException {
+        Mutants mutants = repository("package a; class One { One() {} }", change("One", "Two"));
+        assertThatThrownBy(() -> mutants.apply(mutants.get("one")))
+                .isInstanceOf(BadMutantException.class)
+                .hasMessageContaining("has more than one");
+    }
+
+    @Test
+    void whatDoesNotCompileIsRefused() throws IOException {
+        Mutants mutants = repository("package a; class One {}", change("class One", "klass One"));
+        assertThatThrownBy(() -> mutants.make(mutants.get("one"), directory.resolve("out"), ""))
+                .isInstanceOf(BadMutantException.class)
+                .hasMessageContaining("one does not compile");
+    }
+
+    @Test
+    void neighboursThatHaveAConstantInsideAreCompiledToo() throws Exception {
+        Mutants mutants = repository(
+                "package a; public class One { static final String TEXT = \"right\"; }", change("right", "wrong"));
+        Files.writeString(
+                directory.resolve("core/src/main/java/a/Two.java"),
+                "package a; public class Two { public static String text() { return One.TEXT; } }");
+        mutants.make(mutants.get("one"), directory.resolve("out"), "");
+        try (var loader = new URLClassLoader(
+                new URL[] {directory.resolve("out/classes/").toUri().toURL()}, null)) {
+            assertThat(loader.loadClass("a.Two").getMethod("text").invoke(null)).isEqualTo("wrong");
+        }
+    }
+
+    @Test
+    void fileThatSaysTooLittleIsRefused() {
+        assertThatThrownBy(() -> MutantFile.read("x", List.of("title: t")))
+                .isInstanceOf(BadMutantException.class)
+                .hasMessage("x needs a title, what is wrong with it, how it shows, and a change");
+        assertThatThrownBy(() -> MutantFile.read("x", List.of("file: f", "--- find", "a", "--- put", "b")))
+                .hasMessage("x has no line --- end");
+        assertThatThrownBy(() -> MutantFile.read("x", List.of("nonsense")))
+                .hasMessage("x has a line that says nothing: nonsense");
+    }
+}
