@@ -55,7 +55,7 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
         config.setPassword(database.password());
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
-        config.setConnectionTimeout(2000);
+        config.setConnectionTimeout(4000);
         config.setValidationTimeout(1000);
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);

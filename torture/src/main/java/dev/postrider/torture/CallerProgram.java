@@ -2,6 +2,7 @@ package dev.postrider.torture;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandLostException;
@@ -52,7 +53,8 @@ final class CallerProgram {
 
     private CallerProgram(Assignment assignment) {
         pool = assignment.pool(THREADS + 3);
-        postrider = Business.configured(pool, topic -> {}).build();
+        PostriderBuilder builder = Business.configured(pool, topic -> {});
+        postrider = Parent.insist(builder::build);
         journal = assignment.journal("caller");
         directory = assignment.directory();
     }

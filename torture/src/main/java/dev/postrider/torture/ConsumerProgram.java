@@ -1,6 +1,7 @@
 package dev.postrider.torture;
 
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
 import java.io.BufferedReader;
@@ -24,8 +25,8 @@ final class ConsumerProgram {
 
     private ConsumerProgram(Assignment assignment) {
         this.assignment = assignment;
-        this.postrider =
-                Business.configured(assignment.pool(THREADS + 1), topic -> {}).build();
+        PostriderBuilder builder = Business.configured(assignment.pool(THREADS + 1), topic -> {});
+        this.postrider = Parent.insist(builder::build);
         this.journal = assignment.journal("consumer");
     }
 

@@ -3,6 +3,7 @@ package dev.postrider.torture;
 import dev.postrider.testkit.database.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,10 +14,13 @@ final class ExhaustConnections implements Fault {
     private static final int MOST = 400;
 
     private final Database database;
+    private final Duration length;
     private final List<Connection> taken = new ArrayList<>();
 
-    ExhaustConnections(Database database) {
+    /** @param length after which it stops to take more, on a machine so busy that it has not got them all by then */
+    ExhaustConnections(Database database, Duration length) {
         this.database = database;
+        this.length = length;
     }
 
     @Override
@@ -26,8 +30,9 @@ final class ExhaustConnections implements Fault {
 
     @Override
     public boolean begin() {
+        long start = System.nanoTime();
         try {
-            while (taken.size() < MOST) {
+            while (taken.size() < MOST && System.nanoTime() - start < length.toNanos()) {
                 taken.add(database.dataSource().getConnection());
             }
         } catch (SQLException e) {

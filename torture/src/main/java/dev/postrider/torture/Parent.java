@@ -1,13 +1,18 @@
 package dev.postrider.torture;
 
+import dev.postrider.error.StoreException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** The harness, as seen from a child process: orders come in by the standard input, answers go out by the standard output. */
 final class Parent {
+
+    private static final long PAUSE_NANOS = 200_000_000;
 
     private Parent() {}
 
@@ -23,6 +28,17 @@ final class Parent {
             order.accept(line.split(" ", -1));
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Does what needs the database, again and again until it is there, as a process that somebody supervises would. */
+    static <T> T insist(Supplier<T> work) {
+        while (true) {
+            try {
+                return work.get();
+            } catch (StoreException e) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
     }
 
     /** Ends this process after everything was put away. */

@@ -1,6 +1,7 @@
 package dev.postrider.torture;
 
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
@@ -17,8 +18,8 @@ final class ProducerProgram {
 
     public static void main(String[] arguments) throws IOException {
         Assignment assignment = Assignment.parse(arguments);
-        Postrider postrider = Business.configured(assignment, assignment.pool(THREADS + 2), topic -> {})
-                .build();
+        PostriderBuilder builder = Business.configured(assignment, assignment.pool(THREADS + 2), topic -> {});
+        Postrider postrider = Parent.insist(builder::build);
         Production production = new Production(postrider, assignment.journal("producer"));
         production.start("producer-" + assignment.number(), TOPICS, THREADS, assignment.seed());
         Random random = new Random(assignment.seed());

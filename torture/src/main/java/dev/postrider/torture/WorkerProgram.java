@@ -1,6 +1,7 @@
 package dev.postrider.torture;
 
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import java.io.IOException;
@@ -29,11 +30,15 @@ final class WorkerProgram {
 
     public static void main(String[] arguments) throws IOException {
         WorkerProgram program = new WorkerProgram(Assignment.parse(arguments));
-        Postrider postrider = program.postrider();
+        PostriderBuilder builder = program.configured();
+        Postrider postrider = Parent.insist(builder::build);
         Production production = new Production(postrider, program.assignment.journal("producer"));
         program.journal.write(
                 "started", "name", program.name, "pid", ProcessHandle.current().pid());
-        postrider.start();
+        Parent.insist(() -> {
+            postrider.start();
+            return true;
+        });
         production.start(program.name, List.of(Business.NOTICES), WRITING_THREADS, program.assignment.seed());
         Parent.tell("ready");
         Parent.obey(order -> {
@@ -52,7 +57,7 @@ final class WorkerProgram {
         });
     }
 
-    private Postrider postrider() {
+    private PostriderBuilder configured() {
         Courier courier = new Courier(name, assignment.port(), journal);
         return Business.configured(
                         assignment,
@@ -70,8 +75,7 @@ final class WorkerProgram {
                                         .maxDelay(Duration.ofSeconds(2))
                                         .baseDelay(Duration.ofMillis(100))))
                 .dispatch(options -> Pace.set(options, name))
-                .listener(this::hear)
-                .build();
+                .listener(this::hear);
     }
 
     private void hear(Event event) {
