@@ -132,7 +132,8 @@ final class Nemesis {
             case RECEIVER_DROPPING -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.DROPPING);
             case LONG_WRITE -> new LongWrite(one(site.producers(), pick), pick % Business.LATE_KEYS);
             case LONG_READ -> new LongRead(site.database());
-            case EXHAUST_CONNECTIONS -> new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
+            case EXHAUST_CONNECTIONS ->
+                new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
             case RESTART_GRACEFULLY -> new RestartGracefully(site.workers());
             case REBALANCE -> new Rebalance(site);
             case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), pick % 2 == 0 ? 3600 : -3600);

@@ -151,6 +151,9 @@ final class Receiver implements AutoCloseable {
                 if (answer == Answer.DROPPED) {
                     return;
                 }
+                if (answer == Answer.SLOW) {
+                    LockSupport.parkNanos(delay() * 1_000_000);
+                }
                 String word = answer == Answer.SLOW ? Answer.OK.word() : answer.word();
                 connection.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
             }
@@ -181,9 +184,8 @@ final class Receiver implements AutoCloseable {
                 "attempt",
                 request.attempt());
         Answer answer = decide(request);
-        if (answer == Answer.SLOW) {
-            LockSupport.parkNanos(delay() * 1_000_000);
-        }
+        // Also one that is slow is written down at once: its worker may have sent the message again before it is
+        // answered.
         journal.write("answered", "id", request.id(), "worker", request.worker(), "result", answer.word());
         tally.received(request.id(), answer.taken());
         if (answer.taken()) {

@@ -18,9 +18,13 @@ final class Tables {
             "CREATE TABLE torture_counter (name VARCHAR(100) PRIMARY KEY, n BIGINT NOT NULL)",
             "CREATE TABLE torture_effect (consumer VARCHAR(100), message_id CHAR(36), amount BIGINT)",
             "CREATE TABLE torture_command_effect (tenant VARCHAR(50), caller VARCHAR(50), operation VARCHAR(50),"
-                    + " command_key VARCHAR(100), call_id CHAR(36))",
-            "CREATE TABLE torture_transition (at_micros BIGINT, seq BIGINT, message_id CHAR(36), from_state VARCHAR(20),"
-                    + " to_state VARCHAR(20), token VARCHAR(40))");
+                    + " command_key VARCHAR(100), call_id CHAR(36))");
+
+    /** Numbered in the order in which the changes were made, as far as they are of the same message: they are made under its lock. */
+    private static final String TRANSITION = "CREATE TABLE torture_transition (at_micros BIGINT, seq %s PRIMARY KEY,"
+            + " message_id CHAR(36), from_state VARCHAR(20), to_state VARCHAR(20), token VARCHAR(40))";
+
+    private static final String COLUMNS = "torture_transition (at_micros, message_id, from_state, to_state, token)";
 
     private Tables() {}
 
@@ -29,6 +33,10 @@ final class Tables {
             for (String table : TABLES) {
                 statement.execute(table);
             }
+            statement.execute(TRANSITION.formatted(
+                    engine == Engine.POSTGRESQL_18
+                            ? "BIGINT GENERATED ALWAYS AS IDENTITY"
+                            : "BIGINT NOT NULL AUTO_INCREMENT"));
             for (String trigger : engine == Engine.POSTGRESQL_18 ? postgresTriggers() : innoDbTriggers()) {
                 statement.execute(trigger);
             }
@@ -67,14 +75,14 @@ final class Tables {
                 CREATE FUNCTION torture_note() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
                     IF TG_OP = 'INSERT' THEN
-                        INSERT INTO torture_transition VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.seq,
-                            NEW.id::text, NULL, NEW.state, NEW.lease_token::text);
+                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
+                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.id::text, NULL, NEW.state, NEW.lease_token::text);
                     ELSIF TG_OP = 'DELETE' THEN
-                        INSERT INTO torture_transition VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), OLD.seq,
-                            OLD.id::text, OLD.state, NULL, OLD.lease_token::text);
+                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
+                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), OLD.id::text, OLD.state, NULL, OLD.lease_token::text);
                     ELSE
-                        INSERT INTO torture_transition VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.seq,
-                            NEW.id::text, OLD.state, NEW.state, NEW.lease_token::text);
+                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
+                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.id::text, OLD.state, NEW.state, NEW.lease_token::text);
                     END IF;
                     RETURN NULL;
                 END $$
@@ -101,8 +109,8 @@ final class Tables {
     }
 
     private static String note(String row, String from, String to) {
-        return "INSERT INTO torture_transition VALUES (FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000), " + row + ".seq, "
-                + uuid(row + ".id") + ", " + from + ", " + to + ", " + uuid(row + ".lease_token") + ")";
+        return "INSERT INTO " + COLUMNS + " VALUES (FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000), " + uuid(row + ".id")
+                + ", " + from + ", " + to + ", " + uuid(row + ".lease_token") + ")";
     }
 
     private static String uuid(String column) {

@@ -103,6 +103,12 @@ final class WorkerProgram {
             journal.write("buried", "id", e.message().id(), "reason", e.reason(), "attempt", e.attempt());
         } else if (event instanceof Event.Parked e && !isReceived(e.message())) {
             journal.write("parked", "id", e.message().id(), "reason", e.reason());
+        } else if (event instanceof Event.LanesTaken e) {
+            notes.write("taken", "topic", e.topic(), "count", e.count(), "held", e.held());
+        } else if (event instanceof Event.LanesReleased e) {
+            notes.write("released", "topic", e.topic(), "count", e.count(), "held", e.held());
+        } else if (event instanceof Event.StoreFailed e) {
+            notes.write("store-failed", "doing", e.doing(), "error", e.error());
         } else if (event instanceof Event.FoundLate e) {
             notes.write("late", "topic", e.topic(), "count", e.count());
         }

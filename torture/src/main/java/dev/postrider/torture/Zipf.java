@@ -17,6 +17,10 @@ final class Zipf {
         }
     }
 
+    int ranks() {
+        return upTo.length;
+    }
+
     /** From 0, which is the most frequent. */
     int next(Random random) {
         double point = random.nextDouble() * upTo[upTo.length - 1];
