@@ -36,6 +36,7 @@ final class Parent {
             try {
                 return work.get();
             } catch (StoreException e) {
+                System.err.println(Journal.now() + " tries again: " + e.getMessage());
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
