@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,10 +58,10 @@ record Arguments(
             String option = left.remove();
             switch (option) {
                 case "--help", "-h" -> help = true;
-                case "--minutes" -> minutes = number(option, left);
-                case "--seed" -> seed = (long) number(option, left);
+                case "--minutes" -> minutes = number(option, left, Double::parseDouble);
+                case "--seed" -> seed = number(option, left, Long::parseLong);
                 case "--engine" -> engine = engine(value(option, left));
-                case "--messages" -> messages = (long) number(option, left);
+                case "--messages" -> messages = number(option, left, Long::parseLong);
                 case "--directory" -> directory = Path.of(value(option, left));
                 case "--no-faults" -> faults = false;
                 case "--mutant" -> mutant = Path.of(value(option, left)).toAbsolutePath();
@@ -102,10 +103,10 @@ record Arguments(
         };
     }
 
-    private static double number(String option, Deque<String> left) {
+    private static <T extends Number> T number(String option, Deque<String> left, Function<String, T> parse) {
         String value = value(option, left);
         try {
-            return option.equals("--seed") ? Long.parseLong(value) : Double.parseDouble(value);
+            return parse.apply(value);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(option + " needs a number, not '" + value + "'", e);
         }

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -249,6 +250,7 @@ final class CallerProgram {
 
     private static String effect(Connection connection, Question question, String call) throws SQLException {
         rejectSome(question);
+        work(call);
         try (PreparedStatement insert = connection.prepareStatement(
                 "INSERT INTO torture_command_effect (tenant, caller, operation, command_key, call_id)"
                         + " VALUES (?, ?, ?, ?, ?)")) {
@@ -260,6 +262,14 @@ final class CallerProgram {
             insert.executeUpdate();
         }
         return call;
+    }
+
+    /** One in four takes a while, so that it can be in the middle of something when it is killed or stands still. */
+    private static void work(String call) {
+        int lot = Math.floorMod(call.hashCode(), 1600);
+        if (lot < 400) {
+            LockSupport.parkNanos(lot * 1_000_000L);
+        }
     }
 
     /** Always the same ones. */

@@ -105,6 +105,11 @@ final class Child {
         return process.isAlive();
     }
 
+    /** Whether it has come to work, and not ended since. */
+    boolean isAtWork() {
+        return ready.getCount() == 0 && process.isAlive();
+    }
+
     /** Waits until it is at work; false if it died before, or takes too long. */
     boolean awaitReady(Duration atMost) throws InterruptedException {
         return ready.await(atMost.toMillis(), TimeUnit.MILLISECONDS) && process.isAlive();

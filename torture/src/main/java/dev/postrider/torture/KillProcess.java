@@ -5,12 +5,17 @@ final class KillProcess implements Fault {
 
     private final Slot slot;
     private final String kind;
+    private final boolean early;
     private String target = "";
 
-    /** @param kind the beginning of the process's name */
-    KillProcess(Slot slot, String kind) {
+    /**
+     * @param kind the beginning of the process's name
+     * @param early whether it may be killed before it has come to work
+     */
+    KillProcess(Slot slot, String kind, boolean early) {
         this.slot = slot;
         this.kind = kind;
+        this.early = early;
     }
 
     @Override
@@ -20,7 +25,7 @@ final class KillProcess implements Fault {
 
     @Override
     public boolean begin() {
-        if (!slot.take()) {
+        if (!(early ? slot.take() : slot.takeAtWork())) {
             return false;
         }
         target = kind + "-" + slot.current().number();

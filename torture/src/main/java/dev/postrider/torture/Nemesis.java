@@ -13,7 +13,10 @@ import java.util.concurrent.TimeUnit;
 /** Breaks what the schedule says, when it says so, and mends it again. Thread-safe. */
 final class Nemesis {
 
-    private static final long COMMIT_SHARE = 3;
+    /** One in so many sessions is to be ended while it commits, and one in so many processes may be killed on its way to work. */
+    private static final int COMMIT_SHARE = 3;
+
+    private static final int EARLY_SHARE = 5;
 
     /** Something that was broken, from when to when in microseconds. */
     record Broken(FaultKind kind, String target, long from, long to) {}
@@ -113,31 +116,39 @@ final class Nemesis {
 
     private Fault fault(PlannedFault planned) {
         int pick = planned.pick();
+        int lot = pick / 1000; // for what is not to depend on whom it happens to
         return switch (planned.kind()) {
-            case KILL_WORKER -> new KillProcess(one(site.workers(), pick), "worker");
-            case KILL_PRODUCER -> new KillProcess(one(site.producers(), pick), "producer");
-            case KILL_CONSUMER -> new KillProcess(one(site.consumers(), pick), "consumer");
-            case KILL_CALLER -> new KillProcess(one(site.callers(), pick), "caller");
-            case PAUSE_WORKER -> new PauseWorker(one(site.workers(), pick), Duration.ofMillis(planned.lengthMillis()));
+            case KILL_WORKER -> kill(site.workers(), "worker", pick);
+            case KILL_PRODUCER -> kill(site.producers(), "producer", pick);
+            case KILL_CONSUMER -> kill(site.consumers(), "consumer", pick);
+            case KILL_CALLER -> kill(site.callers(), "caller", pick);
+            case PAUSE_WORKER ->
+                new PauseProcess(one(site.workers(), pick), "worker", Duration.ofMillis(planned.lengthMillis()));
+            case PAUSE_CALLER ->
+                new PauseProcess(one(site.callers(), pick), "caller", Duration.ofMillis(planned.lengthMillis()));
             case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
             case TERMINATE_SESSION ->
-                new TerminateSession(site.engine(), site.database(), pick % COMMIT_SHARE == 0, pick);
+                new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
             case CUT -> BrokenLine.cut(one(site.all(), pick));
-            case DELAY -> BrokenLine.delay(one(site.all(), pick), Duration.ofMillis(200 + pick % 1800));
+            case DELAY -> BrokenLine.delay(one(site.all(), pick), Duration.ofMillis(200 + lot % 1800));
             case HALF_OPEN -> BrokenLine.halfOpen(one(site.all(), pick));
-            case SWALLOW_COMMIT -> new SwallowCommit(one(site.all(), pick), pick % 2 == 0);
+            case SWALLOW_COMMIT -> new SwallowCommit(one(site.all(), pick), lot % 2 == 0);
             case DESTINATION_DOWN -> TroubledReceiver.down(site.receiver());
             case RECEIVER_SLOW -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.SLOW);
             case RECEIVER_REFUSING -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.REFUSING);
             case RECEIVER_DROPPING -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.DROPPING);
-            case LONG_WRITE -> new LongWrite(one(site.producers(), pick), pick % Business.LATE_KEYS);
+            case LONG_WRITE -> new LongWrite(one(site.producers(), pick), lot % Business.LATE_KEYS);
             case LONG_READ -> new LongRead(site.database());
             case EXHAUST_CONNECTIONS ->
                 new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
             case RESTART_GRACEFULLY -> new RestartGracefully(site.workers());
             case REBALANCE -> new Rebalance(site);
-            case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), pick % 2 == 0 ? 3600 : -3600);
+            case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
         };
+    }
+
+    private static Fault kill(List<Slot> slots, String kind, int pick) {
+        return new KillProcess(one(slots, pick), kind, pick / 1000 % EARLY_SHARE == 0);
     }
 
     private static Slot one(List<Slot> slots, int pick) {

@@ -17,9 +17,11 @@ import java.sql.Statement;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -219,6 +221,25 @@ final class Site implements AutoCloseable {
             row.next();
             return row.getLong(1);
         }
+    }
+
+    /** The first column of each row. */
+    Set<String> texts(String sql) throws SQLException {
+        Set<String> texts = new HashSet<>();
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            while (rows.next()) {
+                texts.add(rows.getString(1));
+            }
+        }
+        return texts;
+    }
+
+    /** The ids of all dead letters. */
+    Set<String> dead() throws SQLException {
+        String id = engine() == Engine.POSTGRESQL_18 ? "id::text" : Tables.uuid("id");
+        return texts("SELECT " + id + " FROM postrider_message WHERE state = 'DEAD'");
     }
 
     /** How much is still to be delivered or handled. */

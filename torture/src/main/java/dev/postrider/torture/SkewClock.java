@@ -14,11 +14,11 @@ final class SkewClock implements Fault {
     /** Where distributions put it, and a property for everybody else. */
     private static final List<String> PLACES = List.of(
             System.getProperty("postrider.torture.faketime", ""),
-            "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-            "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
-            "/usr/lib64/faketime/libfaketime.so.1",
-            "/usr/lib/faketime/libfaketime.so.1",
-            "/usr/local/lib/faketime/libfaketime.so.1");
+            "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+            "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+            "/usr/lib64/faketime/libfaketimeMT.so.1",
+            "/usr/lib/faketime/libfaketimeMT.so.1",
+            "/usr/local/lib/faketime/libfaketimeMT.so.1");
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
 

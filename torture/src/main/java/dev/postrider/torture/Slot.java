@@ -41,6 +41,21 @@ final class Slot {
         return free.tryAcquire();
     }
 
+    /**
+     * The same, and false as well if its process is still on its way to work: on a slow machine none would ever get there if it were
+     * killed on the way time and again.
+     */
+    boolean takeAtWork() {
+        if (!take()) {
+            return false;
+        }
+        if (current().isAtWork()) {
+            return true;
+        }
+        giveBack();
+        return false;
+    }
+
     void giveBack() {
         free.release();
     }

@@ -4,10 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,11 +38,12 @@ record Sums(
         return committed > 0 && missing.isEmpty() && phantoms.isEmpty() && disorders.isEmpty();
     }
 
-    /** A message that was meant to be written. */
-    private record Intent(String tx, String dedup) {}
-
-    static Sums of(Path directory, Connection connection) throws SQLException {
-        return new Reading(directory, connection).sums();
+    /**
+     * @param transactions those that left their row
+     * @param dead the messages that lie in the outbox as dead letters
+     */
+    static Sums of(Path directory, Set<String> transactions, Set<String> dead) {
+        return new Reading(directory, transactions, dead).sums();
     }
 
     /** Reads the evidence of a run. */
@@ -55,7 +52,10 @@ record Sums(
         private final Path directory;
         private final Set<String> transactions;
         private final Set<String> lying;
-        private final Map<String, Intent> intents = new HashMap<>();
+
+        /** What was committed, with what makes it unique; empty if nothing does. */
+        private final Map<String, String> intents = new HashMap<>();
+
         private final Set<String> keys = new HashSet<>();
         private final Set<String> received = new HashSet<>();
         private final Set<String> beyondOrder = new HashSet<>();
@@ -64,37 +64,32 @@ record Sums(
         private final List<String> disorders = new ArrayList<>();
         private long repeated;
 
-        Reading(Path directory, Connection connection) throws SQLException {
+        Reading(Path directory, Set<String> transactions, Set<String> lying) {
             this.directory = directory;
-            this.transactions = texts(connection, "SELECT tx FROM torture_transaction");
-            this.lying = texts(connection, isPostgres(connection) ? DEAD_POSTGRES : DEAD_OTHERS);
-        }
-
-        private static final String DEAD_POSTGRES = "SELECT id::text FROM postrider_message WHERE state = 'DEAD'";
-        private static final String DEAD_OTHERS =
-                "SELECT INSERT(INSERT(INSERT(INSERT(LOWER(HEX(id)), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-')"
-                        + " FROM postrider_message WHERE state = 'DEAD'";
-
-        private static boolean isPostgres(Connection connection) throws SQLException {
-            return connection.getMetaData().getURL().startsWith("jdbc:postgresql:");
+            this.transactions = transactions;
+            this.lying = lying;
         }
 
         Sums sums() {
             read("producer-", this::produced);
             read("operator", this::operated);
             read("receiver", this::receive);
+            Set<String> known = new HashSet<>();
+            intents.forEach((id, unique) -> {
+                if (received.contains(id) || isDead(id)) {
+                    known.add(unique);
+                }
+            });
             List<String> missing = new ArrayList<>();
-            long dead = 0;
-            for (Map.Entry<String, Intent> intent : intents.entrySet()) {
-                if (received.contains(intent.getKey())) {
-                    continue;
+            intents.forEach((id, unique) -> {
+                boolean isRepeated = !unique.isEmpty() && known.contains(unique);
+                if (!received.contains(id) && !isDead(id) && !isRepeated) {
+                    missing.add(id);
                 }
-                if (lying.contains(intent.getKey()) || discarded.contains(intent.getKey())) {
-                    dead++;
-                } else if (!isRepeated(intent.getValue())) {
-                    missing.add(intent.getKey());
-                }
-            }
+            });
+            long dead = intents.keySet().stream()
+                    .filter(id -> !received.contains(id) && isDead(id))
+                    .count();
             List<String> phantoms =
                     received.stream().filter(id -> !intents.containsKey(id)).toList();
             return new Sums(intents.size(), repeated, received.size(), dead, missing, phantoms, disorders);
@@ -108,7 +103,7 @@ record Sums(
             }
             String dedup = line.value("dedup");
             String scope = dedup.isEmpty() ? "" : line.value("topic") + "/" + line.value("tenant") + "/" + dedup;
-            intents.put(line.value("id"), new Intent(line.value("tx"), scope));
+            intents.put(line.value("id"), scope);
             if (!scope.isEmpty() && !keys.add(scope)) {
                 repeated++;
             }
@@ -117,23 +112,8 @@ record Sums(
             }
         }
 
-        /** Whether another message with its idempotency key came in, or lies in the outbox. */
-        private boolean isRepeated(Intent intent) {
-            return !intent.dedup().isEmpty() && delivered().contains(intent.dedup());
-        }
-
-        private Set<String> scopes = Set.of();
-
-        private Set<String> delivered() {
-            if (scopes.isEmpty()) {
-                scopes = new HashSet<>();
-                intents.forEach((id, intent) -> {
-                    if (received.contains(id) || lying.contains(id) || discarded.contains(id)) {
-                        scopes.add(intent.dedup());
-                    }
-                });
-            }
-            return scopes;
+        private boolean isDead(String id) {
+            return lying.contains(id) || discarded.contains(id);
         }
 
         private void operated(JournalLine line) {
@@ -172,17 +152,6 @@ record Sums(
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-        }
-
-        private static Set<String> texts(Connection connection, String sql) throws SQLException {
-            Set<String> texts = new HashSet<>();
-            try (Statement statement = connection.createStatement();
-                    ResultSet rows = statement.executeQuery(sql)) {
-                while (rows.next()) {
-                    texts.add(rows.getString(1));
-                }
-            }
-            return texts;
         }
     }
 }

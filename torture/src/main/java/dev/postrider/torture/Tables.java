@@ -113,7 +113,8 @@ final class Tables {
                 + ", " + from + ", " + to + ", " + uuid(row + ".lease_token") + ")";
     }
 
-    private static String uuid(String column) {
+    /** Sixteen bytes as the text of a UUID. */
+    static String uuid(String column) {
         String hex = "LOWER(HEX(" + column + "))";
         return "INSERT(INSERT(INSERT(INSERT(" + hex + ", 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-')";
     }

@@ -2,15 +2,18 @@ package dev.postrider.torture;
 
 import java.time.Duration;
 
-/** A worker stands still for longer than its lease, and goes on as if nothing had been. */
-final class PauseWorker implements Fault {
+/** A process stands still for longer than its leases, and goes on as if nothing had been. */
+final class PauseProcess implements Fault {
 
     private final Slot slot;
+    private final String kind;
     private final Duration length;
     private String target = "";
 
-    PauseWorker(Slot slot, Duration length) {
+    /** @param kind the beginning of the process's name */
+    PauseProcess(Slot slot, String kind, Duration length) {
         this.slot = slot;
+        this.kind = kind;
         this.length = length;
     }
 
@@ -21,10 +24,10 @@ final class PauseWorker implements Fault {
 
     @Override
     public boolean begin() {
-        if (!slot.take()) {
+        if (!slot.takeAtWork()) {
             return false;
         }
-        target = "worker-" + slot.current().number();
+        target = kind + "-" + slot.current().number();
         slot.current().freeze(length);
         return true;
     }
