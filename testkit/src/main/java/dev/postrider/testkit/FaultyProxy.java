@@ -9,15 +9,17 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Stands between a client and a server and breaks their connections the way networks do: all at once, when new ones are opened,
- * or after the server has done what it was asked and before the client hears of it. Listens on a free port of 127.0.0.1 and
+ * after the server has done what it was asked and before the client hears of it, by being slow, or by standing still. Listens on a free port of 127.0.0.1 and
  * passes everything on until told otherwise. Thread-safe.
  *
  * <pre>{@code
@@ -37,6 +39,8 @@ public final class FaultyProxy implements AutoCloseable {
     private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
     private volatile LostAnswer lostAnswer = LostAnswer.NONE;
     private volatile boolean refusing;
+    private volatile long delayNanos;
+    private boolean frozen;
 
     private FaultyProxy(InetSocketAddress server, String jdbcUrl) throws IOException {
         this.server = server;
@@ -92,7 +96,7 @@ public final class FaultyProxy implements AutoCloseable {
      *
      * <p>An answer that is longer than the server's buffer, 8 kB or more with those known, begins before the work is done: ask
      * for less. Statements that a driver has prepared on the server are sent without their text: tell it not to
-     * ({@code prepareThreshold=0} for PostgreSQL). Only the last call counts; one answer is lost for each.
+     * ({@code prepareThreshold=0} for PostgreSQL). An empty text is any request. Only the last call counts; one answer is lost for each.
      *
      * @return done as soon as the connection is cut, with the number of bytes withheld
      */
@@ -104,6 +108,43 @@ public final class FaultyProxy implements AutoCloseable {
         return fault.done();
     }
 
+    /** Takes back what {@link #loseAnswerTo} was told, if it has not happened. */
+    public synchronized void loseNothing() {
+        lostAnswer = LostAnswer.NONE;
+    }
+
+    /** From now on, keeps everything back for so long before it is passed on, in both directions; {@link Duration#ZERO} ends that. */
+    public void delay(Duration delay) {
+        delayNanos = delay.toNanos();
+    }
+
+    /**
+     * From now on, passes nothing on in either direction: connections, new ones too, look open and are dead. What was sent meanwhile is
+     * passed on after {@link #thaw}, unless the connection is cut before.
+     */
+    public synchronized void freeze() {
+        frozen = true;
+    }
+
+    /** Lets everything go on. */
+    public synchronized void thaw() {
+        frozen = false;
+        notifyAll();
+    }
+
+    /** Waits as long as it was told to be slow or to stand still. */
+    private void keepBack() throws InterruptedException {
+        long nanos = delayNanos;
+        if (nanos > 0) {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        }
+        synchronized (this) {
+            while (frozen) {
+                wait();
+            }
+        }
+    }
+
     /** Ends the proxy and every connection through it. */
     @Override
     public void close() {
@@ -113,6 +154,7 @@ public final class FaultyProxy implements AutoCloseable {
             throw new UncheckedIOException(e);
         } finally {
             cut();
+            thaw();
         }
     }
 
@@ -215,6 +257,7 @@ public final class FaultyProxy implements AutoCloseable {
                 InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream();
                 for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+                    keepBack();
                     if (!valve.opensFor(buffer, count)) {
                         break;
                     }
@@ -222,6 +265,8 @@ public final class FaultyProxy implements AutoCloseable {
                 }
             } catch (IOException e) {
                 // One of the two is gone, and the other must not be left waiting.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             } finally {
                 cut();
             }

@@ -1,6 +1,7 @@
 package dev.postrider.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,7 +9,9 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
@@ -129,6 +132,85 @@ final class FaultyProxyTest {
         }
     }
 
+    @Test
+    void emptyTextIsAnyRequest() throws Exception {
+        try (Client client = new Client()) {
+            Future<Integer> lost = proxy.loseAnswerTo("");
+
+            assertThat(client.ask("whatever")).isNull();
+            assertThat(lost.get(10, TimeUnit.SECONDS)).isPositive();
+            assertThat(received).containsExactly("whatever");
+        }
+    }
+
+    @Test
+    void answerThatWasToBeLostIsNotAfterAll() throws IOException {
+        try (Client client = new Client()) {
+            Future<Integer> lost = proxy.loseAnswerTo("UPDATE");
+            proxy.loseNothing();
+
+            assertThat(client.ask("UPDATE")).isEqualTo("UPDATE");
+            assertThat(lost).isNotDone();
+        }
+    }
+
+    @Test
+    void delayedRequestsAndAnswersTakeThatMuchLonger() throws IOException {
+        try (Client client = new Client()) {
+            client.ask("quick");
+            proxy.delay(Duration.ofMillis(60));
+            long start = System.nanoTime();
+
+            assertThat(client.ask("slow")).isEqualTo("slow");
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(120));
+            proxy.delay(Duration.ZERO);
+            assertThat(client.ask("quick again")).isEqualTo("quick again");
+        }
+    }
+
+    @Test
+    void frozenConnectionIsOpenAndDeadUntilItThaws() throws IOException {
+        try (Client client = new Client()) {
+            client.ask("before");
+            proxy.freeze();
+            client.send("during\n");
+            client.patience(100);
+
+            assertThatThrownBy(client::answer).isInstanceOf(SocketTimeoutException.class);
+            assertThat(received).containsExactly("before");
+
+            proxy.thaw();
+            client.patience(10_000);
+            assertThat(client.answer()).isEqualTo("during");
+        }
+    }
+
+    @Test
+    void frozenConnectionThatIsCutPassesNothingOn() throws IOException {
+        try (Client client = new Client()) {
+            client.ask("before");
+            proxy.freeze();
+            client.send("during\n");
+            try (Client late = new Client()) {
+                late.send("too late\n");
+                late.patience(100);
+                assertThatThrownBy(late::answer).isInstanceOf(SocketTimeoutException.class);
+
+                assertThat(proxy.cut()).isEqualTo(2);
+                proxy.thaw();
+
+                late.patience(10_000);
+                assertThat(late.ask("again")).isNull();
+                assertThat(client.ask("again")).isNull();
+            }
+        }
+        try (Client after = new Client()) {
+            assertThat(after.ask("after")).isEqualTo("after");
+        }
+        assertThat(received).containsExactly("before", "after");
+    }
+
     /** Asks and is answered, or hears that there will be no answer. */
     private final class Client implements AutoCloseable {
 
@@ -149,6 +231,10 @@ final class FaultyProxyTest {
             } catch (IOException e) {
                 return null;
             }
+        }
+
+        void patience(int millis) throws IOException {
+            socket.setSoTimeout(millis);
         }
 
         void send(String text) throws IOException {

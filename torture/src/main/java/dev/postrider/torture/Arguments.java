@@ -1,0 +1,121 @@
+package dev.postrider.torture;
+
+import dev.postrider.testkit.database.Engine;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the command was asked for.
+ *
+ * @param seconds how long messages are written and things are broken; the way there and the draining come on top
+ * @param messages how many are to be committed in that time
+ * @param directory where the evidence goes
+ * @param faults false for a run in which nothing is broken
+ * @param mutant classes that are put before those of Postrider; null for Postrider as it is
+ */
+record Arguments(
+        boolean help,
+        int seconds,
+        long seed,
+        Engine engine,
+        long messages,
+        Path directory,
+        boolean faults,
+        @Nullable Path mutant) {
+
+    static final String USAGE = """
+            Usage: postrider torture [--minutes N] [--seed S] [--engine postgresql|mariadb|mysql] [--messages M] [--directory D]
+                                     [--no-faults] [--mutant DIR]
+
+            Writes and delivers messages while processes are killed, the database crashes and connections break, and has the
+            journals judged. Ends with 0 only if everything held.
+
+              --minutes N      for how long, 3 unless said otherwise; 0.5 is half a minute
+              --seed S         what is broken when, and what is written; printed, and chosen by the clock unless said otherwise
+              --engine E       postgresql unless said otherwise
+              --messages M     how many are committed, 1000 for each second of the time unless said otherwise
+              --directory D    where the journals and the report go; a new one below torture/target/runs unless said otherwise
+              --no-faults      nothing is broken: there must be no duplicates at all
+              --mutant DIR     classes that take the place of Postrider's own, to see whether a bug is found
+            """;
+
+    /** @throws IllegalArgumentException saying what is wrong */
+    static Arguments parse(List<String> arguments, Path runs, long seedOfTheDay) {
+        boolean help = false;
+        double minutes = 3;
+        long seed = seedOfTheDay;
+        Engine engine = Engine.POSTGRESQL_18;
+        long messages = -1;
+        Path directory = null;
+        boolean faults = true;
+        Path mutant = null;
+        Deque<String> left = new ArrayDeque<>(arguments);
+        while (!left.isEmpty()) {
+            String option = left.remove();
+            switch (option) {
+                case "--help", "-h" -> help = true;
+                case "--minutes" -> minutes = number(option, left, Double::parseDouble);
+                case "--seed" -> seed = number(option, left, Long::parseLong);
+                case "--engine" -> engine = engine(value(option, left));
+                case "--messages" -> messages = number(option, left, Long::parseLong);
+                case "--directory" -> directory = Path.of(value(option, left));
+                case "--no-faults" -> faults = false;
+                case "--mutant" -> mutant = Path.of(value(option, left)).toAbsolutePath();
+                default -> throw new IllegalArgumentException("There is no option '" + option + "'");
+            }
+        }
+        int seconds = (int) Math.round(minutes * 60);
+        if (seconds < 10 || seconds > 24 * 3600) {
+            throw new IllegalArgumentException("--minutes must be a sixth of one to those of a day");
+        }
+        return new Arguments(
+                help,
+                seconds,
+                seed,
+                engine,
+                messages > 0 ? messages : 1000L * seconds,
+                directory == null ? runs.resolve(name(engine) + "-" + seed) : directory,
+                faults,
+                mutant);
+    }
+
+    /** The name of an engine in arguments and in the evidence. */
+    static String name(Engine engine) {
+        return switch (engine) {
+            case MARIADB_11_4 -> "mariadb";
+            case MYSQL_8_0 -> "mysql";
+            default -> "postgresql";
+        };
+    }
+
+    private static Engine engine(String name) {
+        return switch (name) {
+            case "postgresql" -> Engine.POSTGRESQL_18;
+            case "mariadb" -> Engine.MARIADB_11_4;
+            case "mysql" -> Engine.MYSQL_8_0;
+            default ->
+                throw new IllegalArgumentException(
+                        "There is no engine '" + name + "'; there are postgresql, mariadb and mysql");
+        };
+    }
+
+    private static <T extends Number> T number(String option, Deque<String> left, Function<String, T> parse) {
+        String value = value(option, left);
+        try {
+            return parse.apply(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(option + " needs a number, not '" + value + "'", e);
+        }
+    }
+
+    private static String value(String option, Deque<String> left) {
+        if (left.isEmpty()) {
+            throw new IllegalArgumentException(option + " needs a value");
+        }
+        return left.remove();
+    }
+}

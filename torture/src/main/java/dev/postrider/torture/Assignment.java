@@ -1,0 +1,76 @@
+package dev.postrider.torture;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.testkit.database.Database;
+import dev.postrider.testkit.database.Engine;
+import java.nio.file.Path;
+import java.util.List;
+import javax.sql.DataSource;
+
+/**
+ * What a child process is told when it starts. Immutable.
+ *
+ * @param number no other process of the run has the same
+ * @param port where the receiver listens, for those who talk to it
+ */
+record Assignment(Engine engine, Database database, Path directory, int number, long seed, int port) {
+
+    static Assignment parse(String[] arguments) {
+        return new Assignment(
+                Engine.valueOf(arguments[0]),
+                new Database(arguments[1], arguments[2], arguments[3], arguments[4]),
+                Path.of(arguments[5]),
+                Integer.parseInt(arguments[6]),
+                Long.parseLong(arguments[7]),
+                Integer.parseInt(arguments[8]));
+    }
+
+    List<String> toArguments() {
+        return List.of(
+                engine.name(),
+                database.name(),
+                database.jdbcUrl(),
+                database.user(),
+                database.password(),
+                directory.toString(),
+                Integer.toString(number),
+                Long.toString(seed),
+                Integer.toString(port));
+    }
+
+    Journal journal(String kind) {
+        return Journal.at(directory.resolve(kind + "-" + number + ".journal"));
+    }
+
+    /**
+     * Connections that are given up within a lease, so that a node behind a dead line notices while that still helps. Every second
+     * process sends its statements with their text each time, so that a proxy can find a COMMIT among them; the others prepare them on
+     * the server, as most applications do.
+     */
+    HikariDataSource pool(int size) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(timed(4));
+        config.setUsername(database.user());
+        config.setPassword(database.password());
+        config.setMaximumPoolSize(size);
+        config.setMinimumIdle(1);
+        config.setConnectionTimeout(4000);
+        config.setValidationTimeout(1000);
+        config.setInitializationFailTimeout(-1);
+        return new HikariDataSource(config);
+    }
+
+    /** Connections on which somebody waits for long. */
+    DataSource patient() {
+        return new Database(database.name(), timed(0), database.user(), database.password()).dataSource();
+    }
+
+    private String timed(int seconds) {
+        boolean postgres = engine == Engine.POSTGRESQL_18;
+        int unit = postgres ? 1 : 1000;
+        String url = database.jdbcUrl();
+        return url + (url.contains("?") ? "&" : "?") + "connectTimeout=" + 2 * unit + "&socketTimeout=" + seconds * unit
+                + (postgres && number % 2 == 1 ? "&prepareThreshold=0" : "");
+    }
+}

@@ -1,0 +1,112 @@
+package dev.postrider.torture;
+
+import dev.postrider.transport.Delivery;
+import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
+import java.io.BufferedReader;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+
+/** Brings messages to the receiver: a line there, a line back, over connections that are used again. Thread-safe. */
+final class Courier implements Transport {
+
+    private static final int CONNECT_MILLIS = 500;
+    private static final int ANSWER_MILLIS = 2500;
+
+    private final String worker;
+    private final int port;
+    private final Journal journal;
+    private final Queue<Line> idle = new ConcurrentLinkedQueue<>();
+    private final Executor threads = Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "courier");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    Courier(String worker, int port, Journal journal) {
+        this.worker = worker;
+        this.port = port;
+        this.journal = journal;
+    }
+
+    /** A connection to the receiver. */
+    private record Line(Socket socket, BufferedReader answers) {}
+
+    @Override
+    public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+        return CompletableFuture.supplyAsync(() -> send(Request.of(worker, delivery)), threads);
+    }
+
+    @Override
+    public Duration timeout() {
+        return Pace.DELIVERY;
+    }
+
+    private DeliveryResult send(Request request) {
+        // Before the request leaves, whatever becomes of it. Transports are not told the token of their lease.
+        journal.write(
+                "sending",
+                "id",
+                request.id(),
+                "key",
+                request.key(),
+                "number",
+                request.number(),
+                "attempt",
+                request.attempt(),
+                "token",
+                null);
+        try {
+            return switch (ask(request)) {
+                case "ok" -> DeliveryResult.delivered();
+                case "poison" -> DeliveryResult.rejected("poison");
+                default -> DeliveryResult.failed("refused");
+            };
+        } catch (IOException e) {
+            return DeliveryResult.failed(e.toString());
+        }
+    }
+
+    private String ask(Request request) throws IOException {
+        Line kept = idle.poll();
+        Line line = kept != null ? kept : connect();
+        try {
+            line.socket().getOutputStream().write((request.toLine() + "\n").getBytes(StandardCharsets.UTF_8));
+            String answer = line.answers().readLine();
+            if (answer == null) {
+                throw new EOFException("the receiver hung up");
+            }
+            idle.add(line);
+            return answer;
+        } catch (IOException e) {
+            line.socket().close();
+            throw e;
+        }
+    }
+
+    private Line connect() throws IOException {
+        Socket socket = new Socket();
+        try {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_MILLIS);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(ANSWER_MILLIS);
+            return new Line(
+                    socket, new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+}

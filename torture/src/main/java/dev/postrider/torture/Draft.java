@@ -1,0 +1,47 @@
+package dev.postrider.torture;
+
+import dev.postrider.message.Message;
+import java.time.Instant;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that is going to be written. Immutable.
+ *
+ * @param dedup its idempotency key; null for none
+ * @param deliverAt null for at once
+ */
+record Draft(
+        String topic,
+        String tenant,
+        String key,
+        @Nullable String dedup,
+        @Nullable Instant deliverAt,
+        boolean poison,
+        int size) {
+
+    boolean ordered() {
+        return !topic.equals(Business.NOTICES);
+    }
+
+    /** The row that gives its number. */
+    String counter() {
+        return tenant + "/" + key;
+    }
+
+    /** @param number its place in its key; empty on an unordered topic */
+    Message message(String number, Random random) {
+        byte[] payload = new byte[size];
+        random.nextBytes(payload);
+        return Message.to(topic)
+                .type(poison ? Business.POISON : Business.PLAIN)
+                .tenant(tenant)
+                .key(key)
+                .idempotencyKey(dedup)
+                .deliverAt(deliverAt)
+                .header(Business.NUMBER_HEADER, number)
+                .header("torture-note", Integer.toString(random.nextInt(), 36))
+                .bytes(payload, random.nextBoolean() ? "application/octet-stream" : "application/x-torture")
+                .build();
+    }
+}

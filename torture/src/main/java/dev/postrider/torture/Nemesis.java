@@ -1,0 +1,172 @@
+package dev.postrider.torture;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** Breaks what the schedule says, when it says so, and mends it again. Thread-safe. */
+final class Nemesis {
+
+    /** One in so many sessions is to be ended while it commits, and one in so many processes may be killed on its way to work. */
+    private static final int COMMIT_SHARE = 3;
+
+    private static final int EARLY_SHARE = 5;
+
+    /** Something that was broken, from when to when in microseconds. */
+    record Broken(FaultKind kind, String target, long from, long to) {}
+
+    private final Site site;
+    private final Journal journal;
+    private final Semaphore crash = new Semaphore(1);
+    private final Map<PlannedFault, String> now = new ConcurrentHashMap<>();
+    private final List<Broken> broken = new ArrayList<>();
+    private final Map<FaultKind, Integer> notDone = new EnumMap<>(FaultKind.class);
+    private final Thread thread;
+    private volatile boolean stopped;
+
+    Nemesis(Site site, Journal journal, Schedule schedule) {
+        this.site = site;
+        this.journal = journal;
+        this.thread = Parent.daemon("nemesis", () -> run(schedule));
+    }
+
+    private void run(Schedule schedule) {
+        long start = System.nanoTime();
+        List<Thread> running = new ArrayList<>();
+        try {
+            for (PlannedFault planned : schedule.faults()) {
+                long wait = planned.atMillis() - (System.nanoTime() - start) / 1_000_000;
+                TimeUnit.MILLISECONDS.sleep(Math.max(0, wait));
+                if (stopped) {
+                    break;
+                }
+                running.add(Parent.daemon(planned.kind().word(), () -> commit(planned)));
+            }
+            for (Thread each : running) {
+                each.join();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Begins no further fault, and waits until everything is mended. */
+    void await() throws InterruptedException {
+        thread.join();
+    }
+
+    void stop() {
+        stopped = true;
+    }
+
+    private void commit(PlannedFault planned) {
+        Fault fault = fault(planned);
+        long from = Journal.now();
+        now.put(planned, planned.kind().word());
+        boolean begun = false;
+        try {
+            begun = fault.begin();
+            long left = planned.lengthMillis() * 1000L - (Journal.now() - from);
+            if (begun && left > 0) {
+                TimeUnit.MICROSECONDS.sleep(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            // Something else is broken that is needed to break this.
+        } finally {
+            end(planned, fault, begun, from);
+        }
+    }
+
+    private void end(PlannedFault planned, Fault fault, boolean begun, long from) {
+        try {
+            if (begun) {
+                fault.end();
+            }
+        } catch (Exception e) {
+            System.err.println("Cannot mend " + planned + ": " + e);
+        }
+        now.remove(planned);
+        synchronized (this) {
+            if (begun) {
+                Broken done = new Broken(planned.kind(), fault.target(), from, Journal.now());
+                broken.add(done);
+                journal.write(
+                        "fault",
+                        "kind",
+                        done.kind().word(),
+                        "target",
+                        done.target(),
+                        "fromMicros",
+                        done.from(),
+                        "toMicros",
+                        done.to());
+            } else {
+                notDone.merge(planned.kind(), 1, Integer::sum);
+            }
+        }
+    }
+
+    private Fault fault(PlannedFault planned) {
+        int pick = planned.pick();
+        int lot = pick / 1000; // for what is not to depend on whom it happens to
+        return switch (planned.kind()) {
+            case KILL_WORKER -> kill(site.workers(), "worker", pick);
+            case KILL_PRODUCER -> kill(site.producers(), "producer", pick);
+            case KILL_CONSUMER -> kill(site.consumers(), "consumer", pick);
+            case KILL_CALLER -> kill(site.callers(), "caller", pick);
+            case PAUSE_WORKER ->
+                new PauseProcess(one(site.workers(), pick), "worker", Duration.ofMillis(planned.lengthMillis()));
+            case PAUSE_CALLER ->
+                new PauseProcess(one(site.callers(), pick), "caller", Duration.ofMillis(planned.lengthMillis()));
+            case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
+            case TERMINATE_SESSION ->
+                new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
+            case CUT -> BrokenLine.cut(one(site.all(), pick));
+            case DELAY -> BrokenLine.delay(one(site.all(), pick), Duration.ofMillis(200 + lot % 1800));
+            case HALF_OPEN -> BrokenLine.halfOpen(one(site.all(), pick));
+            case SWALLOW_COMMIT -> new SwallowCommit(one(site.all(), pick), lot % 2 == 0);
+            case DESTINATION_DOWN -> TroubledReceiver.down(site.receiver());
+            case RECEIVER_SLOW -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.SLOW);
+            case RECEIVER_REFUSING -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.REFUSING);
+            case RECEIVER_DROPPING -> TroubledReceiver.inMood(site.receiver(), Receiver.Mood.DROPPING);
+            case LONG_WRITE -> new LongWrite(one(site.producers(), pick), lot % Business.LATE_KEYS);
+            case LONG_READ -> new LongRead(site.database());
+            case EXHAUST_CONNECTIONS ->
+                new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
+            case RESTART_GRACEFULLY -> new RestartGracefully(site.workers());
+            case REBALANCE -> new Rebalance(site);
+            case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
+        };
+    }
+
+    private static Fault kill(List<Slot> slots, String kind, int pick) {
+        return new KillProcess(one(slots, pick), kind, pick / 1000 % EARLY_SHARE == 0);
+    }
+
+    private static Slot one(List<Slot> slots, int pick) {
+        return slots.get(pick % slots.size());
+    }
+
+    /** What is broken at this moment. */
+    List<String> now() {
+        return now.values().stream().sorted().toList();
+    }
+
+    /** What was broken and is mended. */
+    synchronized List<Broken> broken() {
+        return List.copyOf(broken);
+    }
+
+    /** What the schedule wanted and could not be done at its time, because of another fault for instance. */
+    synchronized Map<FaultKind, Integer> notDone() {
+        return new TreeMap<>(notDone);
+    }
+}

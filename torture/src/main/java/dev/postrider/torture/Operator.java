@@ -1,0 +1,137 @@
+package dev.postrider.torture;
+
+import dev.postrider.Postrider;
+import dev.postrider.admin.Admin;
+import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.Repair;
+import dev.postrider.admin.StoredMessage;
+import dev.postrider.error.PostriderException;
+import dev.postrider.testkit.database.Database;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Somebody who mends things while they break: replays and discards dead letters, lets held keys go on, pauses and resumes topics. */
+final class Operator {
+
+    private static final String NAME = "torture";
+    private static final int AT_ONCE = 50;
+    private static final long EVERY_MILLIS = 300;
+
+    private final Postrider postrider;
+    private final Journal journal;
+    private final Random random;
+    private final Thread thread;
+    private String paused = "";
+    private volatile boolean clearing;
+    private volatile boolean stopped;
+
+    Operator(Database database, Journal journal, Random random) {
+        this.postrider = Business.configured(database.dataSource(), topic -> {}).build();
+        this.journal = journal;
+        this.random = random;
+        this.thread = Parent.daemon("operator", this::work);
+    }
+
+    /** From now on only lets things go on: nothing is paused or replayed any more. */
+    void clear() {
+        clearing = true;
+    }
+
+    void stop() throws InterruptedException {
+        stopped = true;
+        thread.join();
+        postrider.close();
+    }
+
+    private void work() {
+        while (!stopped) {
+            try {
+                letGoOn();
+                if (!clearing) {
+                    mendDeadLetters();
+                }
+                pauseOrResume();
+                TimeUnit.MILLISECONDS.sleep(EVERY_MILLIS);
+            } catch (PostriderException e) {
+                // The database is away, as it is now and then.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    /** Keys that wait for an operator: most are skipped, some tried once more. */
+    private void letGoOn() {
+        Admin admin = postrider.admin();
+        for (HeldKey held : admin.heldKeys(Business.LEDGER, AT_ONCE)) {
+            if (!held.isParked()) {
+                continue;
+            }
+            boolean skip = clearing || random.nextInt(3) > 0;
+            String id = held.head().toString();
+            if (skip) {
+                act("skip", id, Business.LEDGER, () -> admin.skip(held.topic(), held.tenant(), held.key(), NAME));
+            } else {
+                act("release", id, Business.LEDGER, () -> admin.release(held.topic(), held.tenant(), held.key(), NAME));
+            }
+        }
+    }
+
+    private void mendDeadLetters() {
+        Admin admin = postrider.admin();
+        String topic = Business.topics().get(random.nextInt(3));
+        List<StoredMessage> dead = admin.deadLetters(topic, AT_ONCE);
+        for (StoredMessage letter : dead) {
+            int lot = random.nextInt(20);
+            if (lot < 2) {
+                act(
+                        "replay",
+                        id(letter),
+                        topic,
+                        () -> admin.replay(letter.message().id(), NAME));
+            } else if (lot == 2) {
+                act(
+                        "discard",
+                        id(letter),
+                        topic,
+                        () -> admin.discard(letter.message().id(), NAME));
+            }
+        }
+    }
+
+    private static String id(StoredMessage letter) {
+        return letter.message().id().toString();
+    }
+
+    private void pauseOrResume() {
+        Admin admin = postrider.admin();
+        if (!paused.isEmpty() && (clearing || random.nextInt(4) == 0)) {
+            act("resume", "", paused, () -> {
+                admin.resume(paused, NAME);
+                return Repair.DONE;
+            });
+            paused = "";
+        } else if (paused.isEmpty() && !clearing && random.nextInt(40) == 0) {
+            paused = Business.topics().get(random.nextInt(3)); // before it is so: it may be so and not be answered
+            act("pause", "", paused, () -> {
+                admin.pause(paused, NAME);
+                return Repair.DONE;
+            });
+        }
+    }
+
+    /** Writes down what was done, and also what may have been done: the answer can be lost. */
+    private void act(String action, String id, String topic, Supplier<Repair> repair) {
+        try {
+            if (repair.get() == Repair.DONE) {
+                journal.write("did", "action", action, "id", id, "topic", topic);
+            }
+        } catch (PostriderException e) {
+            journal.write("did", "action", action, "id", id, "topic", topic, "certain", false);
+            throw e;
+        }
+    }
+}

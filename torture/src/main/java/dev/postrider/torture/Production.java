@@ -1,0 +1,232 @@
+package dev.postrider.torture;
+
+import dev.postrider.Postrider;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.UnitOfWork;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * Writes transactions, each with a row of its own and some messages, and says before each commit what it means to write and after it
+ * what it heard. Some are rolled back, some in part, some take very long.
+ */
+final class Production {
+
+    private static final int MOST_MESSAGES = 4;
+    private static final Duration LONGEST_TRANSACTION = Duration.ofSeconds(10);
+
+    /** Why a transaction is rolled back. */
+    private static final class SecondThoughts extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        SecondThoughts() {
+            super("the customer thought better of it");
+        }
+    }
+
+    private final Postrider postrider;
+    private final Journal journal;
+    private final Pacer pacer = new Pacer();
+    private final List<Load> loads = new ArrayList<>();
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private volatile boolean stopping;
+    private volatile CountDownLatch held = new CountDownLatch(0);
+
+    Production(Postrider postrider, Journal journal) {
+        this.postrider = postrider;
+        this.journal = journal;
+    }
+
+    /** Starts threads that write to these topics as fast as they are let. */
+    void start(String name, List<String> topics, int count, long seed) {
+        Random seeds = new Random(seed);
+        for (int i = 0; i < count; i++) {
+            Random random = new Random(seeds.nextLong());
+            Load load = new Load(name + "-" + i, topics, random);
+            loads.add(load);
+            threads.add(Parent.daemon(name + "-" + i, () -> writeAll(load, random)));
+        }
+    }
+
+    void rate(double messagesPerSecond) {
+        pacer.rate(messagesPerSecond);
+    }
+
+    void scheduleNothing() {
+        loads.forEach(Load::scheduleNothing);
+    }
+
+    /** Begins no further transaction, and waits for those that have begun. */
+    void stop() {
+        stopping = true;
+        release();
+        pacer.rate(Double.MAX_VALUE);
+        try {
+            for (Thread thread : threads) {
+                thread.join(LONGEST_TRANSACTION.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void writeAll(Load load, Random random) {
+        try {
+            while (!stopping) {
+                int count = 1 + random.nextInt(MOST_MESSAGES);
+                pacer.pass(count);
+                if (stopping) {
+                    return;
+                }
+                List<Draft> drafts = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    drafts.add(load.next());
+                }
+                // Counters are locked in one order, lest two transactions deadlock.
+                drafts.sort(Comparator.comparing(Draft::counter));
+                write(drafts, random);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void write(List<Draft> drafts, Random random) {
+        boolean rolledBack = random.nextInt(100) < 5;
+        boolean inPart = random.nextInt(100) == 0;
+        boolean atOnce = random.nextInt(100) < 30;
+        String tx = UUID.randomUUID().toString();
+        run(tx, work -> {
+            insert(work.connection(), tx);
+            if (inPart) {
+                undone(work, tx, drafts.get(0), random);
+            }
+            List<Message> messages = new ArrayList<>();
+            for (Draft draft : drafts) {
+                messages.add(intended(work.connection(), tx, draft, true, random));
+            }
+            if (atOnce) {
+                work.outbox().enqueueAll(messages);
+            } else {
+                work.stage(messages);
+            }
+            if (rolledBack) {
+                throw new SecondThoughts();
+            }
+        });
+    }
+
+    private void run(String tx, Postrider.Task<SQLException> task) {
+        try {
+            postrider.inTransaction(task);
+            journal.write("committed", "tx", tx);
+        } catch (SecondThoughts e) {
+            journal.write("rolledback", "tx", tx);
+        } catch (SQLException | RuntimeException e) {
+            journal.write("unknown", "tx", tx, "error", e);
+        }
+    }
+
+    /** Writes a message and takes it back; the lock stays with some databases, so it is on the first of the transaction's keys. */
+    private void undone(UnitOfWork work, String tx, Draft draft, Random random) throws SQLException {
+        Savepoint savepoint = work.connection().setSavepoint();
+        work.outbox().enqueue(intended(work.connection(), tx, draft, false, random));
+        work.connection().rollback(savepoint);
+    }
+
+    /**
+     * Writes at once, and commits only when it is told to: its number in the table is old by then, and nobody may have gone past it.
+     *
+     * @param which of the keys that such transactions have for themselves
+     */
+    void hold(int which, Random random) {
+        CountDownLatch mine = new CountDownLatch(1);
+        held = mine;
+        threads.add(Parent.daemon("hold", () -> {
+            String tx = UUID.randomUUID().toString();
+            Draft draft =
+                    new Draft(Business.LEDGER, Business.tenant(which), Business.lateKey(which), null, null, false, 200);
+            run(tx, work -> {
+                insert(work.connection(), tx);
+                work.outbox().enqueue(intended(work.connection(), tx, draft, true, random));
+                try {
+                    mine.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }));
+    }
+
+    void release() {
+        held.countDown();
+    }
+
+    private Message intended(Connection connection, String tx, Draft draft, boolean kept, Random random)
+            throws SQLException {
+        String number = draft.ordered() ? Long.toString(raise(connection, draft.counter())) : "";
+        Message message = draft.message(number, random);
+        journal.write(
+                "intended",
+                "tx",
+                tx,
+                "id",
+                message.id(),
+                "topic",
+                draft.topic(),
+                "ordered",
+                draft.ordered(),
+                "tenant",
+                draft.tenant(),
+                "key",
+                draft.key(),
+                "number",
+                number,
+                "hash",
+                Digest.of(message),
+                "dedup",
+                draft.dedup(),
+                "deliverAt",
+                message.deliverAt() == null ? null : Journal.micros(message.deliverAt()),
+                "kept",
+                kept);
+        return message;
+    }
+
+    private static void insert(Connection connection, String tx) throws SQLException {
+        try (PreparedStatement insert =
+                connection.prepareStatement("INSERT INTO torture_transaction (tx) VALUES (?)")) {
+            insert.setString(1, tx);
+            insert.executeUpdate();
+        }
+    }
+
+    private static long raise(Connection connection, String counter) throws SQLException {
+        try (PreparedStatement update =
+                        connection.prepareStatement("UPDATE torture_counter SET n = n + 1 WHERE name = ?");
+                PreparedStatement select =
+                        connection.prepareStatement("SELECT n FROM torture_counter WHERE name = ?")) {
+            update.setString(1, counter);
+            if (update.executeUpdate() != 1) {
+                throw new IllegalStateException("There is no counter " + counter);
+            }
+            select.setString(1, counter);
+            try (ResultSet row = select.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package dev.postrider.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** One run from the first process to the verdict: load and faults, then peace, then draining, then judgement. */
+final class Run {
+
+    /** The workers' share of what is written. */
+    private static final double BY_WORKERS = 0.1;
+
+    private static final long LOOK_MILLIS = 250;
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+
+    /** How long messages may go on being scheduled for later: all of them are due before anybody waits for the end. */
+    private static final double SCHEDULED_UNTIL = 0.85;
+
+    private final Arguments arguments;
+    private final Consumer<String> live;
+    private final Map<String, String> properties = new LinkedHashMap<>();
+    private int deaths;
+    private long backlog;
+
+    /** @param live told once in a while how it goes, in one line */
+    Run(Arguments arguments, Consumer<String> live) {
+        this.arguments = arguments;
+        this.live = live;
+    }
+
+    Summary run() throws InterruptedException {
+        Random random = new Random(arguments.seed());
+        Schedule schedule = arguments.faults() ? Schedule.of(random.nextLong(), arguments.seconds()) : Schedule.none();
+        try (Site site = new Site(arguments, random);
+                Journal nemesisJournal = site.journal("nemesis");
+                Journal operatorJournal = site.journal("operator")) {
+            site.begin();
+            describe(site);
+            Operator operator = new Operator(site.database(), operatorJournal, new Random(random.nextLong()));
+            Nemesis nemesis = new Nemesis(site, nemesisJournal, schedule);
+            load(site, nemesis);
+            nemesis.await();
+            properties.put("faultsEnded", Long.toString(Journal.now()));
+            operator.clear();
+            String undrained = drain(site, nemesis);
+            operator.stop();
+            settle(site);
+            stop(site);
+            properties.put("ended", Long.toString(Journal.now()));
+            return judge(site, nemesis, undrained);
+        }
+    }
+
+    private void describe(Site site) {
+        properties.put("seed", Long.toString(arguments.seed()));
+        properties.put("commit", System.getProperty("postrider.commit", "unknown"));
+        properties.put("engine", Arguments.name(arguments.engine()));
+        properties.put("engineVersion", version(site));
+        properties.put("java", System.getProperty("java.version"));
+        properties.put("seconds", Integer.toString(arguments.seconds()));
+        properties.put("messages", Long.toString(arguments.messages()));
+        properties.put("leaseMillis", Long.toString(Pace.LEASE.toMillis()));
+        properties.put("pollMillis", Long.toString(Pace.POLL.toMillis()));
+        properties.put("maxAttempts", Integer.toString(Pace.MAX_ATTEMPTS));
+        properties.put("inFlight", Integer.toString(Pace.IN_FLIGHT));
+        properties.put("workers", Integer.toString(Site.WORKERS));
+        properties.put("started", Long.toString(Journal.now()));
+    }
+
+    private static String version(Site site) {
+        try (Connection connection = site.database().dataSource().getConnection()) {
+            return connection.getMetaData().getDatabaseProductVersion();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Writes as much as is wanted in the time that there is, or in half as much again if things break too often for that. */
+    private void load(Site site, Nemesis nemesis) throws InterruptedException {
+        Committed committed = new Committed(arguments.directory());
+        Progress progress = new Progress(site, nemesis, live);
+        long start = System.nanoTime();
+        boolean scheduling = true;
+        while (true) {
+            double gone = (System.nanoTime() - start) / 1e9;
+            long count = committed.count(site.processes());
+            if (gone > arguments.seconds() && (count >= arguments.messages() || gone > arguments.seconds() * 1.5)) {
+                break;
+            }
+            pace(site, count, gone);
+            if (scheduling && gone > arguments.seconds() * SCHEDULED_UNTIL) {
+                scheduling = false;
+            }
+            if (!scheduling) {
+                site.workers().forEach(slot -> slot.tell("unscheduled"));
+                site.producers().forEach(slot -> slot.tell("unscheduled"));
+            }
+            revive(site);
+            look(site);
+            progress.show(gone, count, backlog, "");
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        rate(site, 0);
+    }
+
+    /** As fast as is needed to be done in time, but not so fast that deliveries do not keep up. */
+    private void pace(Site site, long committed, double gone) {
+        double left = Math.max(1, arguments.seconds() * 0.97 - gone);
+        long most = Math.max(2000, arguments.messages() / 25);
+        rate(site, backlog > most ? 0 : Math.max(0, (arguments.messages() - committed) / left));
+    }
+
+    private static void rate(Site site, double perSecond) {
+        site.producers()
+                .forEach(slot -> slot.rate(
+                        perSecond * (1 - BY_WORKERS) / site.producers().size()));
+        site.workers().forEach(slot -> slot.rate(perSecond * BY_WORKERS / Site.WORKERS));
+    }
+
+    private void revive(Site site) {
+        for (Slot slot : site.all()) {
+            deaths += slot.revive() ? 1 : 0;
+        }
+    }
+
+    private void look(Site site) {
+        try {
+            backlog = site.backlog();
+        } catch (SQLException e) {
+            // It is away, or has no connection left. What was known before is near enough.
+        }
+    }
+
+    /** @return what is left when the time is over; empty if nothing is */
+    private String drain(Site site, Nemesis nemesis) throws InterruptedException {
+        Progress progress = new Progress(site, nemesis, live);
+        look(site);
+        long start = System.nanoTime();
+        long limit = TimeUnit.SECONDS.toNanos(60 + backlog / 100);
+        properties.put("drainLimitMillis", Long.toString(limit / 1_000_000));
+        while (backlog > 0 || site.feed().open() > 0) {
+            if (System.nanoTime() - start > limit) {
+                return backlog + " messages and " + site.feed().open() + " on their way to consumers";
+            }
+            revive(site);
+            progress.show((System.nanoTime() - start) / 1e9, -1, backlog, "draining");
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            look(site);
+        }
+        properties.put("drainedAfterMillis", Long.toString((System.nanoTime() - start) / 1_000_000));
+        return "";
+    }
+
+    /** Commands whose caller died are asked for again, as their callers would: then none may be in progress. */
+    private static void settle(Site site) throws InterruptedException {
+        for (int i = 1; i < site.callers().size(); i++) {
+            site.callers().get(i).current().stop(STOP_LIMIT);
+        }
+        Child last = site.callers().get(0).current();
+        last.tell("settle");
+        last.awaitSettled(Duration.ofSeconds(60));
+    }
+
+    private static void stop(Site site) throws InterruptedException {
+        for (Slot slot : site.all()) {
+            slot.current().stop(STOP_LIMIT);
+        }
+    }
+
+    private Summary judge(Site site, Nemesis nemesis, String undrained) throws InterruptedException {
+        write();
+        Sums sums;
+        try {
+            sums = Sums.of(arguments.directory(), site.texts("SELECT tx FROM torture_transaction"), site.dead());
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return new Summary(
+                arguments.directory(),
+                Map.copyOf(properties),
+                sums,
+                nemesis.broken(),
+                nemesis.notDone(),
+                site.tally().perSecond(),
+                site.tally().duplicates(),
+                undrained,
+                deaths,
+                Judgement.of(arguments.directory(), site.database()));
+    }
+
+    private void write() {
+        StringBuilder text = new StringBuilder();
+        properties.forEach((name, value) -> text.append(name)
+                .append('=')
+                .append(value.replace("\\", "\\\\"))
+                .append('\n'));
+        try {
+            Files.writeString(
+                    arguments.directory().resolve("run.properties"), text.toString(), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

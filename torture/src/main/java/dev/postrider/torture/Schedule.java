@@ -1,0 +1,45 @@
+package dev.postrider.torture;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+
+/** Everything that will be broken in a run, by the time. The same seed and length make the same schedule. Immutable. */
+record Schedule(List<PlannedFault> faults) {
+
+    /** The share of the time at the beginning in which nothing is broken yet, and from which on nothing is any more. */
+    private static final double BEGIN = 0.04;
+
+    private static final double END = 0.93;
+
+    Schedule {
+        faults = List.copyOf(faults);
+    }
+
+    static Schedule none() {
+        return new Schedule(List.of());
+    }
+
+    static Schedule of(long seed, int seconds) {
+        Random random = new Random(seed);
+        int begin = (int) (seconds * 1000 * BEGIN);
+        int end = (int) (seconds * 1000 * END);
+        List<PlannedFault> faults = new ArrayList<>();
+        for (FaultKind kind : FaultKind.values()) {
+            for (int i = kind.times(seconds); i > 0; i--) {
+                faults.add(fault(kind, begin, end, random));
+            }
+        }
+        faults.sort(Comparator.comparingInt(PlannedFault::atMillis));
+        return new Schedule(faults);
+    }
+
+    /** Long ones are no longer than an eighth of the run, unless they would be none then. */
+    private static PlannedFault fault(FaultKind kind, int begin, int end, Random random) {
+        int longest = Math.max(kind.shortest(), Math.min(kind.longest(), (end - begin) / 8));
+        int length = kind.shortest() + random.nextInt(longest - kind.shortest() + 1);
+        int at = begin + random.nextInt(Math.max(1, end - begin - length));
+        return new PlannedFault(kind, at, length, random.nextInt(Integer.MAX_VALUE));
+    }
+}

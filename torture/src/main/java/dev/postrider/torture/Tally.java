@@ -1,0 +1,38 @@
+package dev.postrider.torture;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** Counts what the receiver gets, for whoever watches; the journal is the evidence. Thread-safe. */
+final class Tally {
+
+    private final Set<UUID> taken = new HashSet<>();
+    private final Map<Long, Integer> perSecond = new TreeMap<>();
+    private long duplicates;
+
+    /** @param accepted whether it took effect at its destination */
+    synchronized void received(String id, boolean accepted) {
+        perSecond.merge(Journal.now() / 1_000_000, 1, Integer::sum);
+        if (accepted && !taken.add(UUID.fromString(id))) {
+            duplicates++;
+        }
+    }
+
+    /** How many different messages were accepted. */
+    synchronized long delivered() {
+        return taken.size();
+    }
+
+    /** How often one came that had been accepted before. */
+    synchronized long duplicates() {
+        return duplicates;
+    }
+
+    /** How many came in, by the second since the epoch. */
+    synchronized Map<Long, Integer> perSecond() {
+        return new TreeMap<>(perSecond);
+    }
+}

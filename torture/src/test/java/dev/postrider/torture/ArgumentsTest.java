@@ -1,0 +1,54 @@
+package dev.postrider.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.testkit.database.Engine;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class ArgumentsTest {
+
+    private static final Path RUNS = Path.of("runs");
+
+    @Test
+    void withoutAnyThreeMinutesOnPostgres() {
+        assertThat(Arguments.parse(List.of(), RUNS, 7))
+                .isEqualTo(new Arguments(
+                        false, 180, 7, Engine.POSTGRESQL_18, 180_000, Path.of("runs/postgresql-7"), true, null));
+    }
+
+    @Test
+    void everyOptionIsHeard() {
+        List<String> words = List.of(
+                "--minutes",
+                "0.5",
+                "--seed",
+                "9007199254740993",
+                "--engine",
+                "mariadb",
+                "--messages",
+                "100",
+                "--directory",
+                "d",
+                "--no-faults",
+                "--mutant",
+                "/m");
+
+        assertThat(Arguments.parse(words, RUNS, 7))
+                .isEqualTo(new Arguments(
+                        false, 30, 9007199254740993L, Engine.MARIADB_11_4, 100, Path.of("d"), false, Path.of("/m")));
+    }
+
+    @Test
+    void whatMakesNoSenseIsNamed() {
+        assertThatThrownBy(() -> Arguments.parse(List.of("--minute", "1"), RUNS, 7))
+                .hasMessageContaining("--minute");
+        assertThatThrownBy(() -> Arguments.parse(List.of("--minutes"), RUNS, 7)).hasMessageContaining("--minutes");
+        assertThatThrownBy(() -> Arguments.parse(List.of("--minutes", "0"), RUNS, 7))
+                .hasMessageContaining("--minutes");
+        assertThatThrownBy(() -> Arguments.parse(List.of("--engine", "h2"), RUNS, 7))
+                .hasMessageContaining("mariadb");
+    }
+}

@@ -1,0 +1,62 @@
+package dev.postrider.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.testkit.database.Engine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A short torture in which every fault there is comes up at least once. The evidence stays in the build directory. */
+final class TortureTest {
+
+    private static final long SEED = 20_261_116;
+    private static final Path RUNS = Path.of("target", "runs");
+
+    @Test
+    void promiseHoldsWhileEverythingBreaks() throws Exception {
+        Summary summary =
+                run(new Arguments(false, 60, SEED, Engine.POSTGRESQL_18, 20_000, directory("test-faults"), true, null));
+
+        assertThat(summary.broken()).extracting(Nemesis.Broken::kind).contains(FaultKind.KILL_WORKER);
+        assertSound(summary);
+    }
+
+    @Test
+    void nothingComesTwiceWhileNothingBreaks() throws Exception {
+        Summary summary = run(
+                new Arguments(false, 15, SEED, Engine.POSTGRESQL_18, 3000, directory("test-faultless"), false, null));
+
+        assertThat(summary.broken()).isEmpty();
+        assertThat(summary.duplicates()).isZero();
+        assertThat(summary.deaths()).isZero();
+        assertSound(summary);
+    }
+
+    private static Summary run(Arguments arguments) throws InterruptedException, IOException {
+        Summary summary = new Run(arguments, System.out::println).run();
+        List<Path> report = new Report(summary).write();
+        System.out.print(new Report(summary).text());
+        assertThat(report).allSatisfy(file -> assertThat(file).isNotEmptyFile());
+        return summary;
+    }
+
+    private static void assertSound(Summary summary) {
+        assertThat(summary.sums().missing()).isEmpty();
+        assertThat(summary.sums().phantoms()).isEmpty();
+        assertThat(summary.sums().disorders()).isEmpty();
+        assertThat(summary.sums().committed()).isGreaterThan(500);
+        assertThat(summary.undrained()).isEmpty();
+        if (Judgement.isThere()) {
+            assertThat(summary.verdict()).isZero();
+        }
+    }
+
+    /** A new one each time: evidence of two runs proves nothing. */
+    private static Path directory(String name) throws IOException {
+        Files.createDirectories(RUNS);
+        return Files.createTempDirectory(RUNS, name);
+    }
+}
