@@ -22,6 +22,7 @@ final class Nemesis {
     record Broken(FaultKind kind, String target, long from, long to) {}
 
     private final Site site;
+    private final Operator operator;
     private final Journal journal;
     private final Semaphore crash = new Semaphore(1);
     private final Map<PlannedFault, String> now = new ConcurrentHashMap<>();
@@ -30,8 +31,9 @@ final class Nemesis {
     private final Thread thread;
     private volatile boolean stopped;
 
-    Nemesis(Site site, Journal journal, Schedule schedule) {
+    Nemesis(Site site, Operator operator, Journal journal, Schedule schedule) {
         this.site = site;
+        this.operator = operator;
         this.journal = journal;
         this.thread = Parent.daemon("nemesis", () -> run(schedule));
     }
@@ -143,6 +145,9 @@ final class Nemesis {
                 new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
             case RESTART_GRACEFULLY -> new RestartGracefully(site.workers());
             case REBALANCE -> new Rebalance(site);
+            case PAUSE_TOPIC ->
+                new PauseTopic(
+                        operator, Business.topics().get(pick % Business.topics().size()));
             case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
         };
     }

@@ -46,7 +46,7 @@ final class Run {
             site.begin();
             describe(site);
             Operator operator = new Operator(site.database(), operatorJournal, new Random(random.nextLong()));
-            Nemesis nemesis = new Nemesis(site, nemesisJournal, schedule);
+            Nemesis nemesis = new Nemesis(site, operator, nemesisJournal, schedule);
             load(site, nemesis);
             nemesis.await();
             properties.put("faultsEnded", Long.toString(Journal.now()));
