@@ -29,7 +29,7 @@ final class Nemesis {
     private final List<Broken> broken = new ArrayList<>();
     private final Map<FaultKind, Integer> notDone = new EnumMap<>(FaultKind.class);
     private final Thread thread;
-    private volatile boolean stopped;
+    private volatile long ended;
 
     Nemesis(Site site, Operator operator, Journal journal, Schedule schedule) {
         this.site = site;
@@ -45,26 +45,21 @@ final class Nemesis {
             for (PlannedFault planned : schedule.faults()) {
                 long wait = planned.atMillis() - (System.nanoTime() - start) / 1_000_000;
                 TimeUnit.MILLISECONDS.sleep(Math.max(0, wait));
-                if (stopped) {
-                    break;
-                }
                 running.add(Parent.daemon(planned.kind().word(), () -> commit(planned)));
             }
             for (Thread each : running) {
                 each.join();
             }
+            ended = Journal.now();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Begins no further fault, and waits until everything is mended. */
-    void await() throws InterruptedException {
+    /** Waits until everything is mended, and says since when that is so. */
+    long await() throws InterruptedException {
         thread.join();
-    }
-
-    void stop() {
-        stopped = true;
+        return ended;
     }
 
     private void commit(PlannedFault planned) {
