@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class Child {
 
     private static final Set<Child> ALIVE = ConcurrentHashMap.newKeySet();
-    private static volatile boolean ending;
     private static final Duration DEATH_LIMIT = Duration.ofSeconds(10);
+    private static volatile boolean ending;
 
     static {
         Runtime.getRuntime()

@@ -13,10 +13,8 @@ import java.util.concurrent.TimeUnit;
 /** Breaks what the schedule says, when it says so, and mends it again. Thread-safe. */
 final class Nemesis {
 
-    /** One in so many sessions is to be ended while it commits, and one in so many processes may be killed on its way to work. */
+    /** One in so many sessions is to be ended while it commits. */
     private static final int COMMIT_SHARE = 3;
-
-    private static final int EARLY_SHARE = 5;
 
     /** Something that was broken, from when to when in microseconds. */
     record Broken(FaultKind kind, String target, long from, long to) {}
@@ -115,14 +113,12 @@ final class Nemesis {
         int pick = planned.pick();
         int lot = pick / 1000; // for what is not to depend on whom it happens to
         return switch (planned.kind()) {
-            case KILL_WORKER -> kill(site.workers(), "worker", pick);
-            case KILL_PRODUCER -> kill(site.producers(), "producer", pick);
-            case KILL_CONSUMER -> kill(site.consumers(), "consumer", pick);
-            case KILL_CALLER -> kill(site.callers(), "caller", pick);
-            case PAUSE_WORKER ->
-                new PauseProcess(one(site.workers(), pick), "worker", Duration.ofMillis(planned.lengthMillis()));
-            case PAUSE_CALLER ->
-                new PauseProcess(one(site.callers(), pick), "caller", Duration.ofMillis(planned.lengthMillis()));
+            case KILL_WORKER -> new KillProcess(site.workers(), "worker", pick);
+            case KILL_PRODUCER -> new KillProcess(site.producers(), "producer", pick);
+            case KILL_CONSUMER -> new KillProcess(site.consumers(), "consumer", pick);
+            case KILL_CALLER -> new KillProcess(site.callers(), "caller", pick);
+            case PAUSE_WORKER -> new PauseProcess(site.workers(), "worker", planned);
+            case PAUSE_CALLER -> new PauseProcess(site.callers(), "caller", planned);
             case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
             case TERMINATE_SESSION ->
                 new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
@@ -145,10 +141,6 @@ final class Nemesis {
                         operator, Business.topics().get(pick % Business.topics().size()));
             case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
         };
-    }
-
-    private static Fault kill(List<Slot> slots, String kind, int pick) {
-        return new KillProcess(one(slots, pick), kind, pick / 1000 % EARLY_SHARE == 0);
     }
 
     private static Slot one(List<Slot> slots, int pick) {
