@@ -20,9 +20,16 @@ final class Child {
 
     private static final Set<Child> ALIVE = ConcurrentHashMap.newKeySet();
     private static final Duration DEATH_LIMIT = Duration.ofSeconds(10);
+    private static volatile boolean ending;
 
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(Child::killAll, "torture-children"));
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            ending = true;
+                            killAll();
+                        },
+                        "torture-children"));
     }
 
     private final int number;
@@ -65,6 +72,9 @@ final class Child {
         try {
             Child child = new Child(assignment.number(), builder.start());
             ALIVE.add(child);
+            if (ending) {
+                child.kill(); // what is started now is seen by nobody else
+            }
             Parent.daemon("child-" + child.number, child::listen);
             return child;
         } catch (IOException e) {

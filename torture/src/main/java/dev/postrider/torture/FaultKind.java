@@ -25,6 +25,7 @@ enum FaultKind {
     EXHAUST_CONNECTIONS(450, 5000, 20_000),
     RESTART_GRACEFULLY(300, 0, 0),
     REBALANCE(120, 5000, 20_000),
+    PAUSE_TOPIC(20, 500, 3000),
     CLOCK_SKEW(300, 10_000, 20_000);
 
     private final int everySeconds;

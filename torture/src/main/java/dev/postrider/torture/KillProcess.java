@@ -1,21 +1,28 @@
 package dev.postrider.torture;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** A process is killed in the middle of whatever it does; another takes its place later. */
 final class KillProcess implements Fault {
 
-    private final Slot slot;
+    /** One in so many may be killed on its way to work. */
+    private static final int EARLY_SHARE = 5;
+
+    private final List<Slot> slots;
     private final String kind;
-    private final boolean early;
+    private final int pick;
+    private @Nullable Slot slot;
     private String target = "";
 
     /**
+     * @param slots from which one is picked
      * @param kind the beginning of the process's name
-     * @param early whether it may be killed before it has come to work
      */
-    KillProcess(Slot slot, String kind, boolean early) {
-        this.slot = slot;
+    KillProcess(List<Slot> slots, String kind, int pick) {
+        this.slots = slots;
         this.kind = kind;
-        this.early = early;
+        this.pick = pick;
     }
 
     @Override
@@ -25,20 +32,24 @@ final class KillProcess implements Fault {
 
     @Override
     public boolean begin() {
-        if (!(early ? slot.take() : slot.takeAtWork())) {
+        Slot taken = Slot.takeOne(slots, pick, pick / 1000 % EARLY_SHARE == 0);
+        if (taken == null) {
             return false;
         }
-        target = kind + "-" + slot.current().number();
-        slot.current().kill();
+        slot = taken;
+        target = kind + "-" + taken.current().number();
+        taken.current().kill();
         return true;
     }
 
     @Override
     public void end() {
-        try {
-            slot.start();
-        } finally {
-            slot.giveBack();
+        if (slot != null) {
+            try {
+                slot.start();
+            } finally {
+                slot.giveBack();
+            }
         }
     }
 }

@@ -13,25 +13,25 @@ import java.util.concurrent.TimeUnit;
 /** Breaks what the schedule says, when it says so, and mends it again. Thread-safe. */
 final class Nemesis {
 
-    /** One in so many sessions is to be ended while it commits, and one in so many processes may be killed on its way to work. */
+    /** One in so many sessions is to be ended while it commits. */
     private static final int COMMIT_SHARE = 3;
-
-    private static final int EARLY_SHARE = 5;
 
     /** Something that was broken, from when to when in microseconds. */
     record Broken(FaultKind kind, String target, long from, long to) {}
 
     private final Site site;
+    private final Operator operator;
     private final Journal journal;
     private final Semaphore crash = new Semaphore(1);
     private final Map<PlannedFault, String> now = new ConcurrentHashMap<>();
     private final List<Broken> broken = new ArrayList<>();
     private final Map<FaultKind, Integer> notDone = new EnumMap<>(FaultKind.class);
     private final Thread thread;
-    private volatile boolean stopped;
+    private volatile long ended;
 
-    Nemesis(Site site, Journal journal, Schedule schedule) {
+    Nemesis(Site site, Operator operator, Journal journal, Schedule schedule) {
         this.site = site;
+        this.operator = operator;
         this.journal = journal;
         this.thread = Parent.daemon("nemesis", () -> run(schedule));
     }
@@ -43,26 +43,21 @@ final class Nemesis {
             for (PlannedFault planned : schedule.faults()) {
                 long wait = planned.atMillis() - (System.nanoTime() - start) / 1_000_000;
                 TimeUnit.MILLISECONDS.sleep(Math.max(0, wait));
-                if (stopped) {
-                    break;
-                }
                 running.add(Parent.daemon(planned.kind().word(), () -> commit(planned)));
             }
             for (Thread each : running) {
                 each.join();
             }
+            ended = Journal.now();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Begins no further fault, and waits until everything is mended. */
-    void await() throws InterruptedException {
+    /** Waits until everything is mended, and says since when that is so. */
+    long await() throws InterruptedException {
         thread.join();
-    }
-
-    void stop() {
-        stopped = true;
+        return ended;
     }
 
     private void commit(PlannedFault planned) {
@@ -118,14 +113,12 @@ final class Nemesis {
         int pick = planned.pick();
         int lot = pick / 1000; // for what is not to depend on whom it happens to
         return switch (planned.kind()) {
-            case KILL_WORKER -> kill(site.workers(), "worker", pick);
-            case KILL_PRODUCER -> kill(site.producers(), "producer", pick);
-            case KILL_CONSUMER -> kill(site.consumers(), "consumer", pick);
-            case KILL_CALLER -> kill(site.callers(), "caller", pick);
-            case PAUSE_WORKER ->
-                new PauseProcess(one(site.workers(), pick), "worker", Duration.ofMillis(planned.lengthMillis()));
-            case PAUSE_CALLER ->
-                new PauseProcess(one(site.callers(), pick), "caller", Duration.ofMillis(planned.lengthMillis()));
+            case KILL_WORKER -> new KillProcess(site.workers(), "worker", pick);
+            case KILL_PRODUCER -> new KillProcess(site.producers(), "producer", pick);
+            case KILL_CONSUMER -> new KillProcess(site.consumers(), "consumer", pick);
+            case KILL_CALLER -> new KillProcess(site.callers(), "caller", pick);
+            case PAUSE_WORKER -> new PauseProcess(site.workers(), "worker", planned);
+            case PAUSE_CALLER -> new PauseProcess(site.callers(), "caller", planned);
             case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
             case TERMINATE_SESSION ->
                 new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
@@ -143,12 +136,11 @@ final class Nemesis {
                 new ExhaustConnections(site.database(), Duration.ofMillis(planned.lengthMillis()));
             case RESTART_GRACEFULLY -> new RestartGracefully(site.workers());
             case REBALANCE -> new Rebalance(site);
+            case PAUSE_TOPIC ->
+                new PauseTopic(
+                        operator, Business.topics().get(pick % Business.topics().size()));
             case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
         };
-    }
-
-    private static Fault kill(List<Slot> slots, String kind, int pick) {
-        return new KillProcess(one(slots, pick), kind, pick / 1000 % EARLY_SHARE == 0);
     }
 
     private static Slot one(List<Slot> slots, int pick) {

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Somebody who mends things while they break: replays and discards dead letters, lets held keys go on, pauses and resumes topics. */
+/** Somebody who mends things while they break: replays and discards dead letters and lets held keys go on. Thread-safe. */
 final class Operator {
 
     private static final String NAME = "torture";
@@ -23,7 +23,6 @@ final class Operator {
     private final Journal journal;
     private final Random random;
     private final Thread thread;
-    private String paused = "";
     private volatile boolean clearing;
     private volatile boolean stopped;
 
@@ -34,7 +33,7 @@ final class Operator {
         this.thread = Parent.daemon("operator", this::work);
     }
 
-    /** From now on only lets things go on: nothing is paused or replayed any more. */
+    /** From now on only lets things go on: nothing is replayed any more. */
     void clear() {
         clearing = true;
     }
@@ -52,7 +51,6 @@ final class Operator {
                 if (!clearing) {
                     mendDeadLetters();
                 }
-                pauseOrResume();
                 TimeUnit.MILLISECONDS.sleep(EVERY_MILLIS);
             } catch (PostriderException e) {
                 // The database is away, as it is now and then.
@@ -106,21 +104,19 @@ final class Operator {
         return letter.message().id().toString();
     }
 
-    private void pauseOrResume() {
-        Admin admin = postrider.admin();
-        if (!paused.isEmpty() && (clearing || random.nextInt(4) == 0)) {
-            act("resume", "", paused, () -> {
-                admin.resume(paused, NAME);
-                return Repair.DONE;
-            });
-            paused = "";
-        } else if (paused.isEmpty() && !clearing && random.nextInt(40) == 0) {
-            paused = Business.topics().get(random.nextInt(3)); // before it is so: it may be so and not be answered
-            act("pause", "", paused, () -> {
-                admin.pause(paused, NAME);
-                return Repair.DONE;
-            });
-        }
+    /** Stops the delivery of a topic; whether or not that was answered, it must be resumed. */
+    void pause(String topic) {
+        act("pause", "", topic, () -> {
+            postrider.admin().pause(topic, NAME);
+            return Repair.DONE;
+        });
+    }
+
+    void resume(String topic) {
+        act("resume", "", topic, () -> {
+            postrider.admin().resume(topic, NAME);
+            return Repair.DONE;
+        });
     }
 
     /** Writes down what was done, and also what may have been done: the answer can be lost. */

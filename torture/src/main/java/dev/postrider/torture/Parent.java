@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -13,6 +14,8 @@ import java.util.function.Supplier;
 final class Parent {
 
     private static final long PAUSE_NANOS = 200_000_000;
+    private static final Optional<ProcessHandle> HARNESS =
+            ProcessHandle.current().parent();
 
     private Parent() {}
 
@@ -38,7 +41,15 @@ final class Parent {
             } catch (StoreException e) {
                 System.err.println(Journal.now() + " tries again: " + e.getMessage());
                 LockSupport.parkNanos(PAUSE_NANOS);
+                leaveIfAlone();
             }
+        }
+    }
+
+    /** Nobody hears that the harness is gone before it listens for orders. */
+    private static void leaveIfAlone() {
+        if (HARNESS.isEmpty() || !HARNESS.get().isAlive()) {
+            Runtime.getRuntime().halt(1);
         }
     }
 

@@ -1,20 +1,26 @@
 package dev.postrider.torture;
 
 import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A process stands still for longer than its leases, and goes on as if nothing had been. */
 final class PauseProcess implements Fault {
 
-    private final Slot slot;
+    private final List<Slot> slots;
     private final String kind;
-    private final Duration length;
+    private final PlannedFault planned;
+    private @Nullable Slot slot;
     private String target = "";
 
-    /** @param kind the beginning of the process's name */
-    PauseProcess(Slot slot, String kind, Duration length) {
-        this.slot = slot;
+    /**
+     * @param slots from which one is picked
+     * @param kind the beginning of the process's name
+     */
+    PauseProcess(List<Slot> slots, String kind, PlannedFault planned) {
+        this.slots = slots;
         this.kind = kind;
-        this.length = length;
+        this.planned = planned;
     }
 
     @Override
@@ -24,16 +30,20 @@ final class PauseProcess implements Fault {
 
     @Override
     public boolean begin() {
-        if (!slot.takeAtWork()) {
+        Slot taken = Slot.takeOne(slots, planned.pick(), false);
+        if (taken == null) {
             return false;
         }
-        target = kind + "-" + slot.current().number();
-        slot.current().freeze(length);
+        slot = taken;
+        target = kind + "-" + taken.current().number();
+        taken.current().freeze(Duration.ofMillis(planned.lengthMillis()));
         return true;
     }
 
     @Override
     public void end() {
-        slot.giveBack();
+        if (slot != null) {
+            slot.giveBack();
+        }
     }
 }

@@ -52,6 +52,7 @@ final class Report {
         row(text, "out of order", sums.disorders().size());
         row(text, "faults", summary.broken().size());
         row(text, "processes that ended by themselves", summary.deaths());
+        row(text, "processes that did not stop in the end", properties.get("notStopped"));
         return text.toString();
     }
 

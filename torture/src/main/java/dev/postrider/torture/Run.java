@@ -46,10 +46,9 @@ final class Run {
             site.begin();
             describe(site);
             Operator operator = new Operator(site.database(), operatorJournal, new Random(random.nextLong()));
-            Nemesis nemesis = new Nemesis(site, nemesisJournal, schedule);
+            Nemesis nemesis = new Nemesis(site, operator, nemesisJournal, schedule);
             load(site, nemesis);
-            nemesis.await();
-            properties.put("faultsEnded", Long.toString(Journal.now()));
+            properties.put("faultsEnded", Long.toString(nemesis.await()));
             operator.clear();
             String undrained = drain(site, nemesis);
             operator.stop();
@@ -170,10 +169,14 @@ final class Run {
         last.awaitSettled(Duration.ofSeconds(60));
     }
 
-    private static void stop(Site site) throws InterruptedException {
+    /** In good order; whoever cannot is killed, and counted. */
+    private void stop(Site site) throws InterruptedException {
+        int unwilling = 0;
         for (Slot slot : site.all()) {
-            slot.current().stop(STOP_LIMIT);
+            boolean alive = slot.current().isAlive();
+            unwilling += alive && !slot.current().stop(STOP_LIMIT) ? 1 : 0;
         }
+        properties.put("notStopped", Integer.toString(unwilling));
     }
 
     private Summary judge(Site site, Nemesis nemesis, String undrained) throws InterruptedException {

@@ -2,6 +2,7 @@ package dev.postrider.torture;
 
 import dev.postrider.testkit.FaultyProxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +43,30 @@ final class Slot {
     }
 
     /**
-     * The same, and false as well if its process is still on its way to work: on a slow machine none would ever get there if it were
+     * Takes one whose process is at work, the one that was picked if possible, or else the next.
+     *
+     * @param early whether the one that was picked is also taken while its process is on its way to work
+     * @return null if there is none
+     */
+    static @Nullable Slot takeOne(List<Slot> slots, int pick, boolean early) {
+        Slot picked = slots.get(pick % slots.size());
+        if (early && picked.take()) {
+            return picked;
+        }
+        for (int i = 0; i < slots.size(); i++) {
+            Slot next = slots.get((pick % slots.size() + i) % slots.size());
+            if (next.takeAtWork()) {
+                return next;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Like {@link #take}, and false as well if its process is still on its way to work: on a slow machine none would ever get there if it were
      * killed on the way time and again.
      */
-    boolean takeAtWork() {
+    private boolean takeAtWork() {
         if (!take()) {
             return false;
         }
