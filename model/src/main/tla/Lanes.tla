@@ -661,6 +661,10 @@ NoLoss == \A m \in Messages : Committed(m) => State(m) \in Live \cup {"LOST"} \/
 \* First deliveries of a key come in the order of writing, and none before the one before it is done with.
 OrderOfKeys == early = {}
 
+\* Not promised: that they are accepted in this order. A message that was rejected is done with when that is known, and the next one is
+\* sent; if the node dies before it is written, the message is tried again.
+AcceptedInOrder == [][\A x \in received' \ received : \A m \in received : x \notin Earlier(m)]_vars
+
 TokenSafety == ~stale
 
 BoundedDuplicates == again = {}

@@ -62,9 +62,9 @@ record Finding(
         if (violated.find()) {
             return violated.group(1);
         }
-        boolean never = exit == DEAD_END && DEADLOCK.matcher(said).find()
-                || exit == TEMPORAL_VIOLATION && TEMPORAL.matcher(said).find();
-        return never ? temporal : null;
+        boolean stops = exit == DEAD_END && DEADLOCK.matcher(said).find();
+        boolean circles = exit == TEMPORAL_VIOLATION && TEMPORAL.matcher(said).find();
+        return stops || circles ? temporal : null;
     }
 
     private static Set<String> transitions(String said) {

@@ -26,7 +26,7 @@ final class ProperModelTest {
         "Commands-live, 4000",
         "Inbox-durable, 2000",
         "Inbox-inline, 25",
-        "Inbox-live, 1000",
+        "Inbox-live, 900",
     })
     void promiseIsKept(String name, long least) {
         Finding finding = Tlc.check(new Slice(name));

@@ -88,7 +88,6 @@ final class SeededBugTest {
         }
 
         assertThat(SEEDS.stream().map(seed -> new Slice(seed.slice()).model() + ": " + seed.bug()))
-                .containsOnlyElementsOf(inModels)
-                .containsAll(inModels);
+                .hasSameElementsAs(inModels);
     }
 }

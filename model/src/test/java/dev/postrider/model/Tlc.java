@@ -59,11 +59,13 @@ final class Tlc {
         }
     }
 
+    /** Quick to start rather than quick to run: most runs are over before a better compiler has paid for itself. */
     private static List<String> command(Slice slice, Path directory) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx1g",
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-Duser.language=en",
                 "-Djava.io.tmpdir=" + directory,
                 "-cp",
