@@ -23,6 +23,8 @@ final class Session implements InvocationHandler {
         T run(Transaction transaction) throws SQLException;
     }
 
+    private static final long LONG_STALL = 1_000_000_000L;
+
     private final SimulatedDatabase database;
     private final Conductor conductor;
     private final Host host;
@@ -209,8 +211,21 @@ final class Session implements InvocationHandler {
     /** In the middle of a statement: others may have their turn. */
     void meanwhile(Transaction current) throws SQLException {
         if (database.chance().oneIn(3)) {
-            conductor.pass(database.weather.stall(database.chance()));
-            database.check(current);
+            stall(current, database.weather.stall(database.chance(), 1));
         }
+    }
+
+    /** The same where it is worst: between what a statement has made sure of and what it does. */
+    void meanwhileAtWorst(Transaction current) throws SQLException {
+        stall(current, database.weather.stall(database.chance(), 4));
+    }
+
+    private void stall(Transaction current, long nanos) throws SQLException {
+        if (nanos > LONG_STALL && database.chance().oneIn(2)) {
+            conductor.note(host.name() + " stands still while the database does");
+            conductor.freeze(host, Duration.ofNanos(2 * nanos)); // and nobody there renews anything meanwhile
+        }
+        conductor.pass(nanos);
+        database.check(current);
     }
 }

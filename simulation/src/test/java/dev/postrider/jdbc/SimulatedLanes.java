@@ -534,7 +534,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             List<Row> finished = new ArrayList<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
                 Predicate<Row> condition = row -> isMeant(row, wanted.getValue()) && isFenced(row, places);
@@ -590,7 +590,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             List<Row> finished = new ArrayList<>();
             for (Move move : moves) {
                 Predicate<Row> condition = row -> isMeant(row, move.id())
@@ -629,7 +629,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyHeld = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
                 Predicate<Row> condition =

@@ -161,6 +161,10 @@ final class Oracle {
                         + " attempts and " + row.crashes() + " crashes"));
     }
 
+    private static boolean isWaiting(Standing row) {
+        return row.state().equals("BLOCKED") || row.state().equals("RETRY");
+    }
+
     /** What is neither dead nor waiting for an operator, nor behind something that is. */
     static List<Standing> unfinished(Collection<Standing> standing, Map<UUID, Intended> intended) {
         Set<String> parked = new HashSet<>();
@@ -170,7 +174,7 @@ final class Oracle {
             if (row.state().equals("PARKED")) {
                 parked.add(String.valueOf(message.key()));
             } else if (!row.state().equals("DEAD")
-                    && !(row.state().equals("BLOCKED") && parked.contains(String.valueOf(message.key())))) {
+                    && !(isWaiting(row) && parked.contains(String.valueOf(message.key())))) {
                 left.add(row);
             }
         }
