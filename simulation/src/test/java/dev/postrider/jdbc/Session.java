@@ -7,8 +7,13 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +73,9 @@ final class Session implements InvocationHandler {
             case "isClosed" -> isBroken();
             case "isValid" -> !isBroken();
             case "commit" -> commit();
-            case "rollback" -> rollback();
+            case "rollback" -> arguments == null ? rollback() : rollback((Savepoint) arguments[0]);
+            case "setSavepoint" -> savepoint();
+            case "releaseSavepoint" -> null;
             case "abort", "close" -> cut();
             case "unwrap" -> proxy;
             case "toString" -> "Session of " + host.name();
@@ -205,6 +212,61 @@ final class Session implements InvocationHandler {
         if (current != null) {
             database.rollback(current);
         }
+        return null;
+    }
+
+    /** What is written after it is undone by going back to it; locks are kept until the end. */
+    private final class Mark implements Savepoint {
+
+        private final List<Runnable> undo = new ArrayList<>();
+        private final Set<Cell<?>> known = new LinkedHashSet<>();
+        private final int effects;
+
+        Mark(Transaction current) {
+            current.locked.forEach(this::remember);
+            effects = current.onCommit.size();
+        }
+
+        private <R> void remember(Cell<R> cell) {
+            R pending = cell.pending;
+            boolean changed = cell.isChanged;
+            known.add(cell);
+            undo.add(() -> {
+                cell.pending = pending;
+                cell.isChanged = changed;
+            });
+        }
+
+        void goBack(Transaction current) {
+            undo.forEach(Runnable::run);
+            for (Cell<?> cell : current.locked) {
+                if (!known.contains(cell)) {
+                    cell.pending = null;
+                    cell.isChanged = false;
+                }
+            }
+            current.onCommit.subList(effects, current.onCommit.size()).clear();
+        }
+
+        @Override
+        public int getSavepointId() {
+            return 1;
+        }
+
+        @Override
+        public String getSavepointName() {
+            return "mark";
+        }
+    }
+
+    private Savepoint savepoint() throws SQLException {
+        check();
+        return new Mark(Objects.requireNonNull(transaction));
+    }
+
+    private @Nullable Object rollback(Savepoint savepoint) throws SQLException {
+        check();
+        ((Mark) savepoint).goBack(Objects.requireNonNull(transaction));
         return null;
     }
 
