@@ -146,7 +146,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("take lanes", transaction -> {
@@ -165,6 +165,7 @@ class SimulatedLanes extends LaneStatements {
                     lane.owner = request.worker();
                     lane.token = tokens.get(taken.size() - 1);
                     lane.until = database.micros() + micros(request.lease());
+                    lane.buffer = buffer;
                     lane.alone = null;
                     database.update(lane);
                 }
