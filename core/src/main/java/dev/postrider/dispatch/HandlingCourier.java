@@ -37,6 +37,8 @@ final class HandlingCourier implements Courier {
     /** How long a handler that was interrupted may take to end. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
+    private static final Duration A_MOMENT = Duration.ofMillis(1);
+
     /**
      * What it works with.
      *
@@ -206,11 +208,18 @@ final class HandlingCourier implements Courier {
         return false;
     }
 
+    /** Waits while the lease is being prolonged, which is one statement. */
+    private void keepRow(Held held) {
+        while (!held.tryKeepRow()) {
+            pause(A_MOMENT);
+        }
+    }
+
     private void pause(Duration time) {
         try {
             closing.await(time);
         } catch (InterruptedException e) {
-            log.debug("Interrupted while asking again: by a close, or by a handler that kept its interruption");
+            log.debug("Interrupted while waiting: by a close, or by a handler that kept its interruption");
         }
     }
 
@@ -273,7 +282,7 @@ final class HandlingCourier implements Courier {
         }
 
         List<HandlingStore.Handled> run() {
-            byClaim.values().forEach(Held::keepRow);
+            byClaim.values().forEach(HandlingCourier.this::keepRow);
             byClaim.values().forEach(held -> runs.put(held, this));
             running.add(this);
             try {

@@ -96,12 +96,10 @@ final class Held {
         begun = false;
     }
 
-    /** Only one at a time changes its row. Waits while the lease is being prolonged, which is one statement. */
-    void keepRow() {
-        row.acquireUninterruptibly();
-    }
-
-    /** The same without waiting: a transaction that handles the message keeps its row locked, and prolonging would wait for it. */
+    /**
+     * Only one at a time changes its row; false while another does. A transaction that handles the message keeps it locked, and
+     * prolonging the lease would wait for it.
+     */
     boolean tryKeepRow() {
         return row.tryAcquire();
     }

@@ -159,7 +159,9 @@ final class JdbcLaneStore implements LaneStore {
     private List<LaneStatements.Taken> take(int topicId, Lane.Request request) {
         List<UUID> tokens = Stream.generate(ids).limit(request.most()).toList();
         try {
-            return run("take lanes", connection -> statements.acquire(connection, topicId, request, tokens));
+            return run(
+                    "take lanes",
+                    connection -> statements.acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_HAND));
         } catch (StoreUnavailableException e) {
             unansweredTokens.addAll(tokens);
             throw e;

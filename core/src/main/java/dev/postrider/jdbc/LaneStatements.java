@@ -128,7 +128,9 @@ abstract class LaneStatements {
 
     // Owning
 
-    abstract List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+    /** @param buffer how many messages the new holder may have in its hands, from the first moment on */
+    abstract List<Taken> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
 
     /** Prolongs, and stores the floors; answers for the lanes that are still held. */

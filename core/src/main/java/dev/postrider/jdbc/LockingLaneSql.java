@@ -17,7 +17,7 @@ final class LockingLaneSql {
             """;
 
     static final String TAKE =
-            "UPDATE {lane} SET owner = ?, token = ?, until = {later}, alone = NULL WHERE topic_id = ? AND lane = ?";
+            "UPDATE {lane} SET owner = ?, token = ?, until = {later}, buffer = ?, alone = NULL WHERE topic_id = ? AND lane = ?";
 
     /** In the order of everybody else who locks more than one; a lock of its kind is added. */
     static final String LANES =

@@ -58,7 +58,7 @@ final class LockingLanes extends LaneStatements {
     // Owning
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
         List<Taken> free = dialect.query(
@@ -75,6 +75,7 @@ final class LockingLanes extends LaneStatements {
                     binder -> binder.text(request.worker())
                             .uuid(lane.token())
                             .micros(request.lease())
+                            .integer(buffer)
                             .integer(topicId)
                             .integer(lane.lane()));
             LockingDialect.expect(1, met, "take a lane");

@@ -16,7 +16,8 @@ final class PostgresLaneSql {
                 SELECT *, row_number() OVER (ORDER BY lane) AS place FROM free
             )
             UPDATE {lane} AS l
-            SET owner = ?, token = (?::uuid[])[numbered.place], until = clock_timestamp() + ? * interval '1 microsecond', alone = NULL
+            SET owner = ?, token = (?::uuid[])[numbered.place], until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
+                alone = NULL
             FROM numbered
             WHERE l.topic_id = numbered.topic_id AND l.lane = numbered.lane
             RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer

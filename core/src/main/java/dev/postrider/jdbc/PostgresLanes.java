@@ -31,7 +31,7 @@ final class PostgresLanes extends LaneStatements {
     // Owning
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
         return dialect.query(
@@ -42,7 +42,8 @@ final class PostgresLanes extends LaneStatements {
                         .integer(tokens.size())
                         .text(request.worker())
                         .array("uuid", tokens.toArray())
-                        .micros(request.lease()),
+                        .micros(request.lease())
+                        .integer(buffer),
                 this::taken);
     }
 

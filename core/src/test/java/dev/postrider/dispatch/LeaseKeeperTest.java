@@ -35,7 +35,7 @@ final class LeaseKeeperTest {
     void leaseOfWhatIsBeingHandledIsLeftAloneSinceItsRowIsLocked() {
         Held handled = rig.hold();
         Held other = rig.hold();
-        handled.keepRow();
+        assertThat(handled.tryKeepRow()).isTrue();
         rig.time.pass(Duration.ofSeconds(11));
 
         keeper.runOnce();

@@ -7,8 +7,13 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +27,8 @@ final class Session implements InvocationHandler {
     interface Work<T> {
         T run(Transaction transaction) throws SQLException;
     }
+
+    private static final long LONG_STALL = 1_000_000_000L;
 
     private final SimulatedDatabase database;
     private final Conductor conductor;
@@ -66,7 +73,9 @@ final class Session implements InvocationHandler {
             case "isClosed" -> isBroken();
             case "isValid" -> !isBroken();
             case "commit" -> commit();
-            case "rollback" -> rollback();
+            case "rollback" -> arguments == null ? rollback() : rollback((Savepoint) arguments[0]);
+            case "setSavepoint" -> savepoint();
+            case "releaseSavepoint" -> null;
             case "abort", "close" -> cut();
             case "unwrap" -> proxy;
             case "toString" -> "Session of " + host.name();
@@ -206,11 +215,79 @@ final class Session implements InvocationHandler {
         return null;
     }
 
+    /** What is written after it is undone by going back to it; locks are kept until the end. */
+    private final class Mark implements Savepoint {
+
+        private final List<Runnable> undo = new ArrayList<>();
+        private final Set<Cell<?>> known = new LinkedHashSet<>();
+        private final int effects;
+
+        Mark(Transaction current) {
+            current.locked.forEach(this::remember);
+            effects = current.onCommit.size();
+        }
+
+        private <R> void remember(Cell<R> cell) {
+            R pending = cell.pending;
+            boolean changed = cell.isChanged;
+            known.add(cell);
+            undo.add(() -> {
+                cell.pending = pending;
+                cell.isChanged = changed;
+            });
+        }
+
+        void goBack(Transaction current) {
+            undo.forEach(Runnable::run);
+            for (Cell<?> cell : current.locked) {
+                if (!known.contains(cell)) {
+                    cell.pending = null;
+                    cell.isChanged = false;
+                }
+            }
+            current.onCommit.subList(effects, current.onCommit.size()).clear();
+        }
+
+        @Override
+        public int getSavepointId() {
+            return 1;
+        }
+
+        @Override
+        public String getSavepointName() {
+            return "mark";
+        }
+    }
+
+    private Savepoint savepoint() throws SQLException {
+        check();
+        return new Mark(Objects.requireNonNull(transaction));
+    }
+
+    private @Nullable Object rollback(Savepoint savepoint) throws SQLException {
+        check();
+        ((Mark) savepoint).goBack(Objects.requireNonNull(transaction));
+        return null;
+    }
+
     /** In the middle of a statement: others may have their turn. */
     void meanwhile(Transaction current) throws SQLException {
         if (database.chance().oneIn(3)) {
-            conductor.pass(database.weather.stall(database.chance()));
-            database.check(current);
+            stall(current, database.weather.stall(database.chance(), 1));
         }
+    }
+
+    /** The same where it is worst: between what a statement has made sure of and what it does. */
+    void meanwhileAtWorst(Transaction current) throws SQLException {
+        stall(current, database.weather.stall(database.chance(), 4));
+    }
+
+    private void stall(Transaction current, long nanos) throws SQLException {
+        if (nanos > LONG_STALL && database.chance().oneIn(2)) {
+            conductor.note(host.name() + " stands still while the database does");
+            conductor.freeze(host, Duration.ofNanos(2 * nanos)); // and nobody there renews anything meanwhile
+        }
+        conductor.pass(nanos);
+        database.check(current);
     }
 }

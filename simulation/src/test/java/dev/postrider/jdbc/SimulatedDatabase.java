@@ -5,6 +5,7 @@ import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -78,6 +79,8 @@ public final class SimulatedDatabase {
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
+    private final List<Effect> effects = new ArrayList<>();
+    private final Set<UUID> discarded = new LinkedHashSet<>();
     private final Set<UUID> lost = new LinkedHashSet<>();
     private final Deque<Commit> commits = new ArrayDeque<>();
     private Commit current = new Commit();
@@ -498,6 +501,31 @@ public final class SimulatedDatabase {
     /** Whether commits were lost in this run, which no promise covers. */
     public boolean hasFailedOver() {
         return failedOver;
+    }
+
+    /** Something that a handler does in the transaction of its message. */
+    public void effect(Connection connection, UUID id) throws SQLException {
+        Session.of(connection).run("effect", transaction -> {
+            number(transaction);
+            transaction.onCommit.add(() -> {
+                Effect effect = new Effect(conductor.nanos(), id);
+                effects.add(effect);
+                current.undo.add(0, () -> effects.remove(effect));
+            });
+            return true;
+        });
+    }
+
+    /** What was done for a message, when it was committed. */
+    public record Effect(long atNanos, UUID id) {}
+
+    public List<Effect> effects() {
+        return effects;
+    }
+
+    /** Messages that an operator removed. */
+    public Set<UUID> discarded() {
+        return discarded;
     }
 
     /** Messages whose commit a failover has lost. */

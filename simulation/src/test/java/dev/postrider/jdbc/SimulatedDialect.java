@@ -383,7 +383,7 @@ class SimulatedDialect extends Dialect {
 
     @Override
     InboxStatements inbox() {
-        throw unused();
+        return new SimulatedInbox(this);
     }
 
     @Override
@@ -456,7 +456,7 @@ class SimulatedDialect extends Dialect {
         throw unused();
     }
 
-    private static UnsupportedOperationException unused() {
+    static UnsupportedOperationException unused() {
         return new UnsupportedOperationException("no part of the simulation");
     }
 }

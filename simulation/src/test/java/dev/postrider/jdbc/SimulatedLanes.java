@@ -146,7 +146,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens)
+    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("take lanes", transaction -> {
@@ -165,6 +165,7 @@ class SimulatedLanes extends LaneStatements {
                     lane.owner = request.worker();
                     lane.token = tokens.get(taken.size() - 1);
                     lane.until = database.micros() + micros(request.lease());
+                    lane.buffer = buffer;
                     lane.alone = null;
                     database.update(lane);
                 }
@@ -534,7 +535,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             List<Row> finished = new ArrayList<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
                 Predicate<Row> condition = row -> isMeant(row, wanted.getValue()) && isFenced(row, places);
@@ -590,7 +591,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             List<Row> finished = new ArrayList<>();
             for (Move move : moves) {
                 Predicate<Row> condition = row -> isMeant(row, move.id())
@@ -629,7 +630,7 @@ class SimulatedLanes extends LaneStatements {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             session.meanwhile(transaction);
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyHeld = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
                 Predicate<Row> condition =

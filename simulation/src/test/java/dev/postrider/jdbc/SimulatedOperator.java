@@ -79,7 +79,10 @@ public final class SimulatedOperator {
     }
 
     private Optional<UUID> discard(Row row) throws SQLException {
-        return change(row, false, "discard", parked -> parked.state.equals("PARKED"), database::delete);
+        return change(row, false, "discard", parked -> parked.state.equals("PARKED"), parked -> {
+            database.discarded().add(parked.id());
+            database.delete(parked);
+        });
     }
 
     @FunctionalInterface

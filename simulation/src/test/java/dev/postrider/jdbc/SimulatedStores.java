@@ -36,7 +36,7 @@ public final class SimulatedStores {
                 new JdbcMessageStore(sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
                 new JdbcLaneStore(sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
                 nothingToForget(),
-                noHandling());
+                handling(sessions, dialect, topics, events));
     }
 
     private static DataSource dataSource(SimulatedDatabase database) {
@@ -55,10 +55,12 @@ public final class SimulatedStores {
                 method -> method.equals("sweepCommands") ? new dev.postrider.store.SweptCommands(0, 0, 0) : 0);
     }
 
-    private static HandlingStore noHandling() {
-        return proxy(HandlingStore.class, method -> {
-            throw new UnsupportedOperationException(method);
-        });
+    private static HandlingStore handling(Sessions sessions, Dialect dialect, Topics topics, EventListener events) {
+        JdbcOptions options = JdbcOptions.defaults();
+        JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, "simulated", events);
+        FanOut fanOut = new FanOut(
+                dialect, topics, outboxes, new JdbcInboxStore(dialect, outboxes, events), options.errorLimit());
+        return new JdbcHandlingStore(sessions, dialect, outboxes, options, fanOut);
     }
 
     @FunctionalInterface

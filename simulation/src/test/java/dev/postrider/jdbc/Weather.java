@@ -79,9 +79,14 @@ public final class Weather {
         return chance.oneIn(doneLater) ? Luck.DONE_LATER : Luck.GOOD;
     }
 
-    /** How long a statement stands still in the middle, in nanoseconds. */
-    long stall(Chance chance) {
-        long micros = !calm && chance.oneIn(stalls) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
+    /**
+     * How long a statement stands still in the middle, in nanoseconds.
+     *
+     * @param asLikely so many times as likely as elsewhere to be long
+     */
+    long stall(Chance chance, int asLikely) {
+        long micros =
+                !calm && chance.oneIn(stalls / asLikely) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
         return micros * 1000;
     }
 

@@ -224,8 +224,10 @@ public final class Conductor {
     private void awaitBaton(Strand me) {
         long seen = steps.get();
         long since = System.nanoTime();
+        boolean interrupted = false;
         while (current != me) {
             LockSupport.parkNanos(this, LONGEST_STEP.toNanos());
+            interrupted |= Thread.interrupted(); // it is for the code, which sees it when it has its turn
             if (me == main && current != me) {
                 if (steps.get() != seen) {
                     seen = steps.get();
@@ -234,6 +236,9 @@ public final class Conductor {
                     throw blocked();
                 }
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
         if (me.halted) {
             throw new Halted();

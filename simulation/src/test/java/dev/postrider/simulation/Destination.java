@@ -19,6 +19,9 @@ final class Destination {
 
     static final Duration TIMEOUT = Duration.ofMillis(1900);
 
+    /** A header of messages that kill whoever sends them. */
+    static final String POISON = "poison";
+
     private static final long LONGEST_WAY = 60_000_000L;
 
     /** What it says to a message. */
@@ -57,6 +60,15 @@ final class Destination {
         this.answersLate = !mayStaySilent || chance.oneIn(2) ? 0 : (int) chance.between(5, 40);
     }
 
+    /** A handler tried a message in vain. */
+    void triedInVain(UUID id, Host host) {
+        arrivals.add(new Arrival(conductor.nanos(), id, 0, host.name(), Answer.REFUSED));
+    }
+
+    boolean isCalm() {
+        return calm;
+    }
+
     List<Arrival> arrivals() {
         return arrivals;
     }
@@ -89,6 +101,10 @@ final class Destination {
     /** Its machine may stand still before the message is on its way. */
     private CompletionStage<DeliveryResult> send(Host host, Network back, Delivery delivery) {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+        if (delivery.message().headers().containsKey(POISON)) {
+            conductor.note(host.name() + " is killed by " + delivery.message().type());
+            host.kill();
+        }
         conductor.pass(chance.between(0, 300) * 1000);
         network.in(chance.between(1_000, LONGEST_WAY), () -> arrive(host, back, delivery, answer));
         return answer;

@@ -8,6 +8,7 @@ import java.util.List;
  * What may go wrong in one run, drawn from its seed. Every fifth run has no trouble but connections that are cut, so that what only
  * other troubles excuse can be seen not to happen.
  *
+ * @param poisons whether there are messages that kill the node that sends them
  * @param answers whether the destination may fail to answer in time
  */
 record Misfortune(
@@ -19,6 +20,7 @@ record Misfortune(
         boolean clockJumps,
         boolean operates,
         boolean answers,
+        boolean poisons,
         Weather weather) {
 
     /** What may happen to a node. */
@@ -36,7 +38,16 @@ record Misfortune(
         if (chance.oneIn(5)) {
             List<Blow> cuts = List.of(Blow.CUT, Blow.NOTHING);
             return new Misfortune(
-                    true, nodes, cuts, false, false, false, false, chance.oneIn(2), Weather.onlyCuts(chance));
+                    true,
+                    nodes,
+                    cuts,
+                    false,
+                    false,
+                    false,
+                    false,
+                    chance.oneIn(2),
+                    chance.oneIn(4),
+                    Weather.onlyCuts(chance));
         }
         List<Blow> blows = new ArrayList<>();
         for (Blow blow : Blow.values()) {
@@ -53,6 +64,7 @@ record Misfortune(
                 chance.oneIn(4),
                 chance.oneIn(2),
                 true,
+                false,
                 Weather.of(chance));
     }
 

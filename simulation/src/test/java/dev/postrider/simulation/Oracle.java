@@ -34,11 +34,16 @@ final class Oracle {
     private Oracle(World world) {
         this.world = world;
         this.intended = world.intended();
-        this.arrivals = world.destination().arrivals();
+        this.arrivals = new ArrayList<>(world.destination().arrivals());
         world.database()
                 .changes()
                 .forEach(change -> changes.computeIfAbsent(change.id(), id -> new ArrayList<>())
                         .add(change));
+        world.database()
+                .effects()
+                .forEach(
+                        effect -> arrivals.add(new Arrival(effect.atNanos(), effect.id(), 0, "handler", Answer.TAKEN)));
+        arrivals.sort(Comparator.comparingLong(Arrival::atNanos));
         arrivals.forEach(arrival -> arrivalsOf
                 .computeIfAbsent(arrival.id(), id -> new ArrayList<>())
                 .add(arrival));
@@ -55,6 +60,8 @@ final class Oracle {
         }
         oracle.noDuplicates();
         oracle.nothingStuck();
+        oracle.effectsOnce();
+        oracle.onlyTheGuiltyAreBuried();
         oracle.violations.addAll(world.database().stale());
         return oracle.violations;
     }
@@ -65,7 +72,7 @@ final class Oracle {
 
     private String name(UUID id) {
         Intended message = Objects.requireNonNull(intended.get(id));
-        return message.key() == null ? "mail " + id : message.key() + " n" + message.place();
+        return message.topic().topic() + " " + (message.key() == null ? id : message.key() + " n" + message.place());
     }
 
     /** Nothing arrives that was not committed before. */
@@ -102,7 +109,8 @@ final class Oracle {
     private void order() {
         Map<String, List<Intended>> byKey = new HashMap<>();
         for (Intended message : intended.values()) {
-            if (message.key() != null && !message.beside() && changes.containsKey(message.id())) {
+            boolean ordered = message.key() != null && world.database().lanesOf(message.topic()) > 0;
+            if (ordered && !message.beside() && changes.containsKey(message.id())) {
                 byKey.computeIfAbsent(message.key(), key -> new ArrayList<>()).add(message);
             }
         }
@@ -115,6 +123,9 @@ final class Oracle {
             Arrival first = first(key.get(later).id());
             for (int earlier = 0; first != null && earlier < later; earlier++) {
                 UUID before = key.get(earlier).id();
+                if (key.get(earlier).poison()) {
+                    continue; // it never arrives, and is given up by whoever is told that it kills
+                }
                 if (!wasTaken(before, first.atNanos()) && !wasGivenUp(before, first.atNanos())) {
                     violated("order: " + name(key.get(later).id()) + " arrived before " + name(before));
                 }
@@ -134,9 +145,16 @@ final class Oracle {
                         || arrival.attempt() >= World.MAX_ATTEMPTS
                         || world.policy() == FailurePolicy.SKIP);
         return answered
+                || refusals(id, before) >= World.MAX_ATTEMPTS
                 || changes.getOrDefault(id, List.of()).stream()
                         .filter(change -> change.atNanos() <= before)
                         .anyMatch(change -> change.to() == null || change.to().equals("DEAD"));
+    }
+
+    private long refusals(UUID id, long before) {
+        return arrivalsOf.getOrDefault(id, List.of()).stream()
+                .filter(arrival -> arrival.atNanos() <= before && arrival.answer() == Answer.REFUSED)
+                .count();
     }
 
     /** A message that was taken and answered in time is not sent again because connections were cut, and for no other small reason. */
@@ -149,9 +167,38 @@ final class Oracle {
             again += (int) Math.max(taken - 1, 0);
         }
         int excused = world.destination().unanswered();
-        if (world.misfortune().onlyCuts() && again > excused) {
+        if (world.misfortune().onlyCuts() && !world.misfortune().poisons() && again > excused) {
             violated("duplicates: " + again + ", with " + excused
                     + " answers that did not come in time and cut connections");
+        }
+    }
+
+    /** What is handled in a transaction has one effect, unless it is there still or was removed by an operator. */
+    private void effectsOnce() {
+        Map<UUID, Integer> effects = new HashMap<>();
+        world.database().effects().forEach(effect -> effects.merge(effect.id(), 1, Integer::sum));
+        Set<UUID> there = new HashSet<>();
+        world.database().standing().forEach(row -> there.add(row.id()));
+        changes.keySet().stream()
+                .filter(id -> Objects.requireNonNull(intended.get(id)).topic().equals(World.WORK))
+                .forEach(id -> {
+                    int expected =
+                            there.contains(id) || world.database().discarded().contains(id) ? 0 : 1;
+                    int found = effects.getOrDefault(id, 0);
+                    if (found != expected) {
+                        violated("effect: " + name(id) + " took effect " + found + " times and not " + expected);
+                    }
+                });
+    }
+
+    /** Where nodes die by nothing else, nothing else is buried for it. */
+    private void onlyTheGuiltyAreBuried() {
+        if (world.misfortune().poisons()) {
+            world.database().standing().stream()
+                    .filter(row -> "WORKER_LOST".equals(row.reason()))
+                    .map(row -> Objects.requireNonNull(intended.get(row.id())))
+                    .filter(message -> message.topic().equals(World.ORDERS) && !message.poison())
+                    .forEach(message -> violated("innocent: " + name(message.id()) + " was buried for another"));
         }
     }
 
@@ -159,6 +206,10 @@ final class Oracle {
         unfinished(world.database().standing(), intended)
                 .forEach(row -> violated("stuck: " + name(row.id()) + " is " + row.state() + " after " + row.attempts()
                         + " attempts and " + row.crashes() + " crashes"));
+    }
+
+    private static boolean isWaiting(Standing row) {
+        return row.state().equals("BLOCKED") || row.state().equals("RETRY");
     }
 
     /** What is neither dead nor waiting for an operator, nor behind something that is. */
@@ -170,7 +221,7 @@ final class Oracle {
             if (row.state().equals("PARKED")) {
                 parked.add(String.valueOf(message.key()));
             } else if (!row.state().equals("DEAD")
-                    && !(row.state().equals("BLOCKED") && parked.contains(String.valueOf(message.key())))) {
+                    && !(isWaiting(row) && parked.contains(String.valueOf(message.key())))) {
                 left.add(row);
             }
         }

@@ -13,6 +13,7 @@ import dev.postrider.jdbc.Weather;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.outbox.UnitOfWork;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,20 +29,24 @@ final class World {
 
     static final TopicName ORDERS = TopicName.of("orders");
     static final TopicName MAILS = TopicName.of("mails");
+    static final TopicName WORK = TopicName.of("work");
     static final int MAX_ATTEMPTS = 4;
     static final Duration LEASE = Duration.ofSeconds(3);
 
+    private static final Duration HANDLER_TIMEOUT = Duration.ofMillis(1500);
     private static final Duration TROUBLE = Duration.ofSeconds(12);
     private static final int ORDERS_ID = 1;
     private static final int MAILS_ID = 2;
+    private static final int WORK_ID = 3;
 
     /**
      * A message as its producer meant it.
      *
      * @param place in its key, from 1; 0 on the unordered topic
      * @param beside it is scheduled, and so beside the order
+     * @param poison it kills the node that sends it
      */
-    record Intended(UUID id, TopicName topic, @Nullable String key, int place, boolean beside) {}
+    record Intended(UUID id, TopicName topic, @Nullable String key, int place, boolean beside, boolean poison) {}
 
     private final Conductor conductor;
     private final Chance chance;
@@ -58,6 +63,7 @@ final class World {
     private final FailurePolicy policy;
     private final boolean holds;
     private final int keys;
+    private final int together;
     private final Duration poll;
     private int hosts;
     private int writing;
@@ -79,6 +85,8 @@ final class World {
         this.poll = Duration.ofMillis(chance.between(200, 1000));
         database.declare(ORDERS, (int) chance.between(1, 4));
         database.declare(MAILS, 0);
+        database.declare(WORK, (int) chance.between(0, 2));
+        this.together = chance.oneIn(2) ? 1 : 3;
     }
 
     Map<UUID, Intended> intended() {
@@ -120,6 +128,9 @@ final class World {
         for (int i = 0; i < nodes.size(); i++) {
             int place = i;
             conductor.begin(new Host("nemesis"), "troubles " + (i + 1), () -> trouble(place));
+            if (misfortune.poisons()) {
+                conductor.begin(new Host("supervisor"), "restarts " + (i + 1), () -> supervise(place));
+            }
         }
         conductor.begin(new Host("nemesis"), "troubles the database", this::troubleDatabase);
         conductor.pass(TROUBLE);
@@ -128,6 +139,7 @@ final class World {
         destination.calm();
         operator.pause(ORDERS_ID, false);
         operator.pause(MAILS_ID, false);
+        operator.pause(WORK_ID, false);
         long deadline = conductor.nanos() + patience.toNanos();
         while (conductor.nanos() < deadline && !isQuiet()) {
             conductor.pass(Duration.ofMillis(500));
@@ -168,11 +180,49 @@ final class World {
                         .baseDelay(Duration.ofMillis(100))
                         .maxDelay(Duration.ofSeconds(1))
                         .deliver(destination.from(host))
+                        .build(),
+                Topic.named(WORK.toString())
+                        .lanes(database.lanesOf(WORK))
+                        .onFailure(policy == FailurePolicy.PARK ? FailurePolicy.PARK : FailurePolicy.BLOCK)
+                        .maxAttempts(MAX_ATTEMPTS)
+                        .baseDelay(Duration.ofMillis(100))
+                        .maxDelay(Duration.ofSeconds(1))
+                        .handlerTimeout(HANDLER_TIMEOUT)
+                        .handlerThreads(2)
+                        .handlersPerTransaction(together)
+                        .process((message, work) -> handle(host, message, work))
                         .build());
         SimulatedNode node = new SimulatedNode(
                 conductor, host, SimulatedStores.of(database, speech, this::heard), topics, options, this::heard);
         node.start();
         return node;
+    }
+
+    /** Does something once, and now and then fails before or after, or takes longer than it may. */
+    private void handle(Host host, Message message, UnitOfWork work) throws SQLException {
+        boolean fails = !destination.isCalm() && chance.oneIn(8);
+        boolean slow = !destination.isCalm() && chance.oneIn(12);
+        if (fails || slow) {
+            destination.triedInVain(message.id().value(), host);
+        }
+        conductor.pass(slow ? 2 * HANDLER_TIMEOUT.toNanos() : chance.between(0, 20_000) * 1000);
+        database.effect(work.connection(), message.id().value());
+        conductor.pass(chance.between(0, 5_000) * 1000);
+        if (fails) {
+            throw new IllegalStateException("not now");
+        }
+    }
+
+    /** Starts another node where one was killed by what it sent. */
+    private void supervise(int place) {
+        while (true) {
+            conductor.pass(Duration.ofMillis(300));
+            SimulatedNode node = nodes.get(place);
+            if (node != null && node.host().isKilled()) {
+                database.disconnect(node.host());
+                nodes.set(place, start());
+            }
+        }
     }
 
     private void heard(Event event) {
@@ -279,8 +329,11 @@ final class World {
         SimulatedWriter.Open open = writer.begin();
         int count = (int) chance.between(1, 3);
         for (int i = 0; i < count; i++) {
-            if (chance.oneIn(3)) {
+            if (chance.oneIn(4)) {
                 open.write(MAILS, null, place -> message(MAILS, null, 0));
+            } else if (chance.oneIn(4)) {
+                String key = "w" + chance.below(2);
+                open.write(WORK, key, place -> message(WORK, key, place));
             } else {
                 String key = "k" + chance.below(keys);
                 open.write(ORDERS, key, place -> message(ORDERS, key, place));
@@ -306,6 +359,7 @@ final class World {
     private Message message(TopicName topic, @Nullable String key, int place) {
         UUID id = chance.id();
         boolean beside = chance.oneIn(9);
+        boolean poison = misfortune.poisons() && !topic.equals(WORK) && chance.oneIn(25);
         Message.Builder builder = Message.to(topic)
                 .id(new MessageId(id))
                 .type("n" + place)
@@ -316,7 +370,10 @@ final class World {
             long due = database.micros() / 1000 + chance.between(-500, 4_000);
             builder.deliverAt(Instant.ofEpochMilli(due));
         }
-        intended.put(id, new Intended(id, topic, key, place, beside));
+        if (poison) {
+            builder.header(Destination.POISON, "deadly");
+        }
+        intended.put(id, new Intended(id, topic, key, place, beside, poison));
         return builder.build();
     }
 
@@ -327,7 +384,7 @@ final class World {
             conductor.pass(chance.between(300, 3_000) * 1_000_000);
             try {
                 if (chance.oneIn(4)) {
-                    operator.pause(chance.oneIn(2) ? ORDERS_ID : MAILS_ID, !calm && chance.oneIn(2));
+                    operator.pause((int) chance.between(ORDERS_ID, WORK_ID), !calm && chance.oneIn(2));
                 } else {
                     operator.act();
                 }

@@ -1,0 +1,73 @@
+package dev.postrider.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.Postrider;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneStore;
+import dev.postrider.testkit.database.Databases;
+import dev.postrider.testkit.database.Engine;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A message that kills its node does so at once, before anything is renewed. In this package to get at the store. */
+final class LostHolderTest {
+
+    private static final TopicName TOPIC = TopicName.of("ledger");
+
+    @ParameterizedTest
+    @EnumSource
+    void messagesOfAHolderThatIsLostBeforeItsFirstRenewalAreSuspected(Engine engine) throws SQLException {
+        DataSource dataSource =
+                Databases.assumeStarted(engine).createDatabase("lost").dataSource();
+        try (Postrider postrider = Postrider.on(dataSource)
+                .topic(TOPIC.toString(), topic -> topic.ordered().lanes(1))
+                .build()) {
+            postrider.migrate();
+            postrider.inTransaction(work ->
+                    work.stage(Message.to("ledger").type("x").key("a").text("1").build()));
+            assertThat(readBy(dataSource, "first")).isZero();
+            try (Connection connection = dataSource.getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.executeUpdate("UPDATE postrider_lane SET until = '2020-01-01 00:00:00'");
+            }
+
+            assertThat(readBy(dataSource, "second")).isEqualTo(1);
+        }
+    }
+
+    /** Takes the lane and reads the message; answers how many nodes were lost with it. */
+    private static int readBy(DataSource dataSource, String worker) throws SQLException {
+        LaneStore store = store(dataSource);
+        Lane lane = store.acquire(new Lane.Request(TOPIC, worker, 1, Lane.Supply.FREE, Duration.ofSeconds(30)))
+                .get(0);
+        List<LaneClaim> claims = store.read(TOPIC, Map.of(lane, 10), 1000);
+        assertThat(claims).hasSize(1);
+        return claims.get(0).claim().crashes();
+    }
+
+    private static LaneStore store(DataSource dataSource) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
+            return new JdbcLaneStore(
+                    new Sessions(dataSource, true, Duration.ofSeconds(20)),
+                    dialect,
+                    new Topics(dialect),
+                    JdbcOptions.defaults(),
+                    event -> {},
+                    System::nanoTime,
+                    UUID::randomUUID);
+        }
+    }
+}
