@@ -29,8 +29,8 @@ final class Evidence {
         this.run = run;
         this.history = history;
         this.tables = tables;
-        history.actions.forEach(action ->
-                actions.computeIfAbsent(action.message(), any -> new ArrayList<>()).add(action));
+        history.actions.forEach(action -> actions.computeIfAbsent(action.message(), any -> new ArrayList<>())
+                .add(action));
         if (tables != null) {
             tables.rows.forEach(row -> rows.put(row.message(), row));
             for (int row = 0; row < tables.effect.size(); row++) {

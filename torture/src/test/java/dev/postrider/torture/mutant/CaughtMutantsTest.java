@@ -55,7 +55,9 @@ final class CaughtMutantsTest {
         Mutants.in(MutantsTest.REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
         Ended ended = run(directory.resolve("classes") + File.pathSeparator, mutant.caughtBy());
         assertThat(ended.status()).as(ended.output()).isEqualTo(SuiteProgram.FAILED);
-        assertThat(ended.output()).as("a statement that the database does not understand is no mutant").doesNotContain("SQLState 42");
+        assertThat(ended.output())
+                .as("a statement that the database does not understand is no mutant")
+                .doesNotContain("SQLState 42");
         System.out.println(mutant.name() + " is caught: "
                 + ended.output().lines().findFirst().orElse(""));
     }
