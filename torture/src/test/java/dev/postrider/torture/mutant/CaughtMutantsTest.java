@@ -58,11 +58,18 @@ final class CaughtMutantsTest {
         assertThat(ended.output())
                 .as("a statement that the database does not understand is no mutant")
                 .doesNotContain("SQLState 42");
-        System.out.println(mutant.name() + " is caught: "
-                + ended.output().lines().findFirst().orElse(""));
+        System.out.println(mutant.name() + " is caught: " + ended.failure());
     }
 
-    private record Ended(int status, String output) {}
+    private record Ended(int status, String output) {
+
+        String failure() {
+            return output.lines()
+                    .filter(line -> line.contains(" failed: "))
+                    .findFirst()
+                    .orElse("");
+        }
+    }
 
     private Ended run(String first, List<String> tests) throws IOException, InterruptedException {
         Database database = Databases.assumeStarted(Engine.POSTGRESQL_18).createDatabase("mutant");
