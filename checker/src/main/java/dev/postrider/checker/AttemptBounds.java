@@ -13,6 +13,9 @@ final class AttemptBounds implements Invariant {
     private static final Set<String> LOSE_WORKERS = Set.of(
             "kill-worker", "pause-worker", "crash-database", "half-open", "delay", "clock-skew", "exhaust-connections");
 
+    /** Whoever parks a message does not say how often it was tried; its row does. */
+    private static final int UNKNOWN = -1;
+
     @Override
     public String name() {
         return "I9";
@@ -37,12 +40,13 @@ final class AttemptBounds implements Invariant {
         }
         for (int row = 0; row < history.outcomes.size(); row++) {
             Outcomes.Kind kind = history.outcomes.kind(row);
-            if (kind == Outcomes.Kind.BURIED || kind == Outcomes.Kind.PARKED) {
+            boolean known = history.intents.last.get(history.outcomes.message.get(row)) >= 0;
+            if (known && (kind == Outcomes.Kind.BURIED || kind == Outcomes.Kind.PARKED)) {
                 givenUp(
                         evidence,
                         history.outcomes.message.get(row),
                         history.names.get(history.outcomes.reason.get(row)),
-                        history.outcomes.attempt.get(row),
+                        kind == Outcomes.Kind.PARKED ? UNKNOWN : history.outcomes.attempt.get(row),
                         findings);
             }
         }
@@ -80,12 +84,18 @@ final class AttemptBounds implements Invariant {
                     () -> describe(evidence, message) + " is said to have lost its workers, and none was lost");
             return;
         }
+        if (reason.equals("SKIPPED")) {
+            findings.require(
+                    evidence.history.actions.stream().anyMatch(action -> action.name().equals("skip")),
+                    () -> describe(evidence, message) + " is said to have been skipped, and nobody did");
+            return;
+        }
         findings.require(
                 evidence.sendings().size(message) > 0,
                 () -> describe(evidence, message) + " was given up (" + reason + ") without having been sent");
         if (reason.equals("ATTEMPTS_EXHAUSTED")) {
             findings.require(
-                    attempts >= evidence.run.maxAttempts(),
+                    attempts == UNKNOWN || attempts >= evidence.run.maxAttempts(),
                     () -> describe(evidence, message) + " was given up after " + attempts + " attempts");
         }
         if (reason.equals("REJECTED")) {

@@ -1,11 +1,11 @@
 package dev.postrider.checker;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of a run, and what follows from it for each message. */
@@ -18,7 +18,7 @@ final class Evidence {
     final @Nullable Tables tables;
 
     private final Map<Integer, Row> rows = new HashMap<>();
-    private final Map<Integer, Integer> effects = new HashMap<>();
+    private final Ints effects = new Ints(0);
     private final Map<Integer, List<Action>> actions = new HashMap<>();
     private final Map<String, Set<String>> meant = new HashMap<>();
     private @Nullable Groups receipts;
@@ -29,14 +29,13 @@ final class Evidence {
         this.run = run;
         this.history = history;
         this.tables = tables;
-        history.actions.forEach(action -> actions.merge(
-                action.message(),
-                List.of(action),
-                (a, b) -> Stream.concat(a.stream(), b.stream()).toList()));
+        history.actions.forEach(action -> actions.computeIfAbsent(action.message(), any -> new ArrayList<>())
+                .add(action));
         if (tables != null) {
             tables.rows.forEach(row -> rows.put(row.message(), row));
             for (int row = 0; row < tables.effect.size(); row++) {
-                effects.merge(tables.effect.get(row), 1, Integer::sum);
+                int message = tables.effect.get(row);
+                effects.set(message, effects.get(message) + 1);
             }
         }
     }
@@ -87,7 +86,7 @@ final class Evidence {
     }
 
     int effects(int message) {
-        return effects.getOrDefault(message, 0);
+        return effects.get(message);
     }
 
     boolean isArchived(int message) {

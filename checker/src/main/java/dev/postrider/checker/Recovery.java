@@ -1,7 +1,9 @@
 package dev.postrider.checker;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** How long it took until all was well again after each kind of fault, and how long messages took on their way. */
 final class Recovery {
@@ -59,10 +61,17 @@ final class Recovery {
     private Longs redelivered(String kind) {
         List<Fault> faults = history.faults.stream()
                 .filter(fault -> fault.kind().equals(kind))
+                .sorted(Comparator.comparingLong(Fault::from))
+                .toList();
+        List<List<Integer>> ofWorkers = history.workers.stream()
+                .map(worker -> IntStream.range(0, faults.size())
+                        .filter(number -> worker.isMeant(faults.get(number).target()))
+                        .boxed()
+                        .toList())
                 .toList();
         Longs latest = new Longs(0);
         for (int row = 0; row < history.sendings.message.size(); row++) {
-            int fault = faultOf(faults, row);
+            int fault = faultOf(faults, ofWorkers.get(history.sendings.worker.get(row)), row);
             if (fault >= 0) {
                 long again = nextReceipt(
                         history.sendings.message.get(row), faults.get(fault).from());
@@ -75,20 +84,25 @@ final class Recovery {
     }
 
     /** The first fault of the worker after the sending, if the outcome did not come before it. */
-    private int faultOf(List<Fault> faults, int sending) {
+    private int faultOf(List<Fault> faults, List<Integer> ofWorker, int sending) {
         long sent = history.sendings.time.get(sending);
-        Worker worker = history.workers.get(history.sendings.worker.get(sending));
-        int first = -1;
-        for (int number = 0; number < faults.size(); number++) {
-            Fault fault = faults.get(number);
-            boolean later = fault.from() >= sent && fault.from() - sent < 2 * evidence.run.lease();
-            if (later
-                    && worker.isMeant(fault.target())
-                    && (first < 0 || faults.get(first).from() > fault.from())) {
-                first = number;
+        int low = 0;
+        int high = ofWorker.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (faults.get(ofWorker.get(middle)).from() < sent) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        return first >= 0 && !hasOutcome(sending, sent, faults.get(first).from()) ? first : -1;
+        if (low == ofWorker.size()) {
+            return -1;
+        }
+        int first = ofWorker.get(low);
+        long from = faults.get(first).from();
+        boolean soon = from - sent < 2 * evidence.run.lease();
+        return soon && !hasOutcome(sending, sent, from) ? first : -1;
     }
 
     private boolean hasOutcome(int sending, long begin, long end) {

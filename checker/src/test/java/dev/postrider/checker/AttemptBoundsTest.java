@@ -51,6 +51,23 @@ final class AttemptBoundsTest extends InvariantTest {
     }
 
     @Test
+    void parkedMessageHasItsAttemptsInItsRow() {
+        refused("a", 3).line("worker-w", "parked", "id=" + Story.id("a"), "reason=ATTEMPTS_EXHAUSTED");
+        story.row("a", "plain", "", "PARKED", 3, "ATTEMPTS_EXHAUSTED");
+        holds(1);
+        story.sql("UPDATE postrider_message SET attempts = 2");
+        isViolated(1, "was given up after 2 attempts");
+    }
+
+    @Test
+    void onlyAnOperatorSkips() {
+        story.written("a", "b").taken("w", "b").row("a", "ordered", "k", "DEAD", 0, "SKIPPED");
+        isViolated(1, "is said to have been skipped, and nobody did");
+        story.did("skip", "a");
+        holds(1);
+    }
+
+    @Test
     void rejectionThatNobodyMadeIsNoticed() {
         story.written("a").started("w").sending("w", "a", "1").taken("w", "a").buried("w", "a", "REJECTED", 1);
         isViolated(1, "the receiver did not reject it");

@@ -73,6 +73,12 @@ final class TokenSafetyTest extends InvariantTest {
     }
 
     @Test
+    void handlersOfADurableInboxSendNothing() {
+        story.written("a").started("v").acknowledged("v", "copy").sending("v", "a", "1").acknowledged("v", "a");
+        holds(1);
+    }
+
+    @Test
     void leaseIsNotLostWhileNothingHappens() {
         story.written("a").started("v").sending("v", "a", "1").lost("v", "a");
         isViolated(1, "lost while nothing was broken");

@@ -94,6 +94,22 @@ final class LaneHorizonTest {
     }
 
     @Test
+    void floorStaysBelowWhatIsInHandHoweverFarTheLaneIsRead() throws SQLException {
+        Site site = site();
+        long inHand = site.write(0);
+        assertThat(numbers(site.read())).containsExactly(0);
+        for (int round = 1; round < 12; round++) {
+            site.write(round);
+            assertThat(site.round()).containsExactly(round);
+            assertThat(site.floor()).isLessThan(inHand);
+        }
+        site.store.release(Set.of(site.lane));
+        site.take();
+
+        assertThat(numbers(site.read())).containsExactly(0);
+    }
+
+    @Test
     void firstMessageOfAFreshDatabaseIsReadAlthoughItsNodeCameEarlier() throws SQLException {
         Site site = site();
         for (int round = 0; round < 5; round++) {

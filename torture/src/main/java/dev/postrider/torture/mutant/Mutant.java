@@ -9,7 +9,7 @@ import java.util.List;
  * @param title what is different
  * @param wrong why that is a fault
  * @param shows how it would be noticed, and by what
- * @param caughtBy the suites, and tests of them, that fail with it: {@code Claiming#lostLeaseCannotAcknowledge}; may be empty
+ * @param caughtBy tests that fail with it, by contract or by class: {@code Claiming#lostLeaseCannotAcknowledge}; may be empty
  */
 public record Mutant(String name, String title, String wrong, String shows, List<String> caughtBy, List<Edit> edits) {
 

@@ -23,6 +23,12 @@ final class CaughtMutantsTest {
 
     private static final long SECONDS = 120;
 
+    /** Tests of the modules that were built before this one; they are in no jar. */
+    private static final String OTHER_TESTS = File.pathSeparator
+            + MutantsTest.REPOSITORY.resolve("core/target/test-classes")
+            + File.pathSeparator
+            + MutantsTest.REPOSITORY.resolve("testkit/target/test-classes");
+
     @TempDir
     Path directory;
 
@@ -49,11 +55,21 @@ final class CaughtMutantsTest {
         Mutants.in(MutantsTest.REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
         Ended ended = run(directory.resolve("classes") + File.pathSeparator, mutant.caughtBy());
         assertThat(ended.status()).as(ended.output()).isEqualTo(SuiteProgram.FAILED);
-        System.out.println(mutant.name() + " is caught: "
-                + ended.output().lines().findFirst().orElse(""));
+        assertThat(ended.output())
+                .as("a statement that the database does not understand is no mutant")
+                .doesNotContain("SQLState 42");
+        System.out.println(mutant.name() + " is caught: " + ended.failure());
     }
 
-    private record Ended(int status, String output) {}
+    private record Ended(int status, String output) {
+
+        String failure() {
+            return output.lines()
+                    .filter(line -> line.contains(" failed: "))
+                    .findFirst()
+                    .orElse("");
+        }
+    }
 
     private Ended run(String first, List<String> tests) throws IOException, InterruptedException {
         Database database = Databases.assumeStarted(Engine.POSTGRESQL_18).createDatabase("mutant");
@@ -67,7 +83,7 @@ final class CaughtMutantsTest {
                 "-D" + Suites.USER + "=" + database.user(),
                 "-D" + Suites.PASSWORD + "=" + database.password(),
                 "-cp",
-                first + System.getProperty("java.class.path"),
+                first + System.getProperty("java.class.path") + OTHER_TESTS,
                 SuiteProgram.class.getName()));
         command.addAll(tests);
         Path output = directory.resolve("output");

@@ -13,9 +13,10 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 /** Runs tests of suites in a process of its own: {@code Claiming#lostLeaseCannotAcknowledge …}. Ends with 0 if all of them passed. */
 final class SuiteProgram {
 
-    /** Neither is what Java itself ends with. */
+    /** A test that was run has failed; not what Java itself ends with. */
     static final int FAILED = 17;
 
+    /** Not all of them were run, which says nothing. */
     static final int NOT_RUN = 18;
 
     private SuiteProgram() {}
@@ -31,12 +32,14 @@ final class SuiteProgram {
                 .forEach(failure -> System.out.println(
                         failure.getTestIdentifier().getDisplayName() + " failed: " + failure.getException()));
         boolean all = summary.getTestsStartedCount() == tests.length && summary.getTestsAbortedCount() == 0;
+        int status = all ? (summary.getTestsFailedCount() > 0 ? FAILED : 0) : NOT_RUN;
         // Threads of a node that a failed test left behind must not keep the process.
-        Runtime.getRuntime().halt(summary.getTotalFailureCount() > 0 ? FAILED : all ? 0 : NOT_RUN);
+        Runtime.getRuntime().halt(status);
     }
 
     private static MethodSelector selector(String test) {
         String[] parts = test.split("#");
-        return selectMethod(Suites.class.getName() + "$" + parts[0], parts[1]);
+        String suite = parts[0].contains(".") ? parts[0] : Suites.class.getName() + "$" + parts[0];
+        return selectMethod(suite, parts[1]);
     }
 }
