@@ -86,7 +86,8 @@ final class AttemptBounds implements Invariant {
         }
         if (reason.equals("SKIPPED")) {
             findings.require(
-                    evidence.history.actions.stream().anyMatch(action -> action.name().equals("skip")),
+                    evidence.history.actions.stream()
+                            .anyMatch(action -> action.name().equals("skip")),
                     () -> describe(evidence, message) + " is said to have been skipped, and nobody did");
             return;
         }

@@ -74,7 +74,11 @@ final class TokenSafetyTest extends InvariantTest {
 
     @Test
     void handlersOfADurableInboxSendNothing() {
-        story.written("a").started("v").acknowledged("v", "copy").sending("v", "a", "1").acknowledged("v", "a");
+        story.written("a")
+                .started("v")
+                .acknowledged("v", "copy")
+                .sending("v", "a", "1")
+                .acknowledged("v", "a");
         holds(1);
     }
 
