@@ -8,8 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** A short torture in which every fault there is comes up at least once. The evidence stays in the build directory. */
+/**
+ * A short torture in which every fault there is comes up at least once. The evidence stays in the build directory. Asked for by
+ * {@code -Dpostrider.torture=true}: it takes some minutes and both processors.
+ */
+@EnabledIfSystemProperty(
+        named = "postrider.torture",
+        matches = "true",
+        disabledReason = "takes minutes: run it with -Dpostrider.torture=true, or ./postrider torture")
 final class TortureTest {
 
     private static final long SEED = 20_261_116;
