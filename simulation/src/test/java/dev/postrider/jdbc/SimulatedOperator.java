@@ -118,7 +118,7 @@ public final class SimulatedOperator {
                 boolean ends = doing.equals("skip") || doing.equals("discard");
                 change.to(newest);
                 if (doing.equals("discard")) {
-                    transaction.onCommit.add(() -> database.discarded().add(newest.id()));
+                    transaction.onCommit.add(() -> database.discarded(newest.id()));
                 }
                 if (ends) {
                     promote(transaction, newest);
