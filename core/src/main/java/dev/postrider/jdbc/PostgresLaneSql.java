@@ -97,7 +97,7 @@ final class PostgresLaneSql {
             ), free AS MATERIALIZED (
                 SELECT ctid AS place FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM suspect)) FOR UPDATE SKIP LOCKED
             )
-            UPDATE {message} AS m SET crashes = least(m.crashes + 1, 2)
+            UPDATE {message} AS m SET crashes = greatest(m.crashes, least(m.crashes + 1, 2))
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
             """;
 

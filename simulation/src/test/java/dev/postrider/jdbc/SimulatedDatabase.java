@@ -523,6 +523,12 @@ public final class SimulatedDatabase {
         return effects;
     }
 
+    /** An operator removed it, in the commit that is under way. */
+    void discarded(UUID id) {
+        discarded.add(id);
+        current.undo.add(0, () -> discarded.remove(id));
+    }
+
     /** Messages that an operator removed. */
     public Set<UUID> discarded() {
         return discarded;

@@ -349,7 +349,7 @@ class SimulatedLanes extends LaneStatements {
         for (Row suspect : suspects) {
             Row row = database.tryLockRow(transaction, suspect.seq, newest -> true);
             if (row != null) {
-                row.crashes = Math.min(row.crashes + 1, 2);
+                row.crashes = Math.max(row.crashes, Math.min(row.crashes + 1, 2));
                 database.update(row);
             }
         }

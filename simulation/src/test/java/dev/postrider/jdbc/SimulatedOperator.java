@@ -79,10 +79,7 @@ public final class SimulatedOperator {
     }
 
     private Optional<UUID> discard(Row row) throws SQLException {
-        return change(row, false, "discard", parked -> parked.state.equals("PARKED"), parked -> {
-            database.discarded().add(parked.id());
-            database.delete(parked);
-        });
+        return change(row, false, "discard", parked -> parked.state.equals("PARKED"), database::delete);
     }
 
     @FunctionalInterface
@@ -120,6 +117,9 @@ public final class SimulatedOperator {
                 }
                 boolean ends = doing.equals("skip") || doing.equals("discard");
                 change.to(newest);
+                if (doing.equals("discard")) {
+                    transaction.onCommit.add(() -> database.discarded(newest.id()));
+                }
                 if (ends) {
                     promote(transaction, newest);
                 }

@@ -296,7 +296,7 @@ final class World {
 
     private void troubleDatabase() {
         while (!calm && misfortune.databaseSuffers()) {
-            conductor.pass(chance.between(500, 8_000) * 1_000_000);
+            conductor.pass(chance.between(500, misfortune.databaseFailsOver() ? 2_500 : 8_000) * 1_000_000);
             if (calm) {
                 return;
             }
