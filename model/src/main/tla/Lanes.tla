@@ -68,7 +68,7 @@ Names == {"outcome without the lane lock", "held keys not loaded", "floor above 
           "horizon from the newest number", "floor kept over a database crash", "acknowledge by number", "joins out of order",
           "number before the transaction", "reads what is not committed", "reads on from the last row",
           "read forgets what was put back", "sends while a message is put back", "promotes nobody",
-          "sends without a look at the clock"}
+          "sends without a look at the clock", "number of a lost answer passed over"}
 AllEvents == {"commits in any order", "rollback", "database crash", "failover", "failure", "rejection", "parking", "operator",
               "slow read", "slow answer", "lost answer", "crash", "put back", "expiry"}
 ASSUME Bugs \subseteq Names
@@ -541,8 +541,9 @@ SettledOne(n, whole, i) ==
         held == IF m \in n.waiting /\ o.kind \in {"delivered", "buried"} /\ written
                 THEN keyHeld \/ JoiningAfter(whole, i) ELSE n.lines[k].held IN
     IF o.kind = "released" THEN [PutBack(n, m) EXCEPT !.back = IF n.look.kind = "none" THEN @ ELSE @ \cup {k}]
-    ELSE IF written THEN [n EXCEPT !.inOrder = @ \ {m}, !.waiting = @ \ {m}, !.lines[k].held = held]
-    ELSE PutBack(n, m)
+    ELSE IF o.phase = "met" \/ (written /\ Has("number of a lost answer passed over"))
+    THEN [n EXCEPT !.inOrder = @ \ {m}, !.waiting = @ \ {m}, !.lines[k].held = held]
+    ELSE [PutBack(n, m) EXCEPT !.lines[k].held = held]
 
 RECURSIVE Settled(_, _, _)
 Settled(n, whole, i) == IF i > Len(whole.batch) THEN [n EXCEPT !.batch = <<>>] ELSE Settled(SettledOne(n, whole, i), whole, i + 1)

@@ -637,13 +637,15 @@ final class JdbcLaneStore implements LaneStore {
             cursor.putBack(claim.seq());
             return new Settlement.Settled(claim);
         }
-        if (keyHeld != null || unanswered.wasSent(outcome)) {
+        if (keyHeld != null) {
             cursor.finished(claim.seq());
-            return new Settlement.Settled(claim, keyHeld == null || keyHeld);
+            return new Settlement.Settled(claim, keyHeld);
         }
         // The lane is ours, and the message is no longer there; whatever has its number now was left out by every look.
         cursor.putBack(claim.seq());
-        return new Settlement.LeaseLost(claim, true);
+        return unanswered.wasSent(outcome)
+                ? new Settlement.Settled(claim, true)
+                : new Settlement.LeaseLost(claim, true);
     }
 
     private int topicId(TopicName name) {

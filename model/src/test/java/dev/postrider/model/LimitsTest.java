@@ -9,11 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class LimitsTest {
 
     @ParameterizedTest
-    @CsvSource({
-        "Lanes-limit-failover, StartIsBelow",
-        "Lanes-limit-rejection, AcceptedInOrder",
-        "Commands-limit-throw, OneEffect"
-    })
+    @CsvSource({"Lanes-limit-rejection, AcceptedInOrder", "Commands-limit-throw, OneEffect"})
     void promiseIsNotKept(String name, String property) {
         Finding finding = Tlc.look(new Slice(name), "", property);
 

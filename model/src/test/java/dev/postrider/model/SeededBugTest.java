@@ -46,6 +46,7 @@ final class SeededBugTest {
             new Seed("Lanes-keys", "sends while a message is put back", "OrderOfKeys"),
             new Seed("Lanes-crash", "floor kept over a database crash", "StartIsBelow"),
             new Seed("Lanes-failover", "acknowledge by number", "NoLoss"),
+            new Seed("Lanes-lost", "number of a lost answer passed over", "StartIsBelow"),
             new Seed("Leases-safe", "ack without token", "TokenSafety"),
             new Seed("Leases-safe", "nack unguarded", "Legal"),
             new Seed("Leases-safe", "sweep by id only", "Legal"),

@@ -156,6 +156,30 @@ final class CutLaneTest {
         }
     }
 
+    /** As after a failover that lost the first message: the next one has its number, and every look has left that out. */
+    @OnAllServers
+    void whatHasTheNumberOfAnOutcomeWhoseAnswerWasLostIsRead(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            write(ledger, "a", 0);
+            List<LaneClaim> old = read(store, lane);
+            loseSettle(engine, store, proxy, delivered(old));
+            write(ledger, "a", 1);
+            site.execute(
+                    "UPDATE postrider_message SET seq = " + old.get(0).claim().seq());
+            assertThat(read(store, lane)).as("the number is in hand").isEmpty();
+            store.renew(Set.of(lane), LEASE);
+            assertThat(read(store, lane)).as("and the start goes past it").isEmpty();
+
+            assertThat(store.settle(delivered(old))).noneMatch(Settlement::isLost);
+
+            assertThat(numbers(read(store, lane))).containsExactly(1);
+        }
+    }
+
     @OnAllServers
     void lostAnswerOfTheEndOfAHeadLetsTheKeyGoOn(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
