@@ -60,6 +60,7 @@ final class Child {
                 "-XX:TieredStopAtLevel=1",
                 "-Xshare:auto",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
+        command.addAll(SharedClasses.used(assignment.directory()));
         command.addAll(start.options());
         command.addAll(List.of("-cp", classPath(start.first()), start.program().getName()));
         command.addAll(assignment.toArguments());

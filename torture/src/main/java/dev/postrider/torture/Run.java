@@ -20,6 +20,15 @@ final class Run {
     private static final double BY_WORKERS = 0.1;
 
     private static final long LOOK_MILLIS = 250;
+
+    /** Counting what waits costs the database something, more the longer a snapshot is held. */
+    private static final int LOOKS_PER_COUNT = 4;
+
+    /** How much may wait before less is written: so much, or what is written in so many seconds. */
+    private static final double MOST_WAITING = 2000;
+
+    private static final double WAITING_SECONDS = 5;
+
     private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
 
     /** How long messages may go on being scheduled for later: all of them are due before anybody waits for the end. */
@@ -89,7 +98,7 @@ final class Run {
         Progress progress = new Progress(site, nemesis, live);
         long start = System.nanoTime();
         boolean scheduling = true;
-        while (true) {
+        for (int looks = 0; true; looks++) {
             double gone = (System.nanoTime() - start) / 1e9;
             long count = committed.count(site.processes());
             if (gone > arguments.seconds() && (count >= arguments.messages() || gone > arguments.seconds() * 1.5)) {
@@ -104,18 +113,24 @@ final class Run {
                 site.producers().forEach(slot -> slot.tell("unscheduled"));
             }
             revive(site);
-            look(site);
+            if (looks % LOOKS_PER_COUNT == 0) {
+                look(site);
+            }
             progress.show(gone, count, backlog, "");
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
         rate(site, 0);
     }
 
-    /** As fast as is needed to be done in time, but not so fast that deliveries do not keep up. */
+    /**
+     * As fast as is needed to be done in time, but not so fast that deliveries do not keep up: on a machine that has more to do than it
+     * can, a worker is killed before it has got to work.
+     */
     private void pace(Site site, long committed, double gone) {
         double left = Math.max(1, arguments.seconds() * 0.97 - gone);
-        long most = Math.max(2000, arguments.messages() / 25);
-        rate(site, backlog > most ? 0 : Math.max(0, (arguments.messages() - committed) / left));
+        double wanted = Math.max(0, (arguments.messages() - committed) / left);
+        double most = Math.max(MOST_WAITING, WAITING_SECONDS * arguments.messages() / arguments.seconds());
+        rate(site, wanted * Math.max(0, Math.min(1, 2 - 2 * backlog / most)));
     }
 
     private static void rate(Site site, double perSecond) {

@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -33,6 +34,7 @@ final class Site implements AutoCloseable {
 
     private static final int PRODUCERS = 2;
     private static final int CALLERS = 2;
+    private static final Duration SHARE_LIMIT = Duration.ofSeconds(60);
 
     private final Path directory;
     private final @Nullable Path mutant;
@@ -126,6 +128,7 @@ final class Site implements AutoCloseable {
 
     /** Starts all processes and waits until they are at work. Workers come first: they declare what the others use. */
     void begin() throws InterruptedException {
+        share();
         workers.forEach(Slot::start);
         for (Slot worker : workers) {
             worker.awaitReady();
@@ -136,6 +139,14 @@ final class Site implements AutoCloseable {
         for (Slot slot : all()) {
             slot.awaitReady();
         }
+    }
+
+    /** A worker comes and leaves again, for the classes that it leaves to the others. */
+    private void share() throws InterruptedException {
+        Slot first = workers.get(0);
+        first.start(new Child.Start(WorkerProgram.class, mutant, Map.of(), SharedClasses.written(directory)));
+        first.awaitReady();
+        first.current().stop(SHARE_LIMIT);
     }
 
     /** One more worker for a while, behind the proxy of another. */
