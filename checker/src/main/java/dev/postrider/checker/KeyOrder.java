@@ -75,10 +75,13 @@ final class KeyOrder implements Invariant {
         }
     }
 
-    /** The delivery of a message that must have come before those behind it. */
+    /** The delivery of a message that must have come before those behind it; -1 if they need not have waited for any. */
     private static int needed(Evidence evidence, int message) {
         History history = evidence.history;
         int first = evidence.receipts().row(message, 0);
+        if (wasGivenUpBefore(evidence, message, history.receipts.time.get(first))) {
+            return -1;
+        }
         String topic = history.names.get(history.intents.topic.get(evidence.written(message)));
         boolean givenUp =
                 evidence.has(message, Outcomes.Kind.BURIED) || evidence.was(message, "skip", "discard", "replay");
@@ -90,6 +93,17 @@ final class KeyOrder implements Invariant {
                 .filter(row -> history.receipts.result(row) == Result.OK || history.receipts.result(row) == Result.SLOW)
                 .findFirst()
                 .orElse(first);
+    }
+
+    /** Given up before it came for the first time, by an operator or by a worker, and replayed later. */
+    private static boolean wasGivenUpBefore(Evidence evidence, int message, long time) {
+        History history = evidence.history;
+        return evidence.actions(message).stream()
+                        .anyMatch(action -> action.name().equals("skip") && action.time() < time)
+                || evidence.outcomes()
+                        .rows(message)
+                        .anyMatch(row -> history.outcomes.kind(row) == Outcomes.Kind.BURIED
+                                && history.outcomes.time.get(row) < time);
     }
 
     private static String describe(History history, int message) {

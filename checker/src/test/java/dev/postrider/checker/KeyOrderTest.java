@@ -62,6 +62,22 @@ final class KeyOrderTest extends InvariantTest {
     }
 
     @Test
+    void oneThatWasSkippedBeforeItCameAtAllIsNotWaitedFor() {
+        story.inOrder("k", "a1", "a2")
+                .did("skip", "a1")
+                .takenInOrder("w", "a2")
+                .did("replay", "a1")
+                .takenInOrder("w", "a1");
+        holds(2);
+    }
+
+    @Test
+    void oneThatWasSkippedOnlyAfterItWasOvertakenIsWaitedFor() {
+        story.inOrder("k", "a1", "a2").takenInOrder("w", "a2", "a1").did("skip", "a1");
+        isViolated(1, "came before");
+    }
+
+    @Test
     void deadOneIsNotWaitedFor() {
         story.inOrder("k", "a1", "a2")
                 .row("a1", "ordered", "k", "DEAD", 1, "WORKER_LOST")
