@@ -93,16 +93,23 @@ final class Sequencer {
         return (int) lanes.values().stream().filter(queue -> !queue.leaving).count();
     }
 
-    /** Keeps so many and lets the others run dry; or takes back what it was letting go. */
+    /**
+     * Keeps so many; or takes back what it was letting go. What waits its turn in the others is put back, so that they can go when what was
+     * sent has ended: much of one key would keep the other keys of its lane waiting.
+     */
     synchronized void keep(int most) {
         int kept = 0;
         for (LaneQueue queue : lanes.values()) {
-            queue.leaving = kept >= most;
+            boolean leaving = kept >= most;
+            if (leaving && !queue.leaving) {
+                putBack(queue);
+            }
+            queue.leaving = leaving;
             kept++;
         }
     }
 
-    /** Those that were to be let go and have run dry. They are no longer this node's to read from. */
+    /** Those that were to be let go and of which nothing is in hand. They are no longer this node's to read from. */
     synchronized List<Lane> takeDry() {
         List<Lane> dry = new ArrayList<>();
         lanes.values().removeIf(queue -> {
@@ -134,9 +141,13 @@ final class Sequencer {
             queue.tenure.lose();
             queue.gone = true;
             lanes.remove(lane.number());
-            queue.lines().forEach(this::release);
-            releaseUnsent(held -> held.claim().lease().equals(lane.lease()));
+            putBack(queue);
         }
+    }
+
+    private void putBack(LaneQueue queue) {
+        queue.lines().forEach(this::release);
+        releaseUnsent(held -> held.claim().lease().equals(queue.lane.lease()));
     }
 
     private void releaseUnsent(Predicate<Held> which) {
@@ -228,7 +239,7 @@ final class Sequencer {
         held.line = line;
         line.inHand++;
         queue.inHand++;
-        if (closed || line.returning > 0) {
+        if (closed || queue.leaving || line.returning > 0) {
             line.returning++;
             release(held);
         } else if (place == LaneClaim.Place.IN_ORDER && line.held) {
@@ -425,8 +436,7 @@ final class Sequencer {
 
     /** What waits its turn is put back. The lanes are free to go to another node then. */
     synchronized void putBack() {
-        lanes.values().forEach(queue -> queue.lines().forEach(this::release));
-        releaseUnsent(held -> true);
+        lanes.values().forEach(this::putBack);
     }
 
     /** Null when its lane is not held any more. */

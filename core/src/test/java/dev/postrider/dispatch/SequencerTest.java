@@ -379,6 +379,22 @@ final class SequencerTest {
     }
 
     @Test
+    void laneThatIsGivenUpWaitsOnlyForWhatWasSent() {
+        Lane lane = rig.take();
+        LaneClaim sent = rig.next(lane, "a");
+        rig.offer(sent, rig.next(lane, "a"), rig.next(lane, "a"));
+
+        rig.sequencer.keep(0);
+        rig.offer(rig.next(lane, "b"));
+        rig.deliver(sent);
+        rig.write();
+
+        assertThat(rig.sent()).as("nothing more was begun").containsExactly("1");
+        assertThat(rig.written).filteredOn(Outcome.Released.class::isInstance).hasSize(3);
+        assertThat(rig.sequencer.takeDry()).containsExactly(lane);
+    }
+
+    @Test
     void laneThatWasToBeGivenUpIsKeptWhenTheShareGrowsInTime() {
         Lane lane = rig.take();
         rig.offer(rig.next(lane, "a"));
