@@ -29,6 +29,27 @@ final class LostHolderTest {
     @ParameterizedTest
     @EnumSource
     void messagesOfAHolderThatIsLostBeforeItsFirstRenewalAreSuspected(Engine engine) throws SQLException {
+        DataSource dataSource = database(engine);
+        assertThat(readBy(dataSource, "first")).isZero();
+        loseHolder(dataSource);
+
+        assertThat(readBy(dataSource, "second")).isEqualTo(1);
+    }
+
+    /** What was delivered alone and took its node with it has a higher count than a mere suspect. */
+    @ParameterizedTest
+    @EnumSource
+    void messageThatIsConvictedIsNoMereSuspectAfterAnotherHolderIsLost(Engine engine) throws SQLException {
+        DataSource dataSource = database(engine);
+        assertThat(readBy(dataSource, "first")).isZero();
+        execute(dataSource, "UPDATE postrider_message SET crashes = 4");
+        loseHolder(dataSource);
+
+        assertThat(readBy(dataSource, "second")).isEqualTo(4);
+    }
+
+    /** With one message in the only lane of its only topic. */
+    private static DataSource database(Engine engine) {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("lost").dataSource();
         try (Postrider postrider = Postrider.on(dataSource)
@@ -37,13 +58,18 @@ final class LostHolderTest {
             postrider.migrate();
             postrider.inTransaction(work ->
                     work.stage(Message.to("ledger").type("x").key("a").text("1").build()));
-            assertThat(readBy(dataSource, "first")).isZero();
-            try (Connection connection = dataSource.getConnection();
-                    Statement statement = connection.createStatement()) {
-                statement.executeUpdate("UPDATE postrider_lane SET until = '2020-01-01 00:00:00'");
-            }
+        }
+        return dataSource;
+    }
 
-            assertThat(readBy(dataSource, "second")).isEqualTo(1);
+    private static void loseHolder(DataSource dataSource) throws SQLException {
+        execute(dataSource, "UPDATE postrider_lane SET until = '2020-01-01 00:00:00'");
+    }
+
+    private static void execute(DataSource dataSource, String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate(sql);
         }
     }
 
