@@ -18,18 +18,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
-import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A message that kills its node does so at once, before anything is renewed. In this package to get at the store. */
+@ParameterizedClass(name = "{0}")
+@EnumSource(Engine.class)
 final class LostHolderTest {
 
     private static final TopicName TOPIC = TopicName.of("ledger");
 
-    @ParameterizedTest
-    @EnumSource
-    void messagesOfAHolderThatIsLostBeforeItsFirstRenewalAreSuspected(Engine engine) throws SQLException {
-        DataSource dataSource = database(engine);
+    private final Engine engine;
+
+    LostHolderTest(Engine engine) {
+        this.engine = engine;
+    }
+
+    @Test
+    void messagesOfAHolderThatIsLostBeforeItsFirstRenewalAreSuspected() throws SQLException {
+        DataSource dataSource = database();
         assertThat(readBy(dataSource, "first")).isZero();
         loseHolder(dataSource);
 
@@ -37,10 +45,9 @@ final class LostHolderTest {
     }
 
     /** What was delivered alone and took its node with it has a higher count than a mere suspect. */
-    @ParameterizedTest
-    @EnumSource
-    void messageThatIsConvictedIsNoMereSuspectAfterAnotherHolderIsLost(Engine engine) throws SQLException {
-        DataSource dataSource = database(engine);
+    @Test
+    void messageThatIsConvictedIsNoMereSuspectAfterAnotherHolderIsLost() throws SQLException {
+        DataSource dataSource = database();
         assertThat(readBy(dataSource, "first")).isZero();
         execute(dataSource, "UPDATE postrider_message SET crashes = 4");
         loseHolder(dataSource);
@@ -49,7 +56,7 @@ final class LostHolderTest {
     }
 
     /** With one message in the only lane of its only topic. */
-    private static DataSource database(Engine engine) {
+    private DataSource database() {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("lost").dataSource();
         try (Postrider postrider = Postrider.on(dataSource)

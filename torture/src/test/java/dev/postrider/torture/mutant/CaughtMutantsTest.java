@@ -22,6 +22,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,10 +38,18 @@ final class CaughtMutantsTest {
     private static final NavigableMap<String, String> CAUGHT = new ConcurrentSkipListMap<>();
 
     @TempDir
-    Path directory;
+    static Path made;
 
     static List<Mutant> mutants() {
         return MutantsTest.mutants();
+    }
+
+    /** As many at a time as there are processors: compiling them takes longer than running their tests. */
+    @BeforeAll
+    static void makeAll() {
+        Mutants mutants = Mutants.in(MutantsTest.REPOSITORY);
+        String classPath = System.getProperty("java.class.path");
+        mutants.all().parallelStream().forEach(mutant -> mutants.make(mutant, made.resolve(mutant.name()), classPath));
     }
 
     @AfterAll
@@ -52,7 +61,7 @@ final class CaughtMutantsTest {
     }
 
     @Test
-    void allPassWithoutAMutant() throws Exception {
+    void allPassWithoutAMutant(@TempDir Path nothing) throws Exception {
         Map<Engine, Set<String>> tests = mutants().stream()
                 .collect(groupingBy(
                         Mutant::engine,
@@ -60,7 +69,7 @@ final class CaughtMutantsTest {
                         flatMapping(mutant -> mutant.caughtBy().stream(), toCollection(LinkedHashSet::new))));
         for (Map.Entry<Engine, Set<String>> each : tests.entrySet()) {
             Databases.assumeStarted(each.getKey());
-            assertThat(failures(directory, each.getKey(), List.copyOf(each.getValue())))
+            assertThat(failures(nothing, each.getKey(), List.copyOf(each.getValue())))
                     .isEmpty();
         }
     }
@@ -68,10 +77,10 @@ final class CaughtMutantsTest {
     @ParameterizedTest
     @MethodSource("mutants")
     void failsWithTheMutant(Mutant mutant) throws Exception {
-        Mutants.in(MutantsTest.REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
+        Path classes = made.resolve(mutant.name()).resolve("classes");
         Databases.assumeStarted(mutant.engine());
         long begun = System.nanoTime();
-        List<String> failures = failures(directory.resolve("classes"), mutant.engine(), mutant.caughtBy());
+        List<String> failures = failures(classes, mutant.engine(), mutant.caughtBy());
         double seconds = (System.nanoTime() - begun) / 1e9;
         assertThat(failures)
                 .isNotEmpty()
