@@ -2,6 +2,7 @@ package dev.postrider.torture.mutant;
 
 import static java.util.stream.Collectors.flatMapping;
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -96,11 +97,15 @@ final class CaughtMutantsTest {
     }
 
     private static String line(Mutant mutant, double seconds) {
-        String tests = mutant.caughtBy().stream()
-                .map(test -> "`" + test.substring(test.lastIndexOf('.', test.indexOf('#')) + 1) + "`")
-                .reduce((one, other) -> one + ", " + other)
-                .orElse("");
+        String tests =
+                mutant.caughtBy().stream().map(test -> "`" + shown(test) + "`").collect(joining(", "));
         return String.format(Locale.ROOT, "| `%s` | %s | %s | %.1f |%n", mutant.name(), mutant.wrong(), tests, seconds);
+    }
+
+    /** Suites that are named without their package are contracts. */
+    private static String shown(String test) {
+        int dot = test.lastIndexOf('.');
+        return dot < 0 ? test.replace("#", "Contract#") : test.substring(dot + 1);
     }
 
     /** A run that does not end is left behind, in a thread that keeps nobody. */

@@ -99,14 +99,24 @@ final class MutantsTest {
     void neighboursThatHaveAConstantInsideAreCompiledToo() throws Exception {
         Mutants mutants = repository(
                 "package a; public class One { static final String TEXT = \"right\"; }", change("right", "wrong"));
-        Files.writeString(
-                directory.resolve("core/src/main/java/a/Two.java"),
-                "package a; public class Two { public static String text() { return One.TEXT; } }");
+        source("Two", "static final String TEXT = One.TEXT + \"!\";");
+        source("Three", "public static String text() { return Two.TEXT; }");
+        source("Stranger", "int one;");
+
         mutants.make(mutants.get("one"), directory.resolve("out"), "");
-        try (var loader = new URLClassLoader(
-                new URL[] {directory.resolve("out/classes/").toUri().toURL()}, null)) {
-            assertThat(loader.loadClass("a.Two").getMethod("text").invoke(null)).isEqualTo("wrong");
+
+        Path classes = directory.resolve("out/classes");
+        try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, null)) {
+            assertThat(loader.loadClass("a.Three").getMethod("text").invoke(null))
+                    .isEqualTo("wrong!");
         }
+        assertThat(classes.resolve("a/Stranger.class")).doesNotExist();
+    }
+
+    private void source(String name, String body) throws IOException {
+        Files.writeString(
+                directory.resolve("core/src/main/java/a/" + name + ".java"),
+                "package a; public class " + name + " { " + body + " }");
     }
 
     @Test
