@@ -29,7 +29,7 @@ final class Neighbours {
     static List<Path> of(Set<Path> changed) throws IOException {
         Neighbours neighbours = new Neighbours();
         for (Path source : changed) {
-            neighbours.read(source.getParent(), changed);
+            neighbours.read(source.resolveSibling(""), changed);
         }
         changed.forEach(neighbours::find);
         return List.copyOf(neighbours.found);
