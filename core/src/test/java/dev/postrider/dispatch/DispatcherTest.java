@@ -37,7 +37,8 @@ final class DispatcherTest {
     private static final EventListener NOBODY = event -> {};
 
     private final FakeStore store = new FakeStore();
-    private final Stores stores = new Stores(store, new FakeLanes(), store, new FakeHandling());
+    private final FakeLanes lanes = new FakeLanes();
+    private final Stores stores = new Stores(store, lanes, store, new FakeHandling());
     private final CompletableFuture<Dispatcher> opened = new CompletableFuture<>();
 
     @AfterEach
@@ -154,6 +155,29 @@ final class DispatcherTest {
         assertEnds(dispatcher);
 
         assertThat(dispatcher.inFlight()).as("left to its lease").isEqualTo(1);
+    }
+
+    @Test
+    void stopEndsWhileTheLaneKeeperWaitsForTheDatabase() throws Exception {
+        CompletableFuture<Void> waits = new CompletableFuture<>();
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        lanes.onAnnounce = () -> {
+            waits.complete(null);
+            answer.join();
+        };
+        Dispatcher dispatcher = open(Topic.named("orders")
+                .ordered()
+                .deliver((DeliveryHandler) delivery -> {})
+                .build());
+        dispatcher.start();
+        waits.get(10, TimeUnit.SECONDS);
+
+        try {
+            assertEnds(dispatcher);
+            assertThat(lanes.left).as("its lanes run out").isEmpty();
+        } finally {
+            answer.complete(null);
+        }
     }
 
     @Test

@@ -33,6 +33,7 @@ final class FakeLanes implements LaneStore {
     final List<Node> left = new CopyOnWriteArrayList<>();
 
     volatile int nodes = 1;
+    volatile Runnable onAnnounce = () -> {};
     volatile Set<Lane> lost = Set.of();
     volatile List<LaneClaim> next = List.of();
     volatile List<LaneClaim> timed = List.of();
@@ -41,6 +42,7 @@ final class FakeLanes implements LaneStore {
 
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
+        onAnnounce.run();
         Map<TopicName, Integer> alive = new HashMap<>();
         node.topics().forEach(topic -> alive.put(topic, nodes));
         return alive;

@@ -441,7 +441,7 @@ public abstract class DurableInboxContract extends LaneFixture {
                             + (product().equals("PostgreSQL") ? "FOR KEY SHARE" : "LOCK IN SHARE MODE"));
             CompletableFuture<Integer> retired =
                     CompletableFuture.supplyAsync(() -> node.admin().retire(consumer, "old", "ann"));
-            awaitLockWait();
+            awaitLockWait(retired);
             assertThat(retired).isNotDone();
             receiving.commit();
             assertThat(retired.get(20, TimeUnit.SECONDS)).isZero();

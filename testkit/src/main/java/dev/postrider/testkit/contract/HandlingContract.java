@@ -386,7 +386,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(numbers(again)).containsExactly(1, 2);
         CompletableFuture<List<Handled>> quick = CompletableFuture.supplyAsync(
                 () -> handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)));
-        awaitLockWait();
+        awaitLockWait(quick);
         go.countDown();
 
         assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.DONE);

@@ -371,7 +371,7 @@ public abstract class LaneContract extends LaneFixture {
         try (Connection takeover = transaction()) {
             lockLane(takeover);
             late = CompletableFuture.supplyAsync(() -> lost.deliver(claims));
-            awaitLockWait();
+            awaitLockWait(late);
             execute(takeover, "UPDATE postrider_lane SET owner = 'other', token = " + anotherToken() + ofLane());
             takeover.commit();
         }
@@ -437,7 +437,7 @@ public abstract class LaneContract extends LaneFixture {
         try (Connection operator = transaction()) {
             lockLane(operator);
             outcome = CompletableFuture.supplyAsync(() -> node.settle(delivered(head)));
-            awaitLockWait();
+            awaitLockWait(outcome);
             execute(
                     operator,
                     "DELETE FROM postrider_message WHERE seq = "

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -237,15 +238,15 @@ abstract class LaneFixture extends DatabaseContract {
         }
     }
 
-    /** Somebody waits for a lock in this database. */
-    final void awaitLockWait() throws Exception {
+    /** Somebody waits for a lock in this database: the one that is to end later. */
+    final void awaitLockWait(CompletableFuture<?> waiter) throws Exception {
         String waiting = product().equals("PostgreSQL")
                 ? "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
                 : "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-        eventually(
-                "somebody waits for a lock",
-                INNODB_LOOKS_AGAIN,
-                () -> !query(waiting).equals("0"));
+        eventually("somebody waits for a lock", INNODB_LOOKS_AGAIN, () -> {
+            assertThat(waiter).as("must wait for the lock").isNotDone();
+            return !query(waiting).equals("0");
+        });
     }
 
     final String anotherToken() throws SQLException {

@@ -11,6 +11,7 @@ import dev.postrider.message.Message;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Settlement;
+import dev.postrider.testkit.CommitHooks;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
@@ -61,6 +62,32 @@ final class InnoDbTest {
         }
         assertThat(number("SELECT COUNT(*) FROM business")).isZero();
         assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
+    }
+
+    /** At REPEATABLE READ, which is the default of the server, a claim would lock what comes after the last message. */
+    @Test
+    void producerDoesNotWaitForAClaimThatIsUnderWay() throws SQLException {
+        CommitHooks hooks = new CommitHooks(database.dataSource());
+        AtomicInteger written = new AtomicInteger();
+        try (Postrider postrider = migrated(hooks);
+                Connection producer = transaction(database.dataSource())) {
+            postrider.inTransaction(work -> work.stage(keyed()));
+            try (Statement statement = producer.createStatement()) {
+                statement.execute("SET SESSION innodb_lock_wait_timeout = 1");
+            }
+            hooks.beforeCommit(() -> {
+                postrider
+                        .outbox(producer)
+                        .enqueue(Message.to("t").type("x").text("y").build());
+                written.incrementAndGet();
+            });
+
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "w"))).hasSize(1);
+
+            assertThat(written).as("while the claim was not committed").hasPositiveValue();
+            hooks.clear();
+            producer.commit();
+        }
     }
 
     /** The deadlock took the mark with it; whatever the handler did after that must not be committed without it. */

@@ -1,5 +1,6 @@
 package dev.postrider.torture.mutant;
 
+import dev.postrider.testkit.database.Engine;
 import java.util.List;
 
 /**
@@ -9,9 +10,11 @@ import java.util.List;
  * @param title what is different
  * @param wrong why that is a fault
  * @param shows how it would be noticed, and by what
- * @param caughtBy tests that fail with it, by contract or by class: {@code Claiming#lostLeaseCannotAcknowledge}; may be empty
+ * @param caughtBy tests that fail with it, by contract or by class: {@code Claiming#lostLeaseCannotAcknowledge}
+ * @param engine the database that they are run on
  */
-public record Mutant(String name, String title, String wrong, String shows, List<String> caughtBy, List<Edit> edits) {
+public record Mutant(
+        String name, String title, String wrong, String shows, List<String> caughtBy, Engine engine, List<Edit> edits) {
 
     /**
      * One replacement.

@@ -1,5 +1,6 @@
 package dev.postrider.torture.mutant;
 
+import dev.postrider.testkit.database.Engine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.Map;
  * title: …
  * wrong: …
  * shows: …
+ * engine: mariadb
  * caught-by: Suite#test, Suite#test
  * file: core/src/main/java/…
  * --- find
@@ -25,7 +27,7 @@ import java.util.Map;
  * --- end
  * </pre>
  *
- * <p>There may be several changes, each in the file that was named last.
+ * <p>There may be several changes, each in the file that was named last. The engine is PostgreSQL if none is named.
  */
 final class MutantFile {
 
@@ -71,7 +73,7 @@ final class MutantFile {
                 throw new BadMutantException(name + " has a line that says nothing: " + line);
             }
         }
-        return new Mutant(name, value("title"), value("wrong"), value("shows"), caughtBy(), edits);
+        return new Mutant(name, value("title"), value("wrong"), value("shows"), caughtBy(), engine(), edits);
     }
 
     private Mutant.Edit edit() {
@@ -101,5 +103,15 @@ final class MutantFile {
                 .map(String::trim)
                 .filter(test -> !test.isEmpty())
                 .toList();
+    }
+
+    private Engine engine() {
+        String engine = value("engine");
+        return switch (engine) {
+            case "", "postgresql" -> Engine.POSTGRESQL_18;
+            case "mariadb" -> Engine.MARIADB_11_4;
+            case "mysql" -> Engine.MYSQL_8_0;
+            default -> throw new BadMutantException(name + " is for an unknown engine: " + engine);
+        };
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -101,7 +102,7 @@ public final class Mutants {
                     toCompile.add(copy);
                 }
             }
-            toCompile.addAll(neighbours(changed.keySet()));
+            toCompile.addAll(Neighbours.of(sources(changed.keySet())));
             compile(mutant, toCompile, classes, classPath);
         } catch (IOException e) {
             throw new BadMutantException("Cannot make " + mutant.name(), e);
@@ -135,22 +136,11 @@ public final class Mutants {
         }
     }
 
-    /** The whole package is compiled again: a statement is a constant, and the classes that use it have it inside them. */
-    private List<Path> neighbours(Set<String> changed) throws IOException {
-        Set<Path> packages = new LinkedHashSet<>();
-        changed.stream()
+    private Set<Path> sources(Set<String> changed) {
+        return changed.stream()
                 .filter(file -> file.endsWith(".java"))
-                .forEach(file -> packages.add(repository.resolve(file).getParent()));
-        Set<Path> without = new LinkedHashSet<>();
-        changed.forEach(file -> without.add(repository.resolve(file)));
-        List<Path> neighbours = new ArrayList<>();
-        for (Path place : packages) {
-            try (Stream<Path> files = Files.list(place)) {
-                files.filter(file -> file.toString().endsWith(".java") && !without.contains(file))
-                        .forEach(neighbours::add);
-            }
-        }
-        return neighbours;
+                .map(repository::resolve)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     private static void compile(Mutant mutant, List<Path> sources, Path classes, String classPath) throws IOException {

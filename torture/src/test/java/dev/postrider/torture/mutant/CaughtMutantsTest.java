@@ -1,103 +1,125 @@
 package dev.postrider.torture.mutant;
 
+import static java.util.stream.Collectors.flatMapping;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The tests that a mutant names fail with it, and pass without it. Each runs in a process and on a database of its own. */
+/** The tests that a mutant names fail with it, and pass without it. Each has classes and a database of its own. */
 final class CaughtMutantsTest {
 
     private static final long SECONDS = 120;
+    private static final Path TABLE = Path.of("target/mutants.md");
 
-    /** Tests of the modules that were built before this one; they are in no jar. */
-    private static final String OTHER_TESTS = File.pathSeparator
-            + MutantsTest.REPOSITORY.resolve("core/target/test-classes")
-            + File.pathSeparator
-            + MutantsTest.REPOSITORY.resolve("testkit/target/test-classes");
+    /** A line of the table for each that was caught, by its name. */
+    private static final NavigableMap<String, String> CAUGHT = new ConcurrentSkipListMap<>();
 
     @TempDir
-    Path directory;
+    static Path made;
 
     static List<Mutant> mutants() {
-        return MutantsTest.mutants().stream()
-                .filter(mutant -> !mutant.caughtBy().isEmpty())
-                .toList();
+        return MutantsTest.mutants();
+    }
+
+    /** As many at a time as there are processors: compiling them takes longer than running their tests. */
+    @BeforeAll
+    static void makeAll() {
+        Mutants mutants = Mutants.in(MutantsTest.REPOSITORY);
+        String classPath = System.getProperty("java.class.path");
+        mutants.all().parallelStream().forEach(mutant -> mutants.make(mutant, made.resolve(mutant.name()), classPath));
+    }
+
+    @AfterAll
+    static void writeTable() throws IOException {
+        Files.writeString(
+                TABLE,
+                "| mutant | what is wrong | caught by | seconds |\n|---|---|---|---|\n"
+                        + String.join("", CAUGHT.values()));
     }
 
     @Test
-    void allPassWithoutAMutant() throws Exception {
-        List<String> tests = mutants().stream()
-                .flatMap(mutant -> mutant.caughtBy().stream())
-                .distinct()
-                .toList();
-        assertThat(tests).hasSizeGreaterThan(5);
-        Ended ended = run("", tests);
-        assertThat(ended.status()).as(ended.output()).isZero();
+    void allPassWithoutAMutant(@TempDir Path nothing) throws Exception {
+        Map<Engine, Set<String>> tests = mutants().stream()
+                .collect(groupingBy(
+                        Mutant::engine,
+                        TreeMap::new,
+                        flatMapping(mutant -> mutant.caughtBy().stream(), toCollection(LinkedHashSet::new))));
+        for (Map.Entry<Engine, Set<String>> each : tests.entrySet()) {
+            Databases.assumeStarted(each.getKey());
+            assertThat(failures(nothing, each.getKey(), List.copyOf(each.getValue())))
+                    .isEmpty();
+        }
     }
 
     @ParameterizedTest
     @MethodSource("mutants")
     void failsWithTheMutant(Mutant mutant) throws Exception {
-        Mutants.in(MutantsTest.REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
-        Ended ended = run(directory.resolve("classes") + File.pathSeparator, mutant.caughtBy());
-        assertThat(ended.status()).as(ended.output()).isEqualTo(SuiteProgram.FAILED);
-        assertThat(ended.output())
+        Path classes = made.resolve(mutant.name()).resolve("classes");
+        Databases.assumeStarted(mutant.engine());
+        long begun = System.nanoTime();
+        List<String> failures = failures(classes, mutant.engine(), mutant.caughtBy());
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        assertThat(failures)
+                .isNotEmpty()
                 .as("a statement that the database does not understand is no mutant")
-                .doesNotContain("SQLState 42");
-        System.out.println(mutant.name() + " is caught: " + ended.failure());
+                .noneMatch(failure -> failure.contains("SQLState 42"));
+        CAUGHT.put(mutant.name(), line(mutant, seconds));
+        System.out.printf(
+                Locale.ROOT,
+                "%s is caught after %.1f s: %s%n",
+                mutant.name(),
+                seconds,
+                failures.get(0).lines().findFirst().orElse(""));
     }
 
-    private record Ended(int status, String output) {
-
-        String failure() {
-            return output.lines()
-                    .filter(line -> line.contains(" failed: "))
-                    .findFirst()
-                    .orElse("");
-        }
+    private static String line(Mutant mutant, double seconds) {
+        String tests =
+                mutant.caughtBy().stream().map(test -> "`" + shown(test) + "`").collect(joining(", "));
+        return String.format(Locale.ROOT, "| `%s` | %s | %s | %.1f |%n", mutant.name(), mutant.wrong(), tests, seconds);
     }
 
-    private Ended run(String first, List<String> tests) throws IOException, InterruptedException {
-        Database database = Databases.assumeStarted(Engine.POSTGRESQL_18).createDatabase("mutant");
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-                "-D" + Suites.URL + "=" + database.jdbcUrl(),
-                "-D" + Suites.USER + "=" + database.user(),
-                "-D" + Suites.PASSWORD + "=" + database.password(),
-                "-cp",
-                first + System.getProperty("java.class.path") + OTHER_TESTS,
-                SuiteProgram.class.getName()));
-        command.addAll(tests);
-        Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
-            String text = Files.readString(output, StandardCharsets.UTF_8);
-            assertThat(ended).as("ended within %s s: %s", SECONDS, text).isTrue();
-            return new Ended(process.exitValue(), text);
-        } finally {
-            process.destroyForcibly();
+    /** Suites that are named without their package are contracts. */
+    private static String shown(String test) {
+        int dot = test.lastIndexOf('.');
+        return dot < 0 ? test.replace("#", "Contract#") : test.substring(dot + 1);
+    }
+
+    /** A run that does not end is left behind, in a thread that keeps nobody. */
+    private static List<String> failures(Path mutant, Engine engine, List<String> tests) throws Exception {
+        try (MutantLoader loader = new MutantLoader(mutant)) {
+            @SuppressWarnings("unchecked")
+            BiFunction<Engine, List<String>, List<String>> suites = (BiFunction<Engine, List<String>, List<String>>)
+                    loader.loadClass(SuiteRun.class.getName()).getConstructor().newInstance();
+            FutureTask<List<String>> run = new FutureTask<>(() -> suites.apply(engine, tests));
+            Thread thread = new Thread(run, "mutant");
+            thread.setDaemon(true);
+            thread.setContextClassLoader(loader);
+            thread.start();
+            return run.get(SECONDS, TimeUnit.SECONDS);
         }
     }
 }

@@ -3,11 +3,13 @@ package dev.postrider.torture.mutant;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.testkit.database.Engine;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,11 +34,19 @@ final class MutantsTest {
 
     @ParameterizedTest
     @MethodSource("mutants")
-    void isNotStaleAndCompiles(Mutant mutant) throws IOException {
-        Mutants.in(REPOSITORY).make(mutant, directory, System.getProperty("java.class.path"));
-        try (var made = Files.walk(directory.resolve("classes"))) {
-            assertThat(made.filter(Files::isRegularFile)).isNotEmpty();
-        }
+    void isNotStaleAndNamesATest(Mutant mutant) {
+        assertThat(Mutants.in(REPOSITORY).apply(mutant)).isNotEmpty();
+        assertThat(mutant.caughtBy()).isNotEmpty();
+    }
+
+    @Test
+    void engineIsPostgresqlUnlessAnotherIsNamed() {
+        List<String> mutant = new ArrayList<>(List.of(change("a", "b")));
+        assertThat(MutantFile.read("x", mutant).engine()).isEqualTo(Engine.POSTGRESQL_18);
+        mutant.add("engine: mysql");
+        assertThat(MutantFile.read("x", mutant).engine()).isEqualTo(Engine.MYSQL_8_0);
+        mutant.add("engine: other");
+        assertThatThrownBy(() -> MutantFile.read("x", mutant)).hasMessage("x is for an unknown engine: other");
     }
 
     private Mutants repository(String source, String... mutant) throws IOException {
@@ -89,14 +99,24 @@ final class MutantsTest {
     void neighboursThatHaveAConstantInsideAreCompiledToo() throws Exception {
         Mutants mutants = repository(
                 "package a; public class One { static final String TEXT = \"right\"; }", change("right", "wrong"));
-        Files.writeString(
-                directory.resolve("core/src/main/java/a/Two.java"),
-                "package a; public class Two { public static String text() { return One.TEXT; } }");
+        source("Two", "static final String TEXT = One.TEXT + \"!\";");
+        source("Three", "public static String text() { return Two.TEXT; }");
+        source("Stranger", "int one;");
+
         mutants.make(mutants.get("one"), directory.resolve("out"), "");
-        try (var loader = new URLClassLoader(
-                new URL[] {directory.resolve("out/classes/").toUri().toURL()}, null)) {
-            assertThat(loader.loadClass("a.Two").getMethod("text").invoke(null)).isEqualTo("wrong");
+
+        Path classes = directory.resolve("out/classes");
+        try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, null)) {
+            assertThat(loader.loadClass("a.Three").getMethod("text").invoke(null))
+                    .isEqualTo("wrong!");
         }
+        assertThat(classes.resolve("a/Stranger.class")).doesNotExist();
+    }
+
+    private void source(String name, String body) throws IOException {
+        Files.writeString(
+                directory.resolve("core/src/main/java/a/" + name + ".java"),
+                "package a; public class " + name + " { " + body + " }");
     }
 
     @Test

@@ -8,25 +8,30 @@ import dev.postrider.testkit.contract.InboxContract;
 import dev.postrider.testkit.contract.LaneContract;
 import dev.postrider.testkit.contract.OrderingContract;
 import dev.postrider.testkit.contract.WritingContract;
-import dev.postrider.testkit.database.Database;
-import java.util.Objects;
+import dev.postrider.testkit.database.Databases;
+import dev.postrider.testkit.database.Engine;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
-/** The suites that mutants are tried with, on the database that the process was given. */
+/** The suites that mutants are tried with, on a database of the engine that the mutant names. */
 final class Suites {
 
-    static final String URL = "mutant.url";
-    static final String USER = "mutant.user";
-    static final String PASSWORD = "mutant.password";
+    private static Engine engine = Engine.POSTGRESQL_18;
+    private static @Nullable DataSource database;
 
     private Suites() {}
 
-    private static DataSource database() {
-        return new Database("mutant", property(URL), property(USER), property(PASSWORD)).dataSource();
+    /** What follows is to be run on a new database of this engine. */
+    static synchronized void use(Engine chosen) {
+        engine = chosen;
+        database = null;
     }
 
-    private static String property(String name) {
-        return Objects.requireNonNull(System.getProperty(name), name);
+    private static synchronized DataSource database() {
+        if (database == null) {
+            database = Databases.assumeStarted(engine).createDatabase("mutant").dataSource();
+        }
+        return database;
     }
 
     static final class Claiming extends ClaimingContract {
