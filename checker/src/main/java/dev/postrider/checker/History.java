@@ -12,6 +12,7 @@ final class History {
     final Ids calls = new Ids();
     final Names names = new Names();
     final Names identities = new Names();
+    final Names commandRows = new Names();
     final Transactions transactions = new Transactions();
     final Intents intents = new Intents();
     final Receipts receipts = new Receipts();

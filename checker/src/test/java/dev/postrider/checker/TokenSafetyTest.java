@@ -16,7 +16,8 @@ final class TokenSafetyTest extends InvariantTest {
                 .sending("v", "a", "1")
                 .sending("w", "a", "2")
                 .acknowledged("w", "a")
-                .changed("a", "PROCESSING", null, "2");
+                .changed("a", "PROCESSING", null, "2")
+                .archived("a");
         holds(1);
     }
 
@@ -28,7 +29,8 @@ final class TokenSafetyTest extends InvariantTest {
                 .sending("v", "a", "1")
                 .sending("w", "a", "2")
                 .acknowledged("v", "a")
-                .changed("a", "PROCESSING", null, "2");
+                .changed("a", "PROCESSING", null, "2")
+                .archived("a");
         isViolated(1, Story.id("a") + " was, by worker-v, acknowledged under a lease that was not the last");
     }
 

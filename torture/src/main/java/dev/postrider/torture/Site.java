@@ -238,7 +238,7 @@ final class Site implements AutoCloseable {
 
     /** The ids of all dead letters. */
     Set<String> dead() throws SQLException {
-        String id = engine() == Engine.POSTGRESQL_18 ? "id::text" : Tables.uuid("id");
+        String id = engine() == Engine.POSTGRESQL_18 ? "id::text" : InnoDbTriggers.uuid("id");
         return texts("SELECT " + id + " FROM postrider_message WHERE state = 'DEAD'");
     }
 
