@@ -20,6 +20,10 @@ final class History {
     final Outcomes outcomes = new Outcomes();
     final List<Worker> workers = new ArrayList<>();
     final List<Fault> faults = new ArrayList<>();
+
+    /** When a worker took or gave back lanes of a topic, which is the target: no fault, but not a quiet time either. */
+    final List<Fault> laneChanges = new ArrayList<>();
+
     final List<Action> actions = new ArrayList<>();
     final List<Call> commands = new ArrayList<>();
 

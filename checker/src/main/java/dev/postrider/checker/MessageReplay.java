@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Follows every message through what was logged of it. A claim brings a token that the row has not had, and one of another's message
- * comes when the lease was over; what an operator alone may do was wanted by one; and what left as delivered had been taken before.
+ * comes when the lease was over; what an operator alone may do was wanted by one, but for dead letters that are old enough to go; and
+ * what left as delivered had been taken before.
  */
 final class MessageReplay {
 
@@ -14,11 +15,15 @@ final class MessageReplay {
     private static final Set<String> BY_OPERATORS =
             Set.of("replay", "release", "skip", "discard", "purge", "purge archive", "retire");
 
+    /** A change is noted when its statement ends, which may be long after it was dated. */
+    private static final long NOTED_LATE = 1_000_000;
+
     private final Evidence evidence;
     private final Changes changes;
     private final Model model;
     private final Findings findings;
     private final @Nullable Step[] last;
+    private final Longs since = new Longs(0);
     private final Ints tokens = new Ints(-1);
 
     MessageReplay(Evidence evidence, Tables tables, Model model, Findings findings) {
@@ -39,7 +44,7 @@ final class MessageReplay {
             Set<String> causes = model.causes(step);
             findings.require(!causes.isEmpty(), () -> change.get() + ", which the model does not allow");
             findings.require(
-                    causes.isEmpty() || !BY_OPERATORS.containsAll(causes) || wasWanted(message, causes),
+                    causes.isEmpty() || !BY_OPERATORS.containsAll(causes) || wasWanted(message, causes) || isOld(row),
                     () -> change.get() + " without an operator");
             if (step.to().equals(PROCESSING)) {
                 claimed(row, change);
@@ -48,6 +53,7 @@ final class MessageReplay {
                 delivered(row, change);
             }
             last[message] = step;
+            since.set(message, changes.time.get(row));
         }
     }
 
@@ -79,6 +85,13 @@ final class MessageReplay {
                                 .anyMatch(receipt -> receipts.result(receipt).isTaken()
                                         && receipts.time.get(receipt) <= changes.time.get(row)),
                 () -> change.get() + " before anybody had taken it");
+    }
+
+    /** A dead letter whose retention was over. */
+    private boolean isOld(int row) {
+        long retention = evidence.run.deadRetention();
+        long age = changes.time.get(row) - since.get(changes.message.get(row));
+        return retention > 0 && changes.step(row).isPurge() && age >= retention - NOTED_LATE;
     }
 
     /** For this message, or for a whole topic. */

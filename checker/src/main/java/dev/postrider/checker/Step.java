@@ -14,6 +14,11 @@ record Step(String kind, String from, String to) {
     static final String GONE = "GONE";
     static final String DELIVERED = "DELIVERED";
 
+    /** Whether it is a dead letter that left for good, by an operator or because it was old. */
+    boolean isPurge() {
+        return from.equals("DEAD") && to.equals(GONE);
+    }
+
     @Override
     public String toString() {
         return kind + " " + from + " to " + to;

@@ -141,6 +141,27 @@ final class LegalTransitionsTest extends InvariantTest {
     }
 
     @Test
+    void oldDeadLetterMayGoAndANewOneMayNot() {
+        story.properties("deadRetentionMillis=10000");
+        story.written("a", "b").changed("a", null, "DEAD", null).pass(10 * Story.SECOND);
+        story.changed("a", "DEAD", null, null).changed("b", null, "DEAD", null);
+        holds(3);
+        story.pass(8 * Story.SECOND).changed("b", "DEAD", null, null);
+        isViolated(1, Story.id("b") + " went, leased, from DEAD to GONE without an operator");
+    }
+
+    @Test
+    void purgeOfWhatWasReplayedIsNot() {
+        story.properties("deadRetentionMillis=10000");
+        story.written("a")
+                .changed("a", null, "DEAD", null)
+                .pass(10 * Story.SECOND)
+                .did("replay", "a");
+        story.changed("a", "DEAD", "PENDING", null).changed("a", "PENDING", null, null);
+        isViolated(1, "from PENDING to GONE, which the model does not allow");
+    }
+
+    @Test
     void heldKeyThatGoesOnByItselfIsNot() {
         story.inOrder("k", "a1")
                 .changed("a1", null, "PENDING", null)
