@@ -70,7 +70,12 @@ final class EvidenceTest {
     }
 
     private static Command<String> command() {
-        return Command.named("pay").tenant("ada").key("k").fingerprint("f").returningText();
+        return Command.named("pay")
+                .tenant("ada")
+                .caller("bob")
+                .key("k")
+                .fingerprint("f")
+                .returningText();
     }
 
     private void properties() throws IOException {
@@ -87,7 +92,8 @@ final class EvidenceTest {
     /** Enqueues a message of an unordered topic, as a producer does; nobody delivers it. */
     private static String written(Postrider postrider, Journal journal, @Nullable Instant deliverAt) {
         String tx = UUID.randomUUID().toString();
-        Message message = new Draft(Business.NOTICES, "ada", "k", null, deliverAt, false, 10).message("", new Random(1));
+        Message message =
+                new Draft(Business.NOTICES, "ada", "k", null, deliverAt, false, 10).message("", new Random(1));
         journal.write(
                 "intended",
                 "tx",
