@@ -139,10 +139,12 @@ final class Nemesis {
             case PAUSE_TOPIC ->
                 new PauseTopic(
                         operator, Business.topics().get(pick % Business.topics().size()));
-            case CLOCK_SKEW -> WrongClock.ahead(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
+            case CLOCK_SKEW ->
+                WrongClock.ahead(
+                        () -> Slot.takeOne(site.workers(), pick, false), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
             case CLOCK_STEP ->
                 WrongClock.setBack(
-                        one(site.workers(), pick),
+                        () -> Slot.takeOne(site.workers(), pick, false),
                         site.mutant(),
                         site.directory().resolve("logs").resolve("clock-" + planned.atMillis()));
         };

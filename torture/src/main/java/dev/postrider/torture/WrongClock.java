@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A worker has another time than everybody else for a while; what is left of its leases must not depend on it. Needs libfaketime. */
@@ -27,20 +28,21 @@ final class WrongClock implements Fault {
     private static final String NO_STEP = "+0s\n";
     private static final String STEP = "-600s\n";
 
-    private final Slot slot;
+    private final Supplier<@Nullable Slot> choice;
     private final @Nullable Path mutant;
     private final Map<String, String> environment;
     private final List<String> options;
     private final @Nullable Path file;
+    private @Nullable Slot slot;
     private String target = "";
 
     private WrongClock(
-            Slot slot,
+            Supplier<@Nullable Slot> choice,
             @Nullable Path mutant,
             Map<String, String> environment,
             List<String> options,
             @Nullable Path file) {
-        this.slot = slot;
+        this.choice = choice;
         this.mutant = mutant;
         this.environment = environment;
         this.options = options;
@@ -50,11 +52,12 @@ final class WrongClock implements Fault {
     /**
      * Lives in another hour, and in another zone.
      *
+     * @param choice takes the place of a worker; null if there is none to be had
      * @param seconds how far its clock is ahead
      */
-    static WrongClock ahead(Slot slot, @Nullable Path mutant, int seconds) {
+    static WrongClock ahead(Supplier<@Nullable Slot> choice, @Nullable Path mutant, int seconds) {
         return new WrongClock(
-                slot,
+                choice,
                 mutant,
                 Map.of("FAKETIME", (seconds < 0 ? "" : "+") + seconds + "s"),
                 List.of("-D" + Journal.SKEW + "=" + seconds * 1_000_000L, "-Duser.timezone=Europe/Berlin"),
@@ -66,9 +69,9 @@ final class WrongClock implements Fault {
      *
      * @param file of its own, from which its time is read again and again
      */
-    static WrongClock setBack(Slot slot, @Nullable Path mutant, Path file) {
+    static WrongClock setBack(Supplier<@Nullable Slot> choice, @Nullable Path mutant, Path file) {
         return new WrongClock(
-                slot,
+                choice,
                 mutant,
                 Map.of("FAKETIME_TIMESTAMP_FILE", file.toString(), "FAKETIME_CACHE_DURATION", "1"),
                 List.of("-D" + Journal.STEADY + "=true"),
@@ -92,17 +95,19 @@ final class WrongClock implements Fault {
         if (file != null) {
             Files.writeString(file, NO_STEP);
         }
-        if (library.isEmpty() || !slot.take()) {
+        Slot taken = library.isEmpty() ? null : choice.get();
+        if (taken == null) {
             return false;
         }
+        slot = taken;
         Map<String, String> all = new HashMap<>(environment);
-        all.put("LD_PRELOAD", library.get());
+        all.put("LD_PRELOAD", library.orElseThrow());
         all.put("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        slot.current().stop(STOP_LIMIT);
-        slot.start(new Child.Start(WorkerProgram.class, mutant, all, options));
-        target = "worker-" + slot.current().number();
+        taken.current().stop(STOP_LIMIT);
+        taken.start(new Child.Start(WorkerProgram.class, mutant, all, options));
+        target = "worker-" + taken.current().number();
         if (file != null) {
-            slot.current().awaitReady(START_LIMIT);
+            taken.current().awaitReady(START_LIMIT);
             Files.writeString(file, STEP);
         }
         return true;
@@ -110,11 +115,13 @@ final class WrongClock implements Fault {
 
     @Override
     public void end() throws InterruptedException {
-        try {
-            slot.current().stop(STOP_LIMIT);
-            slot.start();
-        } finally {
-            slot.giveBack();
+        if (slot != null) {
+            try {
+                slot.current().stop(STOP_LIMIT);
+                slot.start();
+            } finally {
+                slot.giveBack();
+            }
         }
     }
 }
