@@ -141,10 +141,10 @@ final class Nemesis {
                         operator, Business.topics().get(pick % Business.topics().size()));
             case CLOCK_SKEW ->
                 WrongClock.ahead(
-                        () -> Slot.takeOne(site.workers(), pick, false), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
+                        () -> Slot.takeOne(site.workers(), pick, true), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
             case CLOCK_STEP ->
                 WrongClock.setBack(
-                        () -> Slot.takeOne(site.workers(), pick, false),
+                        () -> Slot.takeOne(site.workers(), pick, true),
                         site.mutant(),
                         site.directory().resolve("logs").resolve("clock-" + planned.atMillis()));
         };
