@@ -11,7 +11,14 @@ import org.jspecify.annotations.Nullable;
 final class AttemptBounds implements Invariant {
 
     private static final Set<String> LOSE_WORKERS = Set.of(
-            "kill-worker", "pause-worker", "crash-database", "half-open", "delay", "clock-skew", "exhaust-connections");
+            "kill-worker",
+            "pause-worker",
+            "crash-database",
+            "half-open",
+            "delay",
+            "clock-skew",
+            "clock-step",
+            "exhaust-connections");
 
     /** Whoever parks a message does not say how often it was tried; its row does. */
     private static final int UNKNOWN = -1;

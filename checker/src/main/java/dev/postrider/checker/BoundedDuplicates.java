@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class BoundedDuplicates implements Invariant {
 
     /** One worker may not have come to write down what it had delivered. */
-    private static final Set<String> OF_A_WORKER = Set.of("kill-worker", "pause-worker", "clock-skew");
+    private static final Set<String> OF_A_WORKER = Set.of("kill-worker", "pause-worker", "clock-skew", "clock-step");
 
     /** Nobody may have. */
     private static final Set<String> OF_ALL = Set.of("crash-database", "half-open");

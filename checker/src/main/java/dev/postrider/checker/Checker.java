@@ -52,6 +52,9 @@ public final class Checker {
         Files.write(directory.resolve("verdict.md"), judgement.table());
         Files.write(directory.resolve("timeline.csv"), Timeline.lines(evidence));
         Files.write(directory.resolve("recovery.md"), Recovery.lines(evidence));
+        if (tables != null) {
+            Files.write(directory.resolve("transitions.md"), new Census(Model.read(), tables).table());
+        }
         return judgement.isGood() ? 0 : 1;
     }
 }

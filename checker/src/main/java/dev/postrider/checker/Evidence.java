@@ -1,6 +1,7 @@
 package dev.postrider.checker;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ final class Evidence {
 
     private final Map<Integer, Row> rows = new HashMap<>();
     private final Ints effects = new Ints(0);
+    private final BitSet purged = new BitSet();
     private final Map<Integer, List<Action>> actions = new HashMap<>();
     private final Map<String, Set<String>> meant = new HashMap<>();
     private @Nullable Groups receipts;
@@ -36,6 +38,11 @@ final class Evidence {
             for (int row = 0; row < tables.effect.size(); row++) {
                 int message = tables.effect.get(row);
                 effects.set(message, effects.get(message) + 1);
+            }
+            for (int row = 0; row < tables.changes.size(); row++) {
+                purged.set(
+                        tables.changes.message.get(row),
+                        tables.changes.step(row).isPurge());
             }
         }
     }
@@ -128,13 +135,14 @@ final class Evidence {
                         .anyMatch(row -> history.receipts.result(row).isTaken());
     }
 
-    /** Whether it was given up where everybody can see it. */
+    /** Whether it was given up where everybody can see it; whether it may then leave is for the one that judges transitions. */
     boolean isDead(int message) {
         Row row = rows.get(message);
         if (row != null) {
             return row.state() == State.DEAD || row.state() == State.PARKED;
         }
-        return was(message, "discard", "purge")
+        return purged.get(message)
+                || was(message, "discard", "purge")
                 || (tables == null && has(message, Outcomes.Kind.BURIED, Outcomes.Kind.PARKED))
                 || (has(message, Outcomes.Kind.BURIED) && wasPurged(message));
     }

@@ -2,12 +2,15 @@ package dev.postrider.checker;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * No key of an ordered topic waits much longer than the others, ten times as long as the key in the middle. A message waits from when
  * it is committed and the one before it in its key was taken, until it comes. Only times are looked at in which nothing was broken,
- * and had not been for two leases; and waits below four poll intervals are nothing.
+ * and had not been for two leases, and in which no lane of the topic changed hands: one that is given up is not read until what was
+ * read of it is done. Keys that waited for an operator are passed over, and waits of less than a lease are nothing.
  */
 final class Fairness implements Invariant {
 
@@ -37,11 +40,11 @@ final class Fairness implements Invariant {
             addresses.set(row, counts ? history.intents.address.get(row) : -1);
         }
         Groups keys = Groups.of(addresses, history.names.size());
-        Intervals broken = Intervals.of(history.faults, any -> true);
+        Quiet quiet = new Quiet(history, 2 * evidence.run.lease());
         List<Integer> counted = new ArrayList<>();
         Longs waits = new Longs(0);
         for (int key = 0; key < history.names.size(); key++) {
-            long wait = wait(evidence, keys, key, broken);
+            long wait = wait(evidence, keys, key, quiet);
             if (wait >= 0) {
                 counted.add(key);
                 waits.add(wait);
@@ -57,7 +60,7 @@ final class Fairness implements Invariant {
         Arrays.setAll(sorted, waits::get);
         Arrays.sort(sorted);
         long median = sorted[sorted.length / 2];
-        long most = Math.max(TIMES * median, 4 * evidence.run.poll());
+        long most = Math.max(TIMES * median, evidence.run.lease());
         Findings findings = new Findings();
         for (int place = 0; place < keys.size(); place++) {
             int key = keys.get(place);
@@ -70,9 +73,12 @@ final class Fairness implements Invariant {
         return findings.verdict(keys.size(), "keys waited alike, in the middle " + median / 1000 + " ms");
     }
 
-    /** The mean over the messages of a key, or -1 if there is none in a quiet time. */
-    private static long wait(Evidence evidence, Groups keys, int key, Intervals broken) {
+    /** The mean over the messages of a key, or -1 if there is none in a quiet time, or an operator had to let the key go on. */
+    private static long wait(Evidence evidence, Groups keys, int key, Quiet quiet) {
         History history = evidence.history;
+        if (keys.rows(key).anyMatch(row -> wasParked(evidence, history.intents.message.get(row)))) {
+            return -1;
+        }
         long[] inOrder = keys.rows(key)
                 .mapToLong(row -> ((long) history.intents.number.get(row) << 32) | row)
                 .toArray();
@@ -86,7 +92,7 @@ final class Fairness implements Invariant {
             long came = history.receipts.time.get(evidence.receipts().row(message, 0));
             long committed = history.transactions.committedAt.get(history.intents.transaction.get(row));
             long eligible = Math.max(committed, taken);
-            if (committed > 0 && !broken.touch(eligible - 2 * evidence.run.lease(), came)) {
+            if (committed > 0 && quiet.was(history.intents.topic.get(row), eligible, came)) {
                 sum += Math.max(0, came - eligible);
                 count++;
             }
@@ -95,8 +101,38 @@ final class Fairness implements Invariant {
         return count == 0 ? -1 : sum / count;
     }
 
+    /** Its worker may have died before it could say so; then an operator has had to do with it. */
+    private static boolean wasParked(Evidence evidence, int message) {
+        return evidence.has(message, Outcomes.Kind.PARKED) || evidence.was(message, "release", "skip");
+    }
+
     private static long lastTime(Evidence evidence, int message) {
         int size = evidence.receipts().size(message);
         return evidence.history.receipts.time.get(evidence.receipts().row(message, size - 1));
+    }
+
+    /** When nothing was broken and no lane changed hands. */
+    private static final class Quiet {
+
+        private final Intervals broken;
+        private final long after;
+        private final Map<Integer, Intervals> lanes = new HashMap<>();
+
+        /** @param after for how long it is not quiet after a fault */
+        Quiet(History history, long after) {
+            this.broken = Intervals.of(history.faults, any -> true);
+            this.after = after;
+            for (Fault change : history.laneChanges) {
+                lanes.computeIfAbsent(
+                        history.names.of(change.target()),
+                        any -> Intervals.of(
+                                history.laneChanges, other -> other.target().equals(change.target())));
+            }
+        }
+
+        boolean was(int topic, long begin, long end) {
+            Intervals changes = lanes.get(topic);
+            return !broken.touch(begin - after, end) && (changes == null || !changes.touch(begin, end));
+        }
     }
 }

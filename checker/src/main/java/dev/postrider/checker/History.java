@@ -12,6 +12,7 @@ final class History {
     final Ids calls = new Ids();
     final Names names = new Names();
     final Names identities = new Names();
+    final Names commandRows = new Names();
     final Transactions transactions = new Transactions();
     final Intents intents = new Intents();
     final Receipts receipts = new Receipts();
@@ -19,6 +20,10 @@ final class History {
     final Outcomes outcomes = new Outcomes();
     final List<Worker> workers = new ArrayList<>();
     final List<Fault> faults = new ArrayList<>();
+
+    /** When a worker took or gave back lanes of a topic, which is the target: no fault, but not a quiet time either. */
+    final List<Fault> laneChanges = new ArrayList<>();
+
     final List<Action> actions = new ArrayList<>();
     final List<Call> commands = new ArrayList<>();
 

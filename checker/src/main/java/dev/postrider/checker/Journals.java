@@ -31,6 +31,7 @@ final class Journals {
     private History read() {
         files("producer-").forEach(file -> JournalFile.read(file, this::produced));
         files("worker-").forEach(this::worker);
+        files("note-").forEach(file -> JournalFile.read(file, this::noted));
         files("receiver").forEach(file -> JournalFile.read(file, this::received));
         files("consumer-").forEach(file -> JournalFile.read(file, this::handled));
         files("caller-").forEach(file -> JournalFile.read(file, this::called));
@@ -149,6 +150,13 @@ final class Journals {
         outcomes.attempt.set(row, (int) line.number("attempt"));
         outcomes.delay.set(row, line.number("delayMicros"));
         outcomes.reason.set(row, history.names.of(line.text("reason")));
+    }
+
+    /** What workers tell beside; most of it is for people. */
+    private void noted(Line line) {
+        if (line.is("taken") || line.is("released")) {
+            history.laneChanges.add(new Fault("lanes", line.text("topic"), line.time(), line.time()));
+        }
     }
 
     // The receiver

@@ -9,6 +9,7 @@ import java.util.Properties;
 /**
  * What {@code run.properties} says. Times are microseconds.
  *
+ * @param deadRetention how long dead letters are kept, zero for ever
  * @param inFlight how many messages one worker has in its hands at most
  * @param faultsEnded from when on nothing was broken on purpose, or {@code Long.MAX_VALUE}
  */
@@ -16,7 +17,7 @@ record Run(
         Properties properties,
         String engine,
         long lease,
-        long poll,
+        long deadRetention,
         int maxAttempts,
         int inFlight,
         int workers,
@@ -37,7 +38,7 @@ record Run(
                 properties,
                 properties.getProperty("engine", ""),
                 1000 * number(properties, "leaseMillis"),
-                1000 * number(properties, "pollMillis"),
+                properties.containsKey("deadRetentionMillis") ? 1000 * number(properties, "deadRetentionMillis") : 0,
                 (int) number(properties, "maxAttempts"),
                 (int) number(properties, "inFlight"),
                 (int) number(properties, "workers"),

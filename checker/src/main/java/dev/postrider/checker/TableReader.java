@@ -60,8 +60,15 @@ final class TableReader {
                 row -> tables.laneOwners.add(row.getString(1)));
         if (has("torture_transition")) {
             query(
-                    "SELECT message_id, from_state, to_state, token FROM torture_transition ORDER BY seq",
+                    "SELECT at_micros, message_id, kind, from_state, to_state, token, lease_end"
+                            + " FROM torture_transition ORDER BY seq",
                     this::transition);
+        }
+        if (has("torture_command_transition")) {
+            query(
+                    "SELECT at_micros, command_id, from_state, to_state, owner, fence, lease_end, key_end, uncertain"
+                            + " FROM torture_command_transition ORDER BY seq",
+                    this::commandTransition);
         }
         return tables;
     }
@@ -152,13 +159,34 @@ final class TableReader {
                 micros(row, "lease_until") - micros(row.getTimestamp(5, utc()))));
     }
 
+    /** A row that was removed is in the archive, or it was removed for good. */
     private void transition(ResultSet row) throws SQLException {
+        int message = history.messages.of(uuid(row, "message_id"));
+        String removed = tables.archived.get(message) > 0 ? Step.DELIVERED : Step.GONE;
         String token = text(row, "token").trim();
-        tables.change(
-                history.messages.of(uuid(row, "message_id")),
-                State.of(row.getString("from_state")),
-                State.of(row.getString("to_state")),
-                token.isEmpty() ? -1 : token(token));
+        int number = tables.changes.add(
+                message,
+                new Step(row.getString("kind"), state(row, "from_state", Step.NONE), state(row, "to_state", removed)));
+        tables.changes.time.set(number, row.getLong("at_micros"));
+        tables.changes.token.set(number, token.isEmpty() ? -1 : token(token));
+        tables.changes.leaseEnd.set(number, row.getLong("lease_end"));
+    }
+
+    private void commandTransition(ResultSet row) throws SQLException {
+        tables.commandChanges.add(new CommandChange(
+                history.commandRows.of(row.getString("command_id")),
+                new Step(Step.COMMAND, state(row, "from_state", Step.NONE), state(row, "to_state", Step.NONE)),
+                row.getLong("at_micros"),
+                token(row.getString("owner")),
+                row.getLong("fence"),
+                row.getLong("lease_end"),
+                row.getLong("key_end"),
+                row.getInt("uncertain") != 0));
+    }
+
+    private static String state(ResultSet row, String column, String absent) throws SQLException {
+        String state = row.getString(column);
+        return state == null ? absent : state;
     }
 
     private int token(String text) {

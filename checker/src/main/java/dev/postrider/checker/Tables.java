@@ -35,17 +35,9 @@ final class Tables {
     /** Who is still noted as the owner of a lane, as often as there are lanes. */
     final List<String> laneOwners = new ArrayList<>();
 
-    /** Changes of state, in the order in which they were made: message, from, to and the token that the row had. */
-    final Ints changed = new Ints(-1);
+    /** Of messages. */
+    final Changes changes = new Changes();
 
-    final List<State> from = new ArrayList<>();
-    final List<State> to = new ArrayList<>();
-    final Ints token = new Ints(-1);
-
-    void change(int message, State before, State after, int tokenNumber) {
-        changed.add(message);
-        from.add(before);
-        to.add(after);
-        token.add(tokenNumber);
-    }
+    /** Of commands, in the order in which they were made. */
+    final List<CommandChange> commandChanges = new ArrayList<>();
 }

@@ -69,11 +69,10 @@ final class TokenSafety implements Invariant {
     /** Which token each row had when it left the table; only rows of unordered topics have one. */
     private static Ints lastTokens(Evidence evidence) {
         Ints last = new Ints(-1);
-        Tables tables = evidence.tables;
-        for (int row = 0; tables != null && row < tables.changed.size(); row++) {
-            boolean claimed = tables.from.get(row) == State.PROCESSING;
-            if (claimed && tables.to.get(row) == State.GONE) {
-                last.set(tables.changed.get(row), tables.token.get(row));
+        Changes changes = evidence.tables == null ? new Changes() : evidence.tables.changes;
+        for (int row = 0; row < changes.size(); row++) {
+            if (changes.step(row).to().equals(Step.DELIVERED)) {
+                last.set(changes.message.get(row), changes.token.get(row));
             }
         }
         return last;

@@ -9,6 +9,16 @@ final class NoLossTest extends InvariantTest {
     }
 
     @Test
+    void deadLetterThatWasPurgedIsNotLost() {
+        story.written("a").changed("a", null, "PENDING", null);
+        isViolated(1, Story.id("a").toString());
+        story.changed("a", "PENDING", "DEAD", null).changed("a", "DEAD", null, null);
+        holds(1);
+        story.changed("a", null, "PENDING", null).changed("a", "PENDING", null, null);
+        isViolated(1, Story.id("a").toString());
+    }
+
+    @Test
     void deliveredAndDeadMessagesAreNotLost() {
         story.written("a", "b", "c")
                 .taken("w", "a")

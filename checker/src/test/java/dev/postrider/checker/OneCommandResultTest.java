@@ -8,11 +8,14 @@ final class OneCommandResultTest extends InvariantTest {
         super(new OneCommandResult());
     }
 
+    /** The first call of a command, which took effect and was told so. */
+    private Story paid(String mode) {
+        return story.asked("1", "k", mode, "f").commandEffect("k", "1").told("1", "completed", "paid");
+    }
+
     @Test
     void everybodyIsToldTheSame() {
-        story.asked("1", "k", "fenced", "f")
-                .commandEffect("k", "1")
-                .told("1", "completed", "paid")
+        paid("fenced")
                 .asked("2", "k", "fenced", "f")
                 .told("2", "completed", "paid")
                 .asked("3", "k", "fenced", "f")
@@ -25,11 +28,7 @@ final class OneCommandResultTest extends InvariantTest {
 
     @Test
     void otherResultIsNoticed() {
-        story.asked("1", "k", "join", "f")
-                .commandEffect("k", "1")
-                .told("1", "completed", "paid")
-                .asked("2", "k", "join", "f")
-                .told("2", "completed", "paid again");
+        paid("join").asked("2", "k", "join", "f").told("2", "completed", "paid again");
         isViolated(1, "command t/c/pay/k had the results");
     }
 
@@ -91,11 +90,7 @@ final class OneCommandResultTest extends InvariantTest {
 
     @Test
     void answerToAnotherRequestIsNoticed() {
-        story.asked("1", "k", "join", "f")
-                .commandEffect("k", "1")
-                .told("1", "completed", "paid")
-                .asked("2", "k", "join", "other")
-                .told("2", "completed", "paid");
+        paid("join").asked("2", "k", "join", "other").told("2", "completed", "paid");
         isViolated(1, "answered to different requests");
     }
 

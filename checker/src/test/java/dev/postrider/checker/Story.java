@@ -14,7 +14,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +37,10 @@ final class Story implements AutoCloseable {
             CREATE TABLE torture_command_effect (tenant VARCHAR(50), caller VARCHAR(50), operation VARCHAR(50),
                 command_key VARCHAR(100), call_id CHAR(36));
             CREATE TABLE torture_transition (at_micros BIGINT, seq BIGINT AUTO_INCREMENT, message_id CHAR(36),
-                from_state VARCHAR(20), to_state VARCHAR(20), token VARCHAR(40));
+                kind VARCHAR(10), from_state VARCHAR(20), to_state VARCHAR(20), token VARCHAR(40), lease_end BIGINT);
+            CREATE TABLE torture_command_transition (at_micros BIGINT, seq BIGINT AUTO_INCREMENT, command_id VARCHAR(64),
+                from_state VARCHAR(20), to_state VARCHAR(20), owner VARCHAR(40), fence BIGINT, lease_end BIGINT,
+                key_end BIGINT, uncertain INTEGER);
             CREATE TABLE postrider_message (seq BIGINT AUTO_INCREMENT, id UUID, topic VARCHAR(100), tenant VARCHAR(255),
                 ordering_key VARCHAR(255), state VARCHAR(10), attempts INT, reason VARCHAR(20),
                 deliver_at TIMESTAMP(6) WITH TIME ZONE);
@@ -49,6 +54,7 @@ final class Story implements AutoCloseable {
     private final Path directory;
     private final String url = "jdbc:h2:mem:" + UUID.randomUUID();
     private final Connection connection;
+    private final Set<String> ordered = new HashSet<>();
     private long now = BEGINNING;
 
     Story(Path directory) {
@@ -157,6 +163,9 @@ final class Story implements AutoCloseable {
             String dedup,
             long deliverAt,
             boolean kept) {
+        if (topic.equals("ordered")) {
+            ordered.add(name);
+        }
         return line(
                 "producer-1",
                 "intended",
@@ -336,12 +345,49 @@ final class Story implements AutoCloseable {
     }
 
     Story changed(String name, @Nullable String from, @Nullable String to, @Nullable String token) {
+        return changed(name, from, to, token, 0);
+    }
+
+    /** @param leaseEnd when the lease that it had before was to end */
+    Story changed(String name, @Nullable String from, @Nullable String to, @Nullable String token, long leaseEnd) {
         return sql(
-                "INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token) VALUES (0, ?, ?, ?, ?)",
+                "INSERT INTO torture_transition (at_micros, message_id, kind, from_state, to_state, token, lease_end)"
+                        + " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                now,
                 id(name).toString(),
+                ordered.contains(name) ? "laned" : "leased",
                 from,
                 to,
-                token == null ? null : id(token).toString());
+                token == null ? null : id(token).toString(),
+                leaseEnd);
+    }
+
+    Story commandChanged(String key, @Nullable String from, @Nullable String to, String owner, long fence) {
+        return commandChanged(key, from, to, owner, fence, 0, 0, false);
+    }
+
+    /** @param leaseEnd as it was before; {@code keyEnd} and {@code uncertain} too */
+    Story commandChanged(
+            String key,
+            @Nullable String from,
+            @Nullable String to,
+            String owner,
+            long fence,
+            long leaseEnd,
+            long keyEnd,
+            boolean uncertain) {
+        return sql(
+                "INSERT INTO torture_command_transition (at_micros, command_id, from_state, to_state, owner, fence, lease_end,"
+                        + " key_end, uncertain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                now,
+                key,
+                from,
+                to,
+                id(owner).toString(),
+                fence,
+                leaseEnd,
+                keyEnd,
+                uncertain ? 1 : 0);
     }
 
     Story sql(String statement, @Nullable Object... values) {

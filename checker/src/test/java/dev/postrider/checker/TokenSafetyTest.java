@@ -8,39 +8,36 @@ final class TokenSafetyTest extends InvariantTest {
         super(new TokenSafety());
     }
 
-    @Test
-    void holderOfTheLastLeaseMayAcknowledge() {
-        story.written("a")
+    /** First by {@code v} under one lease, then by {@code w} under the next. */
+    private Story sentByBoth() {
+        return story.written("a")
                 .started("v")
                 .started("w")
                 .sending("v", "a", "1")
-                .sending("w", "a", "2")
+                .sending("w", "a", "2");
+    }
+
+    @Test
+    void holderOfTheLastLeaseMayAcknowledge() {
+        sentByBoth()
                 .acknowledged("w", "a")
-                .changed("a", "PROCESSING", null, "2");
+                .changed("a", "PROCESSING", null, "2")
+                .archived("a");
         holds(1);
     }
 
     @Test
     void holderOfAnEarlierLeaseMayNot() {
-        story.written("a")
-                .started("v")
-                .started("w")
-                .sending("v", "a", "1")
-                .sending("w", "a", "2")
+        sentByBoth()
                 .acknowledged("v", "a")
-                .changed("a", "PROCESSING", null, "2");
+                .changed("a", "PROCESSING", null, "2")
+                .archived("a");
         isViolated(1, Story.id("a") + " was, by worker-v, acknowledged under a lease that was not the last");
     }
 
     @Test
     void messageIsNotAcknowledgedTwice() {
-        story.written("a")
-                .started("v")
-                .started("w")
-                .sending("v", "a", "1")
-                .sending("w", "a", "2")
-                .acknowledged("v", "a")
-                .acknowledged("w", "a");
+        sentByBoth().acknowledged("v", "a").acknowledged("w", "a");
         isViolated(1, "acknowledged when it had been acknowledged");
     }
 

@@ -229,6 +229,7 @@ final class CallerProgram {
             default ->
                 postrider.commands().<String, SQLException>lease(command, lease -> {
                     rejectSome(question);
+                    failSome(call);
                     lease.externalEffectStarted();
                     try (Connection connection = pool.getConnection()) {
                         return effect(connection, question, call);
@@ -250,6 +251,9 @@ final class CallerProgram {
 
     private static String effect(Connection connection, Question question, String call) throws SQLException {
         rejectSome(question);
+        if (!question.mode().equals("leased")) {
+            failSome(call);
+        }
         work(call);
         try (PreparedStatement insert = connection.prepareStatement(
                 "INSERT INTO torture_command_effect (tenant, caller, operation, command_key, call_id)"
@@ -269,6 +273,13 @@ final class CallerProgram {
         int lot = Math.floorMod(call.hashCode(), 1600);
         if (lot < 400) {
             LockSupport.parkNanos(lot * 1_000_000L);
+        }
+    }
+
+    /** Before its effect, so that it may be tried again; whoever asks next is another call. */
+    private static void failSome(String call) {
+        if (Math.floorMod(call.hashCode(), 1600) >= 1550) {
+            throw new IllegalStateException("not now");
         }
     }
 

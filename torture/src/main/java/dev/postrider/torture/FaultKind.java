@@ -26,7 +26,8 @@ enum FaultKind {
     RESTART_GRACEFULLY(300, 0, 0),
     REBALANCE(120, 5000, 20_000),
     PAUSE_TOPIC(20, 500, 3000),
-    CLOCK_SKEW(300, 10_000, 20_000);
+    CLOCK_SKEW(300, 10_000, 20_000),
+    CLOCK_STEP(300, 10_000, 20_000);
 
     private final int everySeconds;
     private final int shortest;

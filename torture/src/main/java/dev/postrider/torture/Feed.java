@@ -53,7 +53,7 @@ final class Feed implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        Parent.daemon("feed", this::acceptAll);
+        Door.open("feed", door, connections, this::serve);
     }
 
     int port() {
@@ -85,20 +85,6 @@ final class Feed implements AutoCloseable {
     /** How many are not done. */
     long open() {
         return open.get();
-    }
-
-    private void acceptAll() {
-        while (!door.isClosed()) {
-            try {
-                Socket connection = door.accept();
-                connections.add(connection);
-                Parent.daemon("feed-consumer", () -> serve(connection));
-            } catch (IOException e) {
-                if (!door.isClosed()) {
-                    throw new UncheckedIOException(e);
-                }
-            }
-        }
     }
 
     private void serve(Socket connection) {

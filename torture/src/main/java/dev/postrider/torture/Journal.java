@@ -19,7 +19,16 @@ final class Journal implements AutoCloseable {
     /** How far this process's clock was put forward on purpose, so that its lines have the machine's time all the same. */
     static final String SKEW = "postrider.torture.skew.micros";
 
+    /** Whether this process's clock is going to be set on purpose: then its lines have the time since it began added to that. */
+    static final String STEADY = "postrider.torture.steady";
+
     private static final long SKEW_MICROS = Long.getLong(SKEW, 0);
+    private static final boolean IS_STEADY = Boolean.getBoolean(STEADY);
+
+    @SuppressWarnings("TimeInStaticInitializer") // before anybody sets the clock
+    private static final long BEGIN_MICROS = micros(Instant.now());
+
+    private static final long BEGIN_NANOS = System.nanoTime();
 
     private final FileOutputStream out;
 
@@ -37,7 +46,9 @@ final class Journal implements AutoCloseable {
 
     /** Microseconds since the epoch by the machine's clock. */
     static long now() {
-        return micros(Instant.now()) - SKEW_MICROS;
+        return IS_STEADY
+                ? BEGIN_MICROS + (System.nanoTime() - BEGIN_NANOS) / 1000
+                : micros(Instant.now()) - SKEW_MICROS;
     }
 
     static long micros(Instant time) {

@@ -1,6 +1,7 @@
 package dev.postrider.torture;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -53,10 +54,13 @@ final class Load {
         return new Draft(topic, Business.tenant(rank), Business.key(topic, rank), dedup, deliverAt(), poison, size());
     }
 
+    /** By the machine's clock, also where this process has been given another: an hour ahead is after the end of the run. */
     private @Nullable Instant deliverAt() {
         boolean later = random.nextInt(100) < 2;
         int millis = 500 + random.nextInt(9500);
-        return later && !nothingScheduled ? Instant.now().plusMillis(millis) : null;
+        return later && !nothingScheduled
+                ? Instant.EPOCH.plus(Journal.now(), ChronoUnit.MICROS).plusMillis(millis)
+                : null;
     }
 
     /** Mostly some hundred bytes; one in a hundred up to the limit, one in ten thousand at it. */

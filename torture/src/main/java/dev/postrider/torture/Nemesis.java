@@ -113,12 +113,12 @@ final class Nemesis {
         int pick = planned.pick();
         int lot = pick / 1000; // for what is not to depend on whom it happens to
         return switch (planned.kind()) {
-            case KILL_WORKER -> new KillProcess(site.workers(), "worker", pick);
-            case KILL_PRODUCER -> new KillProcess(site.producers(), "producer", pick);
-            case KILL_CONSUMER -> new KillProcess(site.consumers(), "consumer", pick);
-            case KILL_CALLER -> new KillProcess(site.callers(), "caller", pick);
-            case PAUSE_WORKER -> new PauseProcess(site.workers(), "worker", planned);
-            case PAUSE_CALLER -> new PauseProcess(site.callers(), "caller", planned);
+            case KILL_WORKER -> StruckProcess.killed(site.workers(), "worker", pick);
+            case KILL_PRODUCER -> StruckProcess.killed(site.producers(), "producer", pick);
+            case KILL_CONSUMER -> StruckProcess.killed(site.consumers(), "consumer", pick);
+            case KILL_CALLER -> StruckProcess.killed(site.callers(), "caller", pick);
+            case PAUSE_WORKER -> StruckProcess.paused(site.workers(), "worker", planned);
+            case PAUSE_CALLER -> StruckProcess.paused(site.callers(), "caller", planned);
             case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
             case TERMINATE_SESSION ->
                 new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
@@ -139,7 +139,14 @@ final class Nemesis {
             case PAUSE_TOPIC ->
                 new PauseTopic(
                         operator, Business.topics().get(pick % Business.topics().size()));
-            case CLOCK_SKEW -> new SkewClock(one(site.workers(), pick), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
+            case CLOCK_SKEW ->
+                WrongClock.ahead(
+                        () -> Slot.takeOne(site.workers(), pick, true), site.mutant(), lot % 2 == 0 ? 3600 : -3600);
+            case CLOCK_STEP ->
+                WrongClock.setBack(
+                        () -> Slot.takeOne(site.workers(), pick, true),
+                        site.mutant(),
+                        site.directory().resolve("logs").resolve("clock-" + planned.atMillis()));
         };
     }
 

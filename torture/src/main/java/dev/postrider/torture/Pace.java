@@ -11,6 +11,9 @@ final class Pace {
     static final int MAX_ATTEMPTS = 50;
     static final int IN_FLIGHT = 64;
 
+    /** Short enough that some dead letters are purged before the operator has come to them, and while he does. */
+    static final Duration DEAD_RETENTION = Duration.ofSeconds(10);
+
     /** After this a delivery has ended for certain: within the lease and what must be left of it. */
     static final Duration DELIVERY = Duration.ofMillis(3500);
 
@@ -23,6 +26,7 @@ final class Pace {
                 .maxInFlight(IN_FLIGHT)
                 .batchSize(IN_FLIGHT)
                 .drainTimeout(Duration.ofSeconds(8))
+                .deadRetention(DEAD_RETENTION)
                 .housekeepingInterval(Duration.ofSeconds(2));
     }
 }

@@ -120,24 +120,10 @@ final class Receiver implements AutoCloseable {
             opened.setReuseAddress(true);
             opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), at), 200);
             door = opened;
-            Parent.daemon("receiver", () -> acceptAll(opened));
+            Door.open("receiver", opened, connections, this::serve);
             return opened.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private void acceptAll(ServerSocket opened) {
-        while (!opened.isClosed()) {
-            try {
-                Socket connection = opened.accept();
-                connections.add(connection);
-                Parent.daemon("receiver-line", () -> serve(connection));
-            } catch (IOException e) {
-                if (!opened.isClosed()) {
-                    throw new UncheckedIOException(e);
-                }
-            }
         }
     }
 

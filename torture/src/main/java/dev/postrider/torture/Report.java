@@ -78,7 +78,8 @@ final class Report {
                     .filter(broken -> broken.kind() == kind)
                     .count();
             int notDone = summary.notDone().getOrDefault(kind, 0);
-            String why = kind == FaultKind.CLOCK_SKEW && SkewClock.library().isEmpty()
+            String why = (kind == FaultKind.CLOCK_SKEW || kind == FaultKind.CLOCK_STEP)
+                            && WrongClock.library().isEmpty()
                     ? "not run: libfaketime is not installed"
                     : Integer.toString(notDone);
             text.append("| ").append(kind.word()).append(" | ").append(times).append(" | ");
@@ -89,6 +90,7 @@ final class Report {
         examples(text, "Out of order", summary.sums().disorders());
         include(text, "Verdict", "verdict.md");
         include(text, "Recovery", "recovery.md");
+        include(text, "Changes of state", "transitions.md");
         text.append("\n## All of it\n\n| | |\n|---|---|\n");
         new TreeMap<>(summary.properties()).forEach((name, value) -> row(text, name, value));
         return text.toString();

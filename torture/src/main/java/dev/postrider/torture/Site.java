@@ -247,10 +247,11 @@ final class Site implements AutoCloseable {
         return texts;
     }
 
-    /** The ids of all dead letters. */
+    /** The ids of all dead letters, those among them that were removed. */
     Set<String> dead() throws SQLException {
-        String id = engine() == Engine.POSTGRESQL_18 ? "id::text" : Tables.uuid("id");
-        return texts("SELECT " + id + " FROM postrider_message WHERE state = 'DEAD'");
+        String id = engine() == Engine.POSTGRESQL_18 ? "id::text" : InnoDbTriggers.uuid("id");
+        return texts("SELECT " + id + " FROM postrider_message WHERE state = 'DEAD'"
+                + " UNION SELECT message_id FROM torture_transition WHERE from_state = 'DEAD' AND to_state IS NULL");
     }
 
     /** How much is still to be delivered or handled. */

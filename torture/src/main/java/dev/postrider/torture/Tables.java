@@ -5,12 +5,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The tables of a run beside Postrider's, and triggers that write down every change of a message's state. */
+/** The tables of a run beside Postrider's, and triggers that write down how messages and commands change. */
 final class Tables {
 
     private static final List<String> TABLES = List.of(
@@ -20,11 +19,16 @@ final class Tables {
             "CREATE TABLE torture_command_effect (tenant VARCHAR(50), caller VARCHAR(50), operation VARCHAR(50),"
                     + " command_key VARCHAR(100), call_id CHAR(36))");
 
-    /** Numbered in the order in which the changes were made, as far as they are of the same message: they are made under its lock. */
-    private static final String TRANSITION = "CREATE TABLE torture_transition (at_micros BIGINT, seq %s PRIMARY KEY,"
-            + " message_id CHAR(36), from_state VARCHAR(20), to_state VARCHAR(20), token VARCHAR(40))";
-
-    private static final String COLUMNS = "torture_transition (at_micros, message_id, from_state, to_state, token)";
+    /**
+     * Changes of messages and of commands, numbered in the order in which they were made, as far as they are of the same row: they are
+     * made under its lock. What is to end is what the row had before, for whoever takes it over must have waited for that.
+     */
+    private static final List<String> TRANSITIONS = List.of(
+            "CREATE TABLE torture_transition (at_micros BIGINT, seq %s PRIMARY KEY, message_id CHAR(36), kind VARCHAR(10),"
+                    + " from_state VARCHAR(20), to_state VARCHAR(20), token VARCHAR(40), lease_end BIGINT)",
+            "CREATE TABLE torture_command_transition (at_micros BIGINT, seq %s PRIMARY KEY, command_id VARCHAR(64),"
+                    + " from_state VARCHAR(20), to_state VARCHAR(20), owner VARCHAR(40), fence BIGINT, lease_end BIGINT,"
+                    + " key_end BIGINT, uncertain INTEGER)");
 
     private Tables() {}
 
@@ -33,11 +37,13 @@ final class Tables {
             for (String table : TABLES) {
                 statement.execute(table);
             }
-            statement.execute(TRANSITION.formatted(
-                    engine == Engine.POSTGRESQL_18
-                            ? "BIGINT GENERATED ALWAYS AS IDENTITY"
-                            : "BIGINT NOT NULL AUTO_INCREMENT"));
-            for (String trigger : engine == Engine.POSTGRESQL_18 ? postgresTriggers() : innoDbTriggers()) {
+            for (String table : TRANSITIONS) {
+                statement.execute(table.formatted(
+                        engine == Engine.POSTGRESQL_18
+                                ? "BIGINT GENERATED ALWAYS AS IDENTITY"
+                                : "BIGINT NOT NULL AUTO_INCREMENT"));
+            }
+            for (String trigger : engine == Engine.POSTGRESQL_18 ? PostgresTriggers.ALL : InnoDbTriggers.all()) {
                 statement.execute(trigger);
             }
         }
@@ -68,54 +74,5 @@ final class Tables {
         }
         connection.commit();
         connection.setAutoCommit(true);
-    }
-
-    private static List<String> postgresTriggers() {
-        return List.of("""
-                CREATE FUNCTION torture_note() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN
-                    IF TG_OP = 'INSERT' THEN
-                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
-                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.id::text, NULL, NEW.state, NEW.lease_token::text);
-                    ELSIF TG_OP = 'DELETE' THEN
-                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
-                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), OLD.id::text, OLD.state, NULL, OLD.lease_token::text);
-                    ELSE
-                        INSERT INTO torture_transition (at_micros, message_id, from_state, to_state, token)
-                        VALUES (floor(extract(epoch FROM clock_timestamp()) * 1000000), NEW.id::text, OLD.state, NEW.state, NEW.lease_token::text);
-                    END IF;
-                    RETURN NULL;
-                END $$
-                """, """
-                CREATE TRIGGER torture_note_row AFTER INSERT OR DELETE ON postrider_message
-                FOR EACH ROW EXECUTE FUNCTION torture_note()
-                """, """
-                CREATE TRIGGER torture_note_change AFTER UPDATE ON postrider_message FOR EACH ROW
-                WHEN (OLD.state <> NEW.state OR OLD.lease_token IS DISTINCT FROM NEW.lease_token)
-                EXECUTE FUNCTION torture_note()
-                """);
-    }
-
-    private static List<String> innoDbTriggers() {
-        List<String> triggers = new ArrayList<>();
-        triggers.add("CREATE TRIGGER torture_note_insert AFTER INSERT ON postrider_message FOR EACH ROW "
-                + note("NEW", "NULL", "NEW.state"));
-        triggers.add("CREATE TRIGGER torture_note_delete AFTER DELETE ON postrider_message FOR EACH ROW "
-                + note("OLD", "OLD.state", "NULL"));
-        triggers.add("CREATE TRIGGER torture_note_update AFTER UPDATE ON postrider_message FOR EACH ROW BEGIN"
-                + " IF OLD.state <> NEW.state OR NOT (OLD.lease_token <=> NEW.lease_token) THEN "
-                + note("NEW", "OLD.state", "NEW.state") + "; END IF; END");
-        return triggers;
-    }
-
-    private static String note(String row, String from, String to) {
-        return "INSERT INTO " + COLUMNS + " VALUES (FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000), " + uuid(row + ".id")
-                + ", " + from + ", " + to + ", " + uuid(row + ".lease_token") + ")";
-    }
-
-    /** Sixteen bytes as the text of a UUID. */
-    static String uuid(String column) {
-        String hex = "LOWER(HEX(" + column + "))";
-        return "INSERT(INSERT(INSERT(INSERT(" + hex + ", 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-')";
     }
 }
