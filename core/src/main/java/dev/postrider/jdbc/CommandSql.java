@@ -71,13 +71,13 @@ final class CommandSql {
 
     /** Those that somebody is just ending are locked, and passed over: a heartbeat waits for nobody. */
     static final String LOCK_RENEWED = """
-            SELECT id, owner, fence FROM {command}
+            SELECT id, owner, fence FROM {command}{by key}
             WHERE id IN ({values}) AND owner IN ({owners}) AND state = 'IN_PROGRESS'
             FOR UPDATE SKIP LOCKED
             """;
 
     static final String RENEW =
-            "UPDATE {command} SET lease_until = {renewed} WHERE id IN ({values}) AND state = 'IN_PROGRESS'";
+            "UPDATE {command}{by key} SET lease_until = {renewed} WHERE id IN ({values}) AND state = 'IN_PROGRESS'";
 
     static final String STILL_OWNED = """
             SELECT id, owner, fence FROM {command}
@@ -93,7 +93,7 @@ final class CommandSql {
             """;
 
     static final String DROP_RESULTS = """
-            UPDATE {command} SET result = NULL, result_codec = NULL, result_kind = 'DROPPED', result_expires_at = NULL
+            UPDATE {command}{by key} SET result = NULL, result_codec = NULL, result_kind = 'DROPPED', result_expires_at = NULL
             WHERE id IN ({values}) AND state = 'COMPLETED' AND result_expires_at <= {now}
             """;
 
@@ -105,7 +105,7 @@ final class CommandSql {
     static final String LOCK_OLD_KEYS =
             "SELECT id FROM {command} WHERE " + OVER + " ORDER BY key_expires_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
-    static final String DELETE_KEYS = "DELETE FROM {command} WHERE id IN ({values}) AND " + OVER;
+    static final String DELETE_KEYS = "{delete command} WHERE id IN ({values}) AND " + OVER;
 
     private static final String LOST = "state = 'IN_PROGRESS' AND lease_until <= {now} AND uncertain_if_lost";
 
@@ -113,7 +113,7 @@ final class CommandSql {
             "SELECT id FROM {command} WHERE " + LOST + " ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
     static final String DOUBT_LOST =
-            "UPDATE {command} SET state = 'UNCERTAIN', updated_at = {now} WHERE id IN ({values}) AND " + LOST;
+            "UPDATE {command}{by key} SET state = 'UNCERTAIN', updated_at = {now} WHERE id IN ({values}) AND " + LOST;
 
     private CommandSql() {}
 }

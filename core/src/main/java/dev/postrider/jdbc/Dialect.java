@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * carries the message's state and its lease's token, and the answer says which rows it met. Immutable, thread-safe.
  */
 abstract class Dialect {
+
+    private static final Pattern DELETE_BY_KEY = Pattern.compile("\\{delete (\\w+)}");
 
     private static final String FIND_TOPIC =
             "SELECT id, lanes, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
@@ -283,15 +286,34 @@ abstract class Dialect {
         return tables;
     }
 
-    /** The statement with this installation's table names and this database's clock in it. */
+    /**
+     * The statement with this installation's table names and this database's clock in it. {@code {by key}} after a table that is asked for
+     * many rows by its primary key, and {@code {delete message}} for the same with a DELETE, keep a database from reading all of a small
+     * table instead, and with it rows that others have locked.
+     */
     final String sql(String statement) {
         return rendered.computeIfAbsent(statement, this::sqlOnce);
     }
 
     /** The same for a text that will hardly come again. */
     final String sqlOnce(String statement) {
-        return tables.sql(
-                statement.replace("{now}", now()).replace("{later}", later()).replace("{ago}", ago()));
+        return tables.sql(DELETE_BY_KEY
+                .matcher(statement)
+                .replaceAll(deleteByKey())
+                .replace("{by key}", byKey())
+                .replace("{now}", now())
+                .replace("{later}", later())
+                .replace("{ago}", ago()));
+    }
+
+    /** What is added to a table so that its primary key is used, whatever the statistics say. */
+    String byKey() {
+        return "";
+    }
+
+    /** How a DELETE from the table {@code $1} begins that goes by its primary key. */
+    String deleteByKey() {
+        return "DELETE FROM {$1}";
     }
 
     final Binder bind(PreparedStatement statement) {

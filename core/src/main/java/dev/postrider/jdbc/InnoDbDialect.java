@@ -54,6 +54,17 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
+    String byKey() {
+        return " FORCE INDEX (PRIMARY)";
+    }
+
+    /** The other form of DELETE takes no hint. */
+    @Override
+    String deleteByKey() {
+        return "DELETE {$1} FROM {$1}" + byKey();
+    }
+
+    @Override
     String byLane() {
         return " FORCE INDEX (" + tables().bare("message_lane") + ")";
     }

@@ -2,7 +2,8 @@ package dev.postrider.jdbc;
 
 /**
  * The statements for lanes of the databases that do not return what they changed. In braces: table names, {@code {now}} and the
- * like for the database's clock, {@code {values}} for a list of parameters, and {@code {by lane}} for what makes the planner take the index of lanes.
+ * like for the database's clock, {@code {values}} for a list of parameters, and {@code {by lane}} for what makes the planner take the index of lanes;
+ * {@code {by key}} and {@code {delete message}} are as in {@link Dialect#sql}.
  */
 final class LockingLaneSql {
 
@@ -21,10 +22,10 @@ final class LockingLaneSql {
 
     /** In the order of everybody else who locks more than one; a lock of its kind is added. */
     static final String LANES =
-            "SELECT lane, token, revision FROM {lane} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
+            "SELECT lane, token, revision FROM {lane}{by key} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
 
     static final String PROLONG =
-            "UPDATE {lane} SET until = {later}, buffer = ? WHERE topic_id = ? AND lane IN ({values})";
+            "UPDATE {lane}{by key} SET until = {later}, buffer = ? WHERE topic_id = ? AND lane IN ({values})";
 
     static final String STORE_FLOOR = "UPDATE {lane} SET floor = ? WHERE topic_id = ? AND lane = ?";
 
@@ -50,13 +51,14 @@ final class LockingLaneSql {
             WHERE state IN ('SCHEDULED', 'RETRY') AND topic_id = ? AND lane = ? AND available_at <= {now} ORDER BY seq LIMIT ?
             """;
 
-    static final String LOCK_FREE_ROWS = "SELECT seq FROM {message} WHERE seq IN ({values}) FOR UPDATE SKIP LOCKED";
+    static final String LOCK_FREE_ROWS =
+            "SELECT seq FROM {message}{by key} WHERE seq IN ({values}) FOR UPDATE SKIP LOCKED";
 
     static final String SUSPECT_MANY =
-            "UPDATE {message} SET crashes = CASE WHEN crashes < 2 THEN crashes + 1 ELSE crashes END WHERE seq IN ({values})";
+            "UPDATE {message}{by key} SET crashes = CASE WHEN crashes < 2 THEN crashes + 1 ELSE crashes END WHERE seq IN ({values})";
 
     static final String SUSPECT_ONE = """
-            UPDATE {message} SET crashes = crashes + 1
+            UPDATE {message}{by key} SET crashes = crashes + 1
             WHERE seq IN ({values}) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
             """;
 
@@ -122,5 +124,5 @@ final class LockingLaneSql {
             """;
 
     static final String WAIT =
-            "UPDATE {message} SET state = ?, available_at = {now}, updated_at = {now} WHERE seq IN ({values})";
+            "UPDATE {message}{by key} SET state = ?, available_at = {now}, updated_at = {now} WHERE seq IN ({values})";
 }

@@ -2,7 +2,8 @@ package dev.postrider.jdbc;
 
 /**
  * The statements of the databases that do not return what they changed. In braces: table names, {@code {now}} and the like for
- * the database's clock, {@code {time}} for a parameter that may be a null time, and {@code {values}} for a list of parameters.
+ * the database's clock, {@code {time}} for a parameter that may be a null time, and {@code {values}} for a list of parameters;
+ * {@code {by key}} and {@code {delete message}} are as in {@link Dialect#sql}.
  */
 final class LockingSql {
 
@@ -78,14 +79,14 @@ final class LockingSql {
             """;
 
     static final String LEASE_DUE = """
-            UPDATE {message}
+            UPDATE {message}{by key}
             SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?, locked_until = {later},
                 updated_at = {now}
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
 
     static final String LEASE_EXPIRED = """
-            UPDATE {message}
+            UPDATE {message}{by key}
             SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?, locked_until = {later},
                 updated_at = {now}
             WHERE state = 'PROCESSING' AND seq IN ({values})
@@ -95,7 +96,7 @@ final class LockingSql {
 
     /** Rows of many claims, with their tokens: which of them go together is for the caller to see. */
     static final String LOCK_HELD = """
-            SELECT seq, lease_token FROM {message}
+            SELECT seq, lease_token FROM {message}{by key}
             WHERE seq IN ({values}) AND lease_token IN ({tokens}) AND state = 'PROCESSING'
             FOR UPDATE
             """;
@@ -115,9 +116,9 @@ final class LockingSql {
 
     /** Rows to be handled: which of them are as they should be is for the caller to see. */
     static final String LOCK_HANDLED =
-            "SELECT seq, id, lease_token, state FROM {message} WHERE seq IN ({values}) ORDER BY seq FOR UPDATE";
+            "SELECT seq, id, lease_token, state FROM {message}{by key} WHERE seq IN ({values}) ORDER BY seq FOR UPDATE";
 
-    static final String DELETE = "DELETE FROM {message} WHERE seq IN ({values})";
+    static final String DELETE = "{delete message} WHERE seq IN ({values})";
 
     static final String RESCHEDULE = """
             UPDATE {message}
@@ -134,14 +135,14 @@ final class LockingSql {
             """;
 
     static final String RELEASE = """
-            UPDATE {message}
+            UPDATE {message}{by key}
             SET state = 'PENDING', attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END, available_at = {now},
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = {now}
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
 
     static final String EXTEND =
-            "UPDATE {message} SET locked_until = {later} WHERE state = 'PROCESSING' AND seq IN ({values})";
+            "UPDATE {message}{by key} SET locked_until = {later} WHERE state = 'PROCESSING' AND seq IN ({values})";
 
     static final String LOCK_LOST = """
             SELECT seq FROM {message}
@@ -152,7 +153,7 @@ final class LockingSql {
             """;
 
     static final String SWEEP = """
-            UPDATE {message}
+            UPDATE {message}{by key}
             SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
                 locked_by = NULL, locked_until = NULL, updated_at = {now}
             WHERE state = 'PROCESSING' AND seq IN ({values})
@@ -168,13 +169,13 @@ final class LockingSql {
             FOR UPDATE SKIP LOCKED
             """;
 
-    static final String PRESENT = "SELECT seq, id FROM {message} WHERE seq IN ({values})";
+    static final String PRESENT = "SELECT seq, id FROM {message}{by key} WHERE seq IN ({values})";
 
-    static final String PURGE_DEAD = "DELETE FROM {message} WHERE state = 'DEAD' AND seq IN ({values})";
+    static final String PURGE_DEAD = "{delete message} WHERE state = 'DEAD' AND seq IN ({values})";
 
-    static final String PURGE_KEYS = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+    static final String PURGE_KEYS = "{delete dedup} WHERE topic_id = ? AND key_hash IN ({values})";
 
-    static final String FIRST_USES = "SELECT * FROM {dedup} WHERE topic_id = ? AND key_hash IN ({values})";
+    static final String FIRST_USES = "SELECT * FROM {dedup}{by key} WHERE topic_id = ? AND key_hash IN ({values})";
 
     static final String NUMBERS = "SELECT seq, id FROM {message} WHERE id IN ({values})";
 

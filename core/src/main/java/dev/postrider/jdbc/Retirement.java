@@ -36,7 +36,7 @@ final class Retirement {
             """;
 
     private static final String BURY = """
-            UPDATE {message}
+            UPDATE {message}{by key}
             SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL, locked_by = NULL, locked_until = NULL,
                 updated_at = {now}
             WHERE state <> 'DEAD' AND seq IN ({values})
