@@ -40,7 +40,7 @@ public final class JdbcDatabase {
     private final JdbcOutbox outboxes;
     private final EventListener events;
 
-    private JdbcDatabase(
+    JdbcDatabase(
             DataSource dataSource,
             Dialect dialect,
             JdbcOptions options,
