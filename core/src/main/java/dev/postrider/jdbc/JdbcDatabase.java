@@ -236,7 +236,7 @@ public final class JdbcDatabase {
     }
 
     public CommandAdmin commandAdmin() {
-        return new JdbcCommandAdmin(sessions, dialect);
+        return new JdbcCommandAdmin(sessions, dialect, UUID::randomUUID);
     }
 
     public Admin admin() {

@@ -5,13 +5,16 @@ import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Stores;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** A node at work on a simulated machine: the real engine, with all of its threads. */
 public final class SimulatedNode {
 
     private final Host host;
     private final Engine engine;
+    private final Heartbeat heartbeat;
 
     public SimulatedNode(
             Conductor conductor,
@@ -21,8 +24,9 @@ public final class SimulatedNode {
             DispatchOptions options,
             EventListener events) {
         this.host = host;
-        this.engine = new Engine(
-                stores, topics, options, events, HandOver.none(), false, new SimulatedSurroundings(conductor, host));
+        Surroundings surroundings = new SimulatedSurroundings(conductor, host);
+        this.engine = new Engine(stores, topics, options, events, HandOver.none(), false, surroundings);
+        this.heartbeat = new Heartbeat("commands", events, surroundings);
     }
 
     public Host host() {
@@ -38,8 +42,14 @@ public final class SimulatedNode {
         engine.wake();
     }
 
+    /** Keeps up the leases of its commands. */
+    public Runnable every(Supplier<Duration> duty) {
+        return heartbeat.every(duty);
+    }
+
     /** Gracefully; to be called in a simulated thread of its host. */
     public void stop() {
         engine.stop();
+        heartbeat.close();
     }
 }

@@ -5,6 +5,7 @@ import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
+import dev.postrider.store.CommandId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -74,12 +76,14 @@ public final class SimulatedDatabase {
     final Weather weather;
     final TreeMap<Long, Cell<Row>> messages = new TreeMap<>();
     final TreeMap<Place, Cell<LaneState>> lanes = new TreeMap<>();
+    final Map<CommandId, Cell<CommandState>> commands = new LinkedHashMap<>();
     final Map<UUID, Announced> nodes = new LinkedHashMap<>();
     private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
     private final List<Effect> effects = new ArrayList<>();
+    private final List<Deed> deeds = new ArrayList<>();
     private final Set<UUID> discarded = new LinkedHashSet<>();
     private final Set<UUID> lost = new LinkedHashSet<>();
     private final Deque<Commit> commits = new ArrayDeque<>();
@@ -320,15 +324,21 @@ public final class SimulatedDatabase {
     private void end(Transaction transaction) {
         transaction.ended = true;
         open.remove(transaction);
-        for (Cell<?> cell : transaction.locked) {
-            cell.sharers.remove(transaction);
-            if (cell.owner == transaction) {
-                cell.owner = null;
-                cell.pending = null;
-                cell.isChanged = false;
-            }
-        }
+        transaction.locked.forEach(cell -> release(transaction, cell));
         messages.values().removeIf(cell -> cell.committed == null && cell.owner == null && cell.sharers.isEmpty());
+        wakeAll();
+    }
+
+    private static void release(Transaction transaction, Cell<?> cell) {
+        cell.sharers.remove(transaction);
+        if (cell.owner == transaction) {
+            cell.owner = null;
+            cell.pending = null;
+            cell.isChanged = false;
+        }
+    }
+
+    private void wakeAll() {
         waiting.forEach(conductor::wake);
         waiting.clear();
     }
@@ -346,22 +356,43 @@ public final class SimulatedDatabase {
     /** Waits for it if need be; whoever would wait for himself by that is told so. */
     void lock(Cell<?> cell, Transaction transaction, boolean share) throws SQLException {
         number(transaction);
-        while (!isFree(cell, transaction, share)) {
+        await(cell, transaction, () -> isFree(cell, transaction, share));
+        hold(cell, transaction, share);
+    }
+
+    /** Waits until nobody else is about to change it, as an insert does that meets somebody's row. */
+    void awaitChange(Cell<?> cell, Transaction transaction) throws SQLException {
+        number(transaction);
+        await(cell, transaction, () -> !cell.isChanged || isFree(cell, transaction, true));
+    }
+
+    private void await(Cell<?> cell, Transaction transaction, BooleanSupplier free) throws SQLException {
+        long until = transaction.lockTimeout == 0 ? Long.MAX_VALUE : conductor.nanos() + transaction.lockTimeout;
+        while (!free.getAsBoolean()) {
             transaction.waitsFor = new LinkedHashSet<>(cell.sharers);
             if (cell.owner != null) {
                 transaction.waitsFor.add(cell.owner);
             }
             transaction.waitsFor.remove(transaction);
-            if (isDeadlocked(transaction, transaction, new LinkedHashSet<>())) {
+            boolean deadlocked = isDeadlocked(transaction, transaction, new LinkedHashSet<>());
+            if (deadlocked || conductor.nanos() >= until) {
                 transaction.waitsFor.clear();
-                throw new SQLException("deadlock detected", "40P01");
+                throw deadlocked
+                        ? new SQLException("deadlock detected", "40P01")
+                        : new SQLException("canceling statement due to lock timeout", "55P03");
             }
             waiting.add(conductor.current());
-            conductor.rest();
+            conductor.restUntil(until);
             check(transaction);
         }
         transaction.waitsFor.clear();
-        hold(cell, transaction, share);
+    }
+
+    /** A transaction goes back to before it had locked these. */
+    void release(Transaction transaction, List<Cell<?>> cells) {
+        transaction.locked.removeAll(cells);
+        cells.forEach(cell -> release(transaction, cell));
+        wakeAll();
     }
 
     boolean tryLock(Cell<?> cell, Transaction transaction) {
@@ -521,6 +552,42 @@ public final class SimulatedDatabase {
 
     public List<Effect> effects() {
         return effects;
+    }
+
+    /** Something that is done in a transaction, for a command or by a receiver. */
+    public void deed(Connection connection, String what, String result) throws SQLException {
+        Session.of(connection).run("deed", transaction -> {
+            number(transaction);
+            transaction.onCommit.add(() -> {
+                Deed deed = new Deed(what, result);
+                deeds.add(deed);
+                current.undo.add(0, () -> deeds.remove(deed));
+            });
+            return true;
+        });
+    }
+
+    /** What was done, and with which result, once it was committed. */
+    public record Deed(String what, String result) {}
+
+    public List<Deed> deeds() {
+        return deeds;
+    }
+
+    /** A command came to an end under an ownership that is not its row's any more, whatever let that through. */
+    void ended(String doing, CommandState row, UUID presented) {
+        if (!row.owner.equals(presented)) {
+            stale.add("fence: '" + doing + "' ended a command of another owner");
+        }
+    }
+
+    /** Commands whose owner is lost, and of which nobody says so, for longer than this. */
+    public long forgottenCommands(Duration age) {
+        long then = micros() - age.toNanos() / 1000;
+        return commands.values().stream()
+                .map(cell -> cell.committed)
+                .filter(row -> row != null && row.isLost(then))
+                .count();
     }
 
     /** An operator removed it, in the commit that is under way. */

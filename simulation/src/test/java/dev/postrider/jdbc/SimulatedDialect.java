@@ -379,6 +379,68 @@ class SimulatedDialect extends Dialect {
         });
     }
 
+    // Commands
+
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+            throws SQLException {
+        if (inTransaction) {
+            return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+        }
+        Bind withId = binder -> {
+            bind.to(binder);
+            binder.bytes(id.bytes());
+        };
+        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
+    }
+
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        long before = setLockTimeout(connection, wait.toNanos());
+        T result = body.run(connection);
+        setLockTimeout(connection, before);
+        return result;
+    }
+
+    private static long setLockTimeout(Connection connection, long nanos) throws SQLException {
+        return Session.of(connection).run("set how long to wait for a lock", transaction -> {
+            long before = transaction.lockTimeout;
+            transaction.lockTimeout = nanos;
+            return before;
+        });
+    }
+
+    SimulatedCommands commands() {
+        return new SimulatedCommands(database);
+    }
+
+    /** What is known by its text, as {@link PostgresDialect} would send it. */
+    final SimulatedSql statements() {
+        SimulatedSql sql = new SimulatedSql();
+        commands().addTo(sql, this);
+        return sql;
+    }
+
+    @Override
+    String now() {
+        return "now";
+    }
+
+    @Override
+    String later() {
+        return "now + ?";
+    }
+
+    @Override
+    String ago() {
+        return "now - ?";
+    }
+
+    @Override
+    String existenceLock() {
+        return " FOR KEY SHARE";
+    }
+
     // What no node asks for in a run
 
     @Override
@@ -388,26 +450,6 @@ class SimulatedDialect extends Dialect {
 
     @Override
     String folder() {
-        throw unused();
-    }
-
-    @Override
-    String now() {
-        throw unused();
-    }
-
-    @Override
-    String later() {
-        throw unused();
-    }
-
-    @Override
-    String ago() {
-        throw unused();
-    }
-
-    @Override
-    String existenceLock() {
         throw unused();
     }
 
@@ -433,16 +475,6 @@ class SimulatedDialect extends Dialect {
 
     @Override
     int purgeKeys(Connection connection, Duration age, int limit) {
-        throw unused();
-    }
-
-    @Override
-    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction) {
-        throw unused();
-    }
-
-    @Override
-    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) {
         throw unused();
     }
 

@@ -62,6 +62,7 @@ final class Oracle {
         oracle.nothingStuck();
         oracle.effectsOnce();
         oracle.onlyTheGuiltyAreBuried();
+        oracle.violations.addAll(CommandJudge.violations(world));
         oracle.violations.addAll(world.database().stale());
         return oracle.violations;
     }

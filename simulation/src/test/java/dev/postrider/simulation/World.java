@@ -1,10 +1,14 @@
 package dev.postrider.simulation;
 
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.SimulatedNode;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
+import dev.postrider.idempotency.Commands;
+import dev.postrider.idempotency.SimulatedRunner;
 import dev.postrider.jdbc.SimulatedDatabase;
 import dev.postrider.jdbc.SimulatedOperator;
 import dev.postrider.jdbc.SimulatedStores;
@@ -14,6 +18,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.HandOver;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,6 +39,7 @@ final class World {
     static final Duration LEASE = Duration.ofSeconds(3);
 
     private static final Duration HANDLER_TIMEOUT = Duration.ofMillis(1500);
+    private static final Duration HOUSEKEEPING = Duration.ofSeconds(5);
     private static final Duration TROUBLE = Duration.ofSeconds(12);
     private static final int ORDERS_ID = 1;
     private static final int MAILS_ID = 2;
@@ -56,10 +62,12 @@ final class World {
     private final SimulatedWriter writer;
     private final SimulatedOperator operator;
     private final Destination destination;
+    private final Callers callers;
+    private final CommandAdmin commandAdmin;
     private final Misfortune misfortune;
     private final Map<UUID, Intended> intended = new HashMap<>();
     private final List<String> alarms = new ArrayList<>();
-    private final List<@Nullable SimulatedNode> nodes = new ArrayList<>();
+    private final List<@Nullable Node> nodes = new ArrayList<>();
     private final FailurePolicy policy;
     private final boolean holds;
     private final int keys;
@@ -79,6 +87,8 @@ final class World {
         this.writer = new SimulatedWriter(database);
         this.operator = new SimulatedOperator(database);
         this.destination = new Destination(conductor, misfortune.answers());
+        this.callers = new Callers(conductor, database, this::anyNode);
+        this.commandAdmin = new SimulatedStores(database, speech, this::heard).commandAdmin();
         this.policy = chance.oneIn(4) ? FailurePolicy.SKIP : chance.oneIn(6) ? FailurePolicy.PARK : FailurePolicy.BLOCK;
         this.holds = chance.oneIn(2);
         this.keys = (int) chance.between(1, 5);
@@ -99,6 +109,10 @@ final class World {
 
     Destination destination() {
         return destination;
+    }
+
+    Callers callers() {
+        return callers;
     }
 
     Misfortune misfortune() {
@@ -124,6 +138,7 @@ final class World {
             writing++;
             conductor.begin(host, "writes", this::produce);
         }
+        callers.begin();
         conductor.begin(new Host("operator"), "mends", this::operate);
         for (int i = 0; i < nodes.size(); i++) {
             int place = i;
@@ -137,6 +152,7 @@ final class World {
         calm = true;
         weather.calm();
         destination.calm();
+        callers.calm();
         operator.pause(ORDERS_ID, false);
         operator.pause(MAILS_ID, false);
         operator.pause(WORK_ID, false);
@@ -148,13 +164,19 @@ final class World {
 
     private boolean isQuiet() {
         return writing == 0
+                && callers.unanswered() == 0
+                && database.forgottenCommands(Callers.LEASE) == 0
                 && nodes.stream().allMatch(node -> node != null)
                 && Oracle.unfinished(database.standing(), intended).isEmpty();
     }
 
     // Nodes
 
-    private SimulatedNode start() {
+    private @Nullable Node anyNode() {
+        return nodes.get(chance.below(nodes.size()));
+    }
+
+    private Node start() {
         Host host = new Host("node-" + ++hosts);
         conductor.note("start " + host.name());
         DispatchOptions options = DispatchOptions.builder()
@@ -164,6 +186,7 @@ final class World {
                 .batchSize(6)
                 .maxInFlight(6)
                 .drainTimeout(Duration.ofSeconds(2))
+                .housekeepingInterval(HOUSEKEEPING)
                 .build();
         List<Topic> topics = List.of(
                 Topic.named(ORDERS.toString())
@@ -192,10 +215,12 @@ final class World {
                         .handlersPerTransaction(together)
                         .process((message, work) -> handle(host, message, work))
                         .build());
-        SimulatedNode node = new SimulatedNode(
-                conductor, host, SimulatedStores.of(database, speech, this::heard), topics, options, this::heard);
+        SimulatedStores stores = new SimulatedStores(database, speech, this::heard);
+        SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options, this::heard);
         node.start();
-        return node;
+        Commands commands = SimulatedRunner.on(
+                conductor, host, stores.commands(), stores.transactions(HandOver.none()), node::every, this::heard);
+        return new Node(node, stores, commands);
     }
 
     /** Does something once, and now and then fails before or after, or takes longer than it may. */
@@ -217,7 +242,7 @@ final class World {
     private void supervise(int place) {
         while (true) {
             conductor.pass(Duration.ofMillis(300));
-            SimulatedNode node = nodes.get(place);
+            Node node = nodes.get(place);
             if (node != null && node.host().isKilled()) {
                 database.disconnect(node.host());
                 nodes.set(place, start());
@@ -235,7 +260,7 @@ final class World {
     private void trouble(int place) {
         while (!calm && misfortune.nodesSuffer()) {
             conductor.pass(chance.between(200, 6_000) * 1_000_000);
-            SimulatedNode node = nodes.get(place);
+            Node node = nodes.get(place);
             if (calm || node == null) {
                 return;
             }
@@ -261,7 +286,7 @@ final class World {
         }
     }
 
-    private void kill(int place, SimulatedNode node) {
+    private void kill(int place, Node node) {
         conductor.note(node.host().name() + " is killed");
         node.host().kill();
         nodes.set(place, null);
@@ -271,13 +296,13 @@ final class World {
         nodes.set(place, start());
     }
 
-    private void restart(int place, SimulatedNode node) {
+    private void restart(int place, Node node) {
         conductor.note(node.host().name() + " is stopped");
         nodes.set(place, null);
         boolean[] stopped = new boolean[1];
         Signal signal = new Signal(conductor);
         conductor.begin(node.host(), "stops", () -> {
-            node.stop();
+            node.engine().stop();
             stopped[0] = true;
             signal.signal();
         });
@@ -350,9 +375,9 @@ final class World {
     }
 
     private void ring() {
-        SimulatedNode node = nodes.get(chance.below(nodes.size()));
+        Node node = nodes.get(chance.below(nodes.size()));
         if (node != null && chance.oneIn(2)) {
-            node.wake();
+            node.engine().wake();
         }
     }
 
@@ -388,8 +413,11 @@ final class World {
                 } else {
                     operator.act();
                 }
+                callers.resolve(commandAdmin);
             } catch (SQLException e) {
                 conductor.note("the operator failed: " + e.getSQLState());
+            } catch (StoreException e) {
+                conductor.note("the operator failed: " + e.getMessage());
             }
         }
     }
