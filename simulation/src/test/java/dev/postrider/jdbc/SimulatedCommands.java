@@ -37,64 +37,58 @@ class SimulatedCommands {
     }
 
     final void addTo(SimulatedSql sql, Dialect dialect) {
-        sql.add(
-                dialect.sql(PostgresSql.INSERT_COMMAND),
+        sql.add(dialect, PostgresSql.INSERT_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, false));
-        sql.add(
-                dialect.sql(PostgresSql.INSERT_OR_FIND_COMMAND),
+        sql.add(dialect, PostgresSql.INSERT_OR_FIND_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, true));
-        sql.add(
-                dialect.sql(CommandSql.FIND),
+        sql.add(dialect, CommandSql.FIND,
                 "find a command",
                 (session, transaction, parameters) -> Answer.rows(rows(seen(transaction, id(parameters)))));
-        sql.add(dialect.sql(CommandSql.RETAKE), "take a command over", this::retake);
-        sql.add(dialect.sql(CommandSql.RESTART), "use a key anew", this::restart);
-        sql.add(dialect.sql(CommandSql.COMPLETE), "complete a command", this::complete);
-        sql.add(dialect.sql(CommandSql.FAIL), "give a command back", this::fail);
-        sql.add(dialect.sql(CommandSql.DOUBT), "call a command uncertain", this::doubt);
-        sql.add(dialect.sql(CommandSql.START_EFFECT), "note an effect", this::startEffect);
-        sql.add(dialect.sql(CommandSql.SAVE_STEPS), "keep a step", this::saveSteps);
+        sql.add(dialect, CommandSql.RETAKE, "take a command over", this::retake);
+        sql.add(dialect, CommandSql.RESTART, "use a key anew", this::restart);
+        sql.add(dialect, CommandSql.COMPLETE, "complete a command", this::complete);
+        sql.add(dialect, CommandSql.FAIL, "give a command back", this::fail);
+        sql.add(dialect, CommandSql.DOUBT, "call a command uncertain", this::doubt);
+        sql.add(dialect, CommandSql.START_EFFECT, "note an effect", this::startEffect);
+        sql.add(dialect, CommandSql.SAVE_STEPS, "keep a step", this::saveSteps);
         addRenewal(sql, dialect);
         addSweep(sql, dialect);
         addOperator(sql, dialect);
     }
 
     private void addRenewal(SimulatedSql sql, Dialect dialect) {
-        sql.add(dialect.sql(CommandSql.LOCK_RENEWED), "lock commands", this::lockRenewed);
+        sql.add(dialect, CommandSql.LOCK_RENEWED, "lock commands", this::lockRenewed);
         String renew = CommandSql.RENEW.replace("{renewed}", dialect.later().replace("?", "lease_micros"));
-        sql.add(
-                dialect.sql(renew),
+        sql.add(dialect, renew,
                 "renew commands",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), CommandState::isInProgress, this::renew));
-        sql.add(dialect.sql(CommandSql.STILL_OWNED), "look for commands", this::stillOwned);
+        sql.add(dialect, CommandSql.STILL_OWNED, "look for commands", this::stillOwned);
     }
 
     private void addSweep(SimulatedSql sql, Dialect dialect) {
         Predicate<CommandState> old = row -> row.resultUntil != null && row.resultUntil <= database.micros();
         Predicate<CommandState> over = row -> row.isOver(database.micros());
         Predicate<CommandState> lost = row -> row.isLost(database.micros());
-        sql.add(dialect.sql(CommandSql.LOCK_OLD_RESULTS), "look for old results", lockFirst(old));
-        sql.add(
-                dialect.sql(CommandSql.DROP_RESULTS),
+        sql.add(dialect, CommandSql.LOCK_OLD_RESULTS, "look for old results", lockFirst(old));
+        sql.add(dialect, CommandSql.DROP_RESULTS,
                 "drop results",
                 (session, transaction, parameters) -> changeAll(session, transaction, ids(parameters), old, row -> {
                     row.forgetResult();
                     row.resultKind = "DROPPED";
                 }));
-        sql.add(dialect.sql(CommandSql.LOCK_OLD_KEYS), "look for old keys", lockFirst(over));
-        sql.add(dialect.sql(CommandSql.DELETE_KEYS), "remove keys", (session, transaction, parameters) -> {
+        sql.add(dialect, CommandSql.LOCK_OLD_KEYS, "look for old keys", lockFirst(over));
+        sql.add(dialect, CommandSql.DELETE_KEYS, "remove keys", (session, transaction, parameters) -> {
             int removed = 0;
             for (CommandId id : ids(parameters)) {
                 removed += delete(session, transaction, id, over) ? 1 : 0;
             }
             return new Answer(List.of(), removed);
         });
-        sql.add(dialect.sql(CommandSql.LOCK_LOST), "look for lost commands", lockFirst(this::isToBeDoubted));
-        sql.add(
-                dialect.sql(CommandSql.DOUBT_LOST),
+        sql.add(dialect, CommandSql.LOCK_LOST, "look for lost commands", lockFirst(this::isToBeDoubted));
+        sql.add(dialect, CommandSql.DOUBT_LOST,
                 "call commands uncertain",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), lost, row -> row.state = "UNCERTAIN"));
@@ -105,17 +99,15 @@ class SimulatedCommands {
     }
 
     private void addOperator(SimulatedSql sql, Dialect dialect) {
-        sql.add(
-                dialect.sql(JdbcCommandAdmin.UNCERTAIN),
+        sql.add(dialect, JdbcCommandAdmin.UNCERTAIN,
                 "list commands",
                 (session, transaction, parameters) ->
                         Answer.rows(rowsWhere(transaction, row -> row.state.equals("UNCERTAIN"))));
-        sql.add(dialect.sql(JdbcCommandAdmin.FIND), "find a command by its reference", (s, transaction, parameters) -> {
+        sql.add(dialect, JdbcCommandAdmin.FIND, "find a command by its reference", (s, transaction, parameters) -> {
             UUID reference = parameters.uuid();
             return Answer.rows(rowsWhere(transaction, row -> row.reference.equals(reference)));
         });
-        sql.add(
-                dialect.sql(JdbcCommandAdmin.COMPLETE),
+        sql.add(dialect, JdbcCommandAdmin.COMPLETE,
                 "say that a command is done",
                 (session, transaction, values) -> {
                     UUID nobody = values.uuid();
@@ -130,12 +122,11 @@ class SimulatedCommands {
                         row.keyUntil = Math.max(row.keyUntil, database.micros() + day);
                     });
                 });
-        sql.add(dialect.sql(JdbcCommandAdmin.RELEASE), "give a key free", (session, transaction, parameters) -> {
+        sql.add(dialect, JdbcCommandAdmin.RELEASE, "give a key free", (session, transaction, parameters) -> {
             CommandState open = open(transaction, parameters.uuid());
             return Answer.changed(open != null && delete(session, transaction, open.id, this::isUnresolved));
         });
-        sql.add(
-                dialect.sql(JdbcCommandAdmin.AUDIT),
+        sql.add(dialect, JdbcCommandAdmin.AUDIT,
                 "write the audit",
                 (session, transaction, parameters) -> Answer.changed(true));
     }

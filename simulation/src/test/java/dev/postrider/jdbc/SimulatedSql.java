@@ -85,17 +85,16 @@ final class SimulatedSql {
     private final Map<String, Known> known = new HashMap<>();
     private final Map<String, String> normal = new HashMap<>();
 
-    /** @param text as it is sent, with a list of any length as {@code {values}} or {@code {owners}} */
-    void add(String text, String doing, Effect effect) {
+    /** @param statement as the dialect is given it, with lists of any length in it */
+    void add(Dialect dialect, String statement, String doing, Effect effect) {
+        String text = dialect.sql(statement.replace("{values}", "?").replace("{owners}", "?"));
         known.put(normalized(text), new Known(doing, effect));
     }
 
     /** Lists of different lengths are the same statement. */
     private String normalized(String text) {
         return normal.computeIfAbsent(
-                text,
-                sql -> sql.replaceAll("IN \\((\\{[a-z]+}|[?, ]+)\\)", "IN (list)")
-                        .strip());
+                text, sql -> sql.replaceAll("IN \\([?, ]+\\)", "IN (list)").strip());
     }
 
     PreparedStatement prepare(Session session, String text) {

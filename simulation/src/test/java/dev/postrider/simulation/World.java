@@ -254,6 +254,9 @@ final class World {
         if (event instanceof Event.FoundLate late) {
             alarms.add("found late: " + late.count() + " of " + late.topic());
         }
+        if (event instanceof Event.StoreFailed failed && failed.error().contains("no part of the simulation")) {
+            alarms.add(failed.error());
+        }
     }
 
     /** Kills, freezes and restarts one node after another, as long as there is trouble; at the end one is at work. */
