@@ -155,7 +155,61 @@ public enum Mistake implements SimulatedStores.Speech {
         Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
             return super.extend(connection, rows, Duration.ZERO);
         }
-    });
+    }),
+
+    /** A command is ended by whoever had it once. */
+    COMMAND_ENDED_WITHOUT_FENCE(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isOwned(CommandState row, Owner owner) {
+            return true;
+        }
+    })),
+
+    /** Whoever takes a command over goes on under the fence of the one before, and only the fence is compared. */
+    COMMAND_TAKEN_OVER_WITH_OLD_FENCE(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isOwned(CommandState row, Owner owner) {
+            return row.fence == owner.fence();
+        }
+
+        @Override
+        void hand(CommandState row, UUID owner) {
+            row.owner = owner;
+        }
+    })),
+
+    /** What a command did is committed before its end is written. */
+    COMMAND_ENDED_IN_ANOTHER_TRANSACTION(commands(database -> new SimulatedCommands(database) {
+        @Override
+        SimulatedSql.Answer complete(Session session, Transaction transaction, SimulatedSql.Parameters values)
+                throws SQLException {
+            transaction.onCommit.forEach(Runnable::run);
+            transaction.onCommit.clear();
+            return super.complete(session, transaction, values);
+        }
+    })),
+
+    /** Nobody learns from the row that the effect of a command may have begun. */
+    COMMAND_EFFECT_NOT_NOTED(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isUncertain(boolean uncertainIfLost) {
+            return false;
+        }
+    })),
+
+    /** The lease of a command is not kept up, however long its work takes. */
+    COMMAND_LEASE_NOT_KEPT_UP(commands(database -> new SimulatedCommands(database) {
+        @Override
+        void renew(CommandState row) {}
+    })),
+
+    /** Lost commands are not called uncertain unless somebody asks for them. */
+    LOST_COMMANDS_NOT_SWEPT(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isToBeDoubted(CommandState row) {
+            return false;
+        }
+    }));
 
     @SuppressWarnings("ImmutableEnumChecker")
     private final Function<SimulatedDatabase, SimulatedDialect> dialect;
@@ -175,6 +229,16 @@ public enum Mistake implements SimulatedStores.Speech {
             @Override
             LaneStatements lanes() {
                 return lanes.apply(this);
+            }
+        };
+    }
+
+    private static Function<SimulatedDatabase, SimulatedDialect> commands(
+            Function<SimulatedDatabase, SimulatedCommands> commands) {
+        return database -> new SimulatedDialect(database) {
+            @Override
+            SimulatedCommands commands() {
+                return commands.apply(database);
             }
         };
     }

@@ -273,11 +273,16 @@ class SimulatedCommands {
                 row -> row.state = "UNCERTAIN");
     }
 
-    Answer startEffect(Session session, Transaction transaction, Parameters values) throws SQLException {
+    /** What a row says of a command whose effect has begun. */
+    boolean isUncertain(boolean uncertainIfLost) {
+        return uncertainIfLost;
+    }
+
+    private Answer startEffect(Session session, Transaction transaction, Parameters values) throws SQLException {
         boolean uncertain = values.flag();
         return change(session, transaction, Owner.of(values), CommandState::isInProgress, row -> {
             row.effectStarted = true;
-            row.uncertainIfLost = uncertain;
+            row.uncertainIfLost = isUncertain(uncertain);
         });
     }
 
