@@ -1,11 +1,13 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Stores;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -25,7 +27,7 @@ public final class SimulatedNode {
             EventListener events) {
         this.host = host;
         Surroundings surroundings = new SimulatedSurroundings(conductor, host);
-        this.engine = new Engine(stores, topics, options, events, HandOver.none(), false, surroundings);
+        this.engine = new Engine(stores, topics, options, events, handOver(), false, surroundings);
         this.heartbeat = new Heartbeat("commands", events, surroundings);
     }
 
@@ -40,6 +42,21 @@ public final class SimulatedNode {
     /** Something was committed somewhere: look for it now. */
     public void wake() {
         engine.wake();
+    }
+
+    /** Takes over what is written in this process, as {@link Dispatcher#handOver()} does. */
+    public HandOver handOver() {
+        return new HandOver() {
+            @Override
+            public Reservation reserve(List<Message> messages) {
+                return engine.reserve(messages);
+            }
+
+            @Override
+            public void committed(Collection<Message> messages) {
+                engine.wakeFor(messages);
+            }
+        };
     }
 
     /** Keeps up the leases of its commands. */

@@ -6,6 +6,7 @@ import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
 import dev.postrider.store.CommandId;
+import dev.postrider.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -78,6 +79,9 @@ public final class SimulatedDatabase {
     final TreeMap<Place, Cell<LaneState>> lanes = new TreeMap<>();
     final Map<CommandId, Cell<CommandState>> commands = new LinkedHashMap<>();
     final Map<UUID, Announced> nodes = new LinkedHashMap<>();
+    final Map<SimulatedInbox.Place, Cell<InboxMark>> marks = new LinkedHashMap<>();
+    final List<InboxHandler> handlers = new ArrayList<>();
+    private final Map<UUID, TopicName> inserted = new LinkedHashMap<>();
     private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
@@ -127,6 +131,10 @@ public final class SimulatedDatabase {
 
     Topics.@Nullable Topic topic(TopicName name) {
         return topics.get(name);
+    }
+
+    public void register(InboxHandler handler) {
+        handlers.add(handler);
     }
 
     public int lanesOf(TopicName name) {
@@ -479,6 +487,12 @@ public final class SimulatedDatabase {
         hold(cell, transaction, false);
         cell.pending = row;
         cell.isChanged = true;
+        inserted.put(row.id(), row.message.topic());
+    }
+
+    /** Of a message that somebody wrote, whether or not it was committed. */
+    public TopicName topicOf(UUID id) {
+        return Objects.requireNonNull(inserted.get(id));
     }
 
     void update(LaneState lane) {

@@ -2,6 +2,8 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.HandOver;
@@ -68,6 +70,15 @@ public final class SimulatedStores {
 
     public Transactions transactions(HandOver handOver) {
         return room.transactions(handOver);
+    }
+
+    public Inbox inbox(String consumer, HandOver handOver) {
+        return room.inbox(consumer, handOver);
+    }
+
+    /** A transaction of the application's own. */
+    public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
+        return room.inTransaction(work, handOver);
     }
 
     public CommandAdmin commandAdmin() {

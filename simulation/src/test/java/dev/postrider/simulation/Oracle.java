@@ -13,9 +13,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +63,7 @@ final class Oracle {
         oracle.effectsOnce();
         oracle.onlyTheGuiltyAreBuried();
         oracle.violations.addAll(CommandJudge.violations(world));
+        oracle.violations.addAll(ReceptionJudge.violations(world));
         oracle.violations.addAll(world.database().stale());
         return oracle.violations;
     }
@@ -72,7 +73,7 @@ final class Oracle {
     }
 
     private String name(UUID id) {
-        Intended message = Objects.requireNonNull(intended.get(id));
+        Intended message = world.meant(id);
         return message.topic().topic() + " " + (message.key() == null ? id : message.key() + " n" + message.place());
     }
 
@@ -181,7 +182,7 @@ final class Oracle {
         Set<UUID> there = new HashSet<>();
         world.database().standing().forEach(row -> there.add(row.id()));
         changes.keySet().stream()
-                .filter(id -> Objects.requireNonNull(intended.get(id)).topic().equals(World.WORK))
+                .filter(id -> world.meant(id).topic().equals(World.WORK))
                 .forEach(id -> {
                     int expected =
                             there.contains(id) || world.database().discarded().contains(id) ? 0 : 1;
@@ -197,14 +198,14 @@ final class Oracle {
         if (world.misfortune().poisons()) {
             world.database().standing().stream()
                     .filter(row -> "WORKER_LOST".equals(row.reason()))
-                    .map(row -> Objects.requireNonNull(intended.get(row.id())))
+                    .map(row -> world.meant(row.id()))
                     .filter(message -> message.topic().equals(World.ORDERS) && !message.poison())
                     .forEach(message -> violated("innocent: " + name(message.id()) + " was buried for another"));
         }
     }
 
     private void nothingStuck() {
-        unfinished(world.database().standing(), intended)
+        unfinished(world.database().standing(), world::meant)
                 .forEach(row -> violated("stuck: " + name(row.id()) + " is " + row.state() + " after " + row.attempts()
                         + " attempts and " + row.crashes() + " crashes"));
     }
@@ -214,11 +215,11 @@ final class Oracle {
     }
 
     /** What is neither dead nor waiting for an operator, nor behind something that is. */
-    static List<Standing> unfinished(Collection<Standing> standing, Map<UUID, Intended> intended) {
+    static List<Standing> unfinished(Collection<Standing> standing, Function<UUID, Intended> meant) {
         Set<String> parked = new HashSet<>();
         List<Standing> left = new ArrayList<>();
         for (Standing row : standing) {
-            Intended message = Objects.requireNonNull(intended.get(row.id()));
+            Intended message = meant.apply(row.id());
             if (row.state().equals("PARKED")) {
                 parked.add(String.valueOf(message.key()));
             } else if (!row.state().equals("DEAD")

@@ -18,7 +18,6 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.store.HandOver;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +62,7 @@ final class World {
     private final SimulatedOperator operator;
     private final Destination destination;
     private final Callers callers;
+    private final Receivers receivers;
     private final CommandAdmin commandAdmin;
     private final Misfortune misfortune;
     private final Map<UUID, Intended> intended = new HashMap<>();
@@ -97,10 +97,17 @@ final class World {
         database.declare(MAILS, 0);
         database.declare(WORK, (int) chance.between(0, 2));
         this.together = chance.oneIn(2) ? 1 : 3;
+        this.receivers = new Receivers(conductor, database, this::anyNode, () -> message(MAILS, null, 0));
     }
 
     Map<UUID, Intended> intended() {
         return intended;
+    }
+
+    /** A message of any kind; those that the inbox has written are in no order. */
+    Intended meant(UUID id) {
+        Intended known = intended.get(id);
+        return known == null ? new Intended(id, database.topicOf(id), null, 0, true, false) : known;
     }
 
     SimulatedDatabase database() {
@@ -109,6 +116,10 @@ final class World {
 
     Destination destination() {
         return destination;
+    }
+
+    Receivers receivers() {
+        return receivers;
     }
 
     Callers callers() {
@@ -139,6 +150,7 @@ final class World {
             conductor.begin(host, "writes", this::produce);
         }
         callers.begin();
+        receivers.begin();
         conductor.begin(new Host("operator"), "mends", this::operate);
         for (int i = 0; i < nodes.size(); i++) {
             int place = i;
@@ -153,6 +165,7 @@ final class World {
         weather.calm();
         destination.calm();
         callers.calm();
+        receivers.calm();
         operator.pause(ORDERS_ID, false);
         operator.pause(MAILS_ID, false);
         operator.pause(WORK_ID, false);
@@ -165,9 +178,10 @@ final class World {
     private boolean isQuiet() {
         return writing == 0
                 && callers.unanswered() == 0
+                && receivers.open() == 0
                 && database.forgottenCommands(Callers.LEASE) == 0
                 && nodes.stream().allMatch(node -> node != null)
-                && Oracle.unfinished(database.standing(), intended).isEmpty();
+                && Oracle.unfinished(database.standing(), this::meant).isEmpty();
     }
 
     // Nodes
@@ -188,7 +202,8 @@ final class World {
                 .drainTimeout(Duration.ofSeconds(2))
                 .housekeepingInterval(HOUSEKEEPING)
                 .build();
-        List<Topic> topics = List.of(
+        List<Topic> topics = new ArrayList<>(receivers.topics(World::soon));
+        topics.addAll(List.of(
                 Topic.named(ORDERS.toString())
                         .lanes(database.lanesOf(ORDERS))
                         .onFailure(policy)
@@ -214,13 +229,20 @@ final class World {
                         .handlerThreads(2)
                         .handlersPerTransaction(together)
                         .process((message, work) -> handle(host, message, work))
-                        .build());
+                        .build()));
         SimulatedStores stores = new SimulatedStores(database, speech, this::heard);
         SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options, this::heard);
         node.start();
         Commands commands = SimulatedRunner.on(
-                conductor, host, stores.commands(), stores.transactions(HandOver.none()), node::every, this::heard);
+                conductor, host, stores.commands(), stores.transactions(node.handOver()), node::every, this::heard);
         return new Node(node, stores, commands);
+    }
+
+    private static void soon(Topic.Builder topic) {
+        topic.maxAttempts(MAX_ATTEMPTS)
+                .baseDelay(Duration.ofMillis(100))
+                .maxDelay(Duration.ofSeconds(1))
+                .handlerTimeout(HANDLER_TIMEOUT);
     }
 
     /** Does something once, and now and then fails before or after, or takes longer than it may. */
