@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Rules of the protocol, each broken in one place. A simulation that does not notice would be worth nothing. */
@@ -209,7 +211,39 @@ public enum Mistake implements SimulatedStores.Speech {
         boolean isToBeDoubted(CommandState row) {
             return false;
         }
-    }));
+    })),
+
+    /** What was received before is handled again: nobody looks which marks were inserted. */
+    MARK_NOT_COUNTED(inbox(dialect -> new SimulatedInbox(dialect) {
+        @Override
+        Set<InboxMark.Key> answered(List<InboxMark> marks, Set<InboxMark.Key> inserted) {
+            return marks.stream().map(mark -> mark.key).collect(Collectors.toSet());
+        }
+    })),
+
+    /** The mark is committed before what is done about the message. */
+    MARK_IN_ANOTHER_TRANSACTION(inbox(dialect -> new SimulatedInbox(dialect) {
+        @Override
+        void write(Cell<InboxMark> cell, InboxMark mark) {
+            cell.committed = mark;
+        }
+    })),
+
+    /** What is handed over after the commit is inserted under a lease that is over at once. */
+    BIRTH_WITHOUT_LEASE(database -> new SimulatedDialect(database) {
+        @Override
+        long lockedUntil(Lease lease) {
+            return database.micros();
+        }
+    }),
+
+    /** What is handed over after the commit can be claimed by everybody, too. */
+    BIRTH_OPEN_TO_ALL(database -> new SimulatedDialect(database) {
+        @Override
+        String bornState() {
+            return "PENDING";
+        }
+    });
 
     @SuppressWarnings("ImmutableEnumChecker")
     private final Function<SimulatedDatabase, SimulatedDialect> dialect;
@@ -239,6 +273,16 @@ public enum Mistake implements SimulatedStores.Speech {
             @Override
             SimulatedCommands commands() {
                 return commands.apply(database);
+            }
+        };
+    }
+
+    private static Function<SimulatedDatabase, SimulatedDialect> inbox(
+            Function<SimulatedDialect, SimulatedInbox> inbox) {
+        return database -> new SimulatedDialect(database) {
+            @Override
+            InboxStatements inbox() {
+                return inbox.apply(this);
             }
         };
     }

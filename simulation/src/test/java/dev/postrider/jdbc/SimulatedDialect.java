@@ -417,12 +417,16 @@ class SimulatedDialect extends Dialect {
         Row written =
                 new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
         if (lease != null && !database.isPaused(row.topicId())) {
-            written.state = "PROCESSING";
+            written.state = bornState();
             written.token = lease.token();
             written.lockedUntil = lockedUntil(lease);
         }
         database.insert(transaction, written);
         return written;
+    }
+
+    String bornState() {
+        return "PROCESSING";
     }
 
     long lockedUntil(Lease lease) {

@@ -10,6 +10,7 @@ import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.LeasedCommand;
 import dev.postrider.idempotency.ResultCodecs;
 import dev.postrider.jdbc.SimulatedDatabase;
+import dev.postrider.message.Message;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -54,6 +55,7 @@ final class Callers {
     private final Chance chance;
     private final SimulatedDatabase database;
     private final Supplier<@Nullable Node> nodes;
+    private final Supplier<Message> mails;
     private final Payments payments;
     private final List<Wish> wishes = new ArrayList<>();
     private final List<Told> told = new ArrayList<>();
@@ -61,12 +63,17 @@ final class Callers {
     private int unanswered;
     private boolean calm;
 
-    /** @param nodes one of those that are there, by chance; null for one that is not there now */
-    Callers(Conductor conductor, SimulatedDatabase database, Supplier<@Nullable Node> nodes) {
+    /**
+     * @param nodes one of those that are there, by chance; null for one that is not there now
+     * @param mails makes a message that is sent with what is done
+     */
+    Callers(
+            Conductor conductor, SimulatedDatabase database, Supplier<@Nullable Node> nodes, Supplier<Message> mails) {
         this.conductor = conductor;
         this.chance = conductor.chance();
         this.database = database;
         this.nodes = nodes;
+        this.mails = mails;
         this.payments = new Payments(conductor);
     }
 
@@ -243,6 +250,9 @@ final class Callers {
     private String work(Wish wish, CommandTransaction transaction) throws SQLException {
         String result = chance.id().toString();
         database.deed(transaction.connection(), wish.key(), result);
+        if (chance.oneIn(2)) {
+            transaction.stage(mails.get());
+        }
         takeTime(wish);
         if (wish.refused()) {
             throw new CommandRejectedException("no");

@@ -87,7 +87,7 @@ final class World {
         this.writer = new SimulatedWriter(database);
         this.operator = new SimulatedOperator(database);
         this.destination = new Destination(conductor, misfortune.answers());
-        this.callers = new Callers(conductor, database, this::anyNode);
+        this.callers = new Callers(conductor, database, this::anyNode, this::mail);
         this.commandAdmin = new SimulatedStores(database, speech, this::heard).commandAdmin();
         this.policy = chance.oneIn(4) ? FailurePolicy.SKIP : chance.oneIn(6) ? FailurePolicy.PARK : FailurePolicy.BLOCK;
         this.holds = chance.oneIn(2);
@@ -97,7 +97,7 @@ final class World {
         database.declare(MAILS, 0);
         database.declare(WORK, (int) chance.between(0, 2));
         this.together = chance.oneIn(2) ? 1 : 3;
-        this.receivers = new Receivers(conductor, database, this::anyNode, () -> message(MAILS, null, 0));
+        this.receivers = new Receivers(conductor, database, this::anyNode, this::mail);
     }
 
     Map<UUID, Intended> intended() {
@@ -404,6 +404,10 @@ final class World {
         if (node != null && chance.oneIn(2)) {
             node.engine().wake();
         }
+    }
+
+    private Message mail() {
+        return message(MAILS, null, 0);
     }
 
     private Message message(TopicName topic, @Nullable String key, int place) {
