@@ -37,13 +37,19 @@ class SimulatedCommands {
     }
 
     final void addTo(SimulatedSql sql, Dialect dialect) {
-        sql.add(dialect, PostgresSql.INSERT_COMMAND,
+        sql.add(
+                dialect,
+                PostgresSql.INSERT_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, false));
-        sql.add(dialect, PostgresSql.INSERT_OR_FIND_COMMAND,
+        sql.add(
+                dialect,
+                PostgresSql.INSERT_OR_FIND_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, true));
-        sql.add(dialect, CommandSql.FIND,
+        sql.add(
+                dialect,
+                CommandSql.FIND,
                 "find a command",
                 (session, transaction, parameters) -> Answer.rows(rows(seen(transaction, id(parameters)))));
         sql.add(dialect, CommandSql.RETAKE, "take a command over", this::retake);
@@ -61,7 +67,9 @@ class SimulatedCommands {
     private void addRenewal(SimulatedSql sql, Dialect dialect) {
         sql.add(dialect, CommandSql.LOCK_RENEWED, "lock commands", this::lockRenewed);
         String renew = CommandSql.RENEW.replace("{renewed}", dialect.later().replace("?", "lease_micros"));
-        sql.add(dialect, renew,
+        sql.add(
+                dialect,
+                renew,
                 "renew commands",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), CommandState::isInProgress, this::renew));
@@ -73,7 +81,9 @@ class SimulatedCommands {
         Predicate<CommandState> over = row -> row.isOver(database.micros());
         Predicate<CommandState> lost = row -> row.isLost(database.micros());
         sql.add(dialect, CommandSql.LOCK_OLD_RESULTS, "look for old results", lockFirst(old));
-        sql.add(dialect, CommandSql.DROP_RESULTS,
+        sql.add(
+                dialect,
+                CommandSql.DROP_RESULTS,
                 "drop results",
                 (session, transaction, parameters) -> changeAll(session, transaction, ids(parameters), old, row -> {
                     row.forgetResult();
@@ -88,7 +98,9 @@ class SimulatedCommands {
             return new Answer(List.of(), removed);
         });
         sql.add(dialect, CommandSql.LOCK_LOST, "look for lost commands", lockFirst(this::isToBeDoubted));
-        sql.add(dialect, CommandSql.DOUBT_LOST,
+        sql.add(
+                dialect,
+                CommandSql.DOUBT_LOST,
                 "call commands uncertain",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), lost, row -> row.state = "UNCERTAIN"));
@@ -99,7 +111,9 @@ class SimulatedCommands {
     }
 
     private void addOperator(SimulatedSql sql, Dialect dialect) {
-        sql.add(dialect, JdbcCommandAdmin.UNCERTAIN,
+        sql.add(
+                dialect,
+                JdbcCommandAdmin.UNCERTAIN,
                 "list commands",
                 (session, transaction, parameters) ->
                         Answer.rows(rowsWhere(transaction, row -> row.state.equals("UNCERTAIN"))));
@@ -107,26 +121,26 @@ class SimulatedCommands {
             UUID reference = parameters.uuid();
             return Answer.rows(rowsWhere(transaction, row -> row.reference.equals(reference)));
         });
-        sql.add(dialect, JdbcCommandAdmin.COMPLETE,
-                "say that a command is done",
-                (session, transaction, values) -> {
-                    UUID nobody = values.uuid();
-                    long day = values.number();
-                    values.number();
-                    return changeOpen(session, transaction, values.uuid(), row -> {
-                        hand(row, nobody);
-                        row.state = "COMPLETED";
-                        row.outcome = "SUCCESS";
-                        row.resultKind = "DROPPED";
-                        row.steps = null;
-                        row.keyUntil = Math.max(row.keyUntil, database.micros() + day);
-                    });
-                });
+        sql.add(dialect, JdbcCommandAdmin.COMPLETE, "say that a command is done", (session, transaction, values) -> {
+            UUID nobody = values.uuid();
+            long day = values.number();
+            values.number();
+            return changeOpen(session, transaction, values.uuid(), row -> {
+                hand(row, nobody);
+                row.state = "COMPLETED";
+                row.outcome = "SUCCESS";
+                row.resultKind = "DROPPED";
+                row.steps = null;
+                row.keyUntil = Math.max(row.keyUntil, database.micros() + day);
+            });
+        });
         sql.add(dialect, JdbcCommandAdmin.RELEASE, "give a key free", (session, transaction, parameters) -> {
             CommandState open = open(transaction, parameters.uuid());
             return Answer.changed(open != null && delete(session, transaction, open.id, this::isUnresolved));
         });
-        sql.add(dialect, JdbcCommandAdmin.AUDIT,
+        sql.add(
+                dialect,
+                JdbcCommandAdmin.AUDIT,
                 "write the audit",
                 (session, transaction, parameters) -> Answer.changed(true));
     }

@@ -393,7 +393,8 @@ class SimulatedDialect extends Dialect {
             session.meanwhile(transaction);
             Set<UUID> ids = new LinkedHashSet<>();
             for (NewRow row : rows) {
-                if (database.snapshot(transaction).values().stream().noneMatch(there -> there.id().equals(row.id()))) {
+                if (database.snapshot(transaction).values().stream()
+                        .noneMatch(there -> there.id().equals(row.id()))) {
                     ids.add(row.id());
                     Row written = insert(transaction, row, birth != null && birth.isWanted(row) ? birth.lease() : null);
                     if (written.token != null) {
@@ -414,8 +415,7 @@ class SimulatedDialect extends Dialect {
         Instant deliverAt = row.message().deliverAt();
         long due = deliverAt == null ? now : Math.max(now, micros(deliverAt));
         String state = row.lane() != null && due > now ? "SCHEDULED" : "PENDING";
-        Row written =
-                new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
+        Row written = new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
         if (lease != null && !database.isPaused(row.topicId())) {
             written.state = bornState();
             written.token = lease.token();
@@ -477,14 +477,18 @@ class SimulatedDialect extends Dialect {
     final SimulatedSql statements() {
         SimulatedSql sql = new SimulatedSql();
         commands().addTo(sql, this);
-        sql.add(this, InboxHandlers.OF_CONSUMER + existenceLock(), "look for handlers", (session, transaction, values) -> {
-            String consumer = values.text();
-            List<Map<String, @Nullable Object>> rows = new ArrayList<>();
-            database.handlers.stream()
-                    .filter(handler -> handler.consumer().equals(consumer))
-                    .forEach(handler -> rows.add(Map.of("handler", handler.name(), "type", handler.type())));
-            return SimulatedSql.Answer.rows(rows);
-        });
+        sql.add(
+                this,
+                InboxHandlers.OF_CONSUMER + existenceLock(),
+                "look for handlers",
+                (session, transaction, values) -> {
+                    String consumer = values.text();
+                    List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+                    database.handlers.stream()
+                            .filter(handler -> handler.consumer().equals(consumer))
+                            .forEach(handler -> rows.add(Map.of("handler", handler.name(), "type", handler.type())));
+                    return SimulatedSql.Answer.rows(rows);
+                });
         return sql;
     }
 

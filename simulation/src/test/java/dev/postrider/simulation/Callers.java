@@ -67,8 +67,7 @@ final class Callers {
      * @param nodes one of those that are there, by chance; null for one that is not there now
      * @param mails makes a message that is sent with what is done
      */
-    Callers(
-            Conductor conductor, SimulatedDatabase database, Supplier<@Nullable Node> nodes, Supplier<Message> mails) {
+    Callers(Conductor conductor, SimulatedDatabase database, Supplier<@Nullable Node> nodes, Supplier<Message> mails) {
         this.conductor = conductor;
         this.chance = conductor.chance();
         this.database = database;
@@ -103,7 +102,8 @@ final class Callers {
         payments.calm();
     }
 
-    void begin() {
+    /** @param confused whether some come with the key of another request; one that is lost by a failover they would get */
+    void begin(boolean confused) {
         int count = (int) chance.between(1, 3);
         for (int i = 0; i < count; i++) {
             Wish wish = wish("c" + i);
@@ -113,7 +113,7 @@ final class Callers {
                 Host host = new Host("caller-" + wish.key() + (j + 1));
                 boolean patient = !chance.oneIn(4);
                 unanswered += patient ? 1 : 0;
-                conductor.begin(host, "asks", () -> ask(wish, patient));
+                conductor.begin(host, "asks", () -> ask(wish, patient, confused && chance.oneIn(6)));
             }
         }
     }
@@ -147,7 +147,7 @@ final class Callers {
     // Asking
 
     /** One who is not patient asks twice at most, and does not care. */
-    private void ask(Wish wish, boolean patient) {
+    private void ask(Wish wish, boolean patient, boolean confused) {
         conductor.pass(chance.between(0, 8_000) * 1_000_000);
         boolean done = false;
         for (int i = 0; !done && (patient || i < 2); i++) {
@@ -159,7 +159,7 @@ final class Callers {
             unanswered--;
         }
         Node node = nodes.get();
-        if (done && node != null && chance.oneIn(6)) {
+        if (done && confused && node != null) {
             call(node, wish, command(wish.key(), wish.mode(), "another"));
         }
     }

@@ -65,8 +65,7 @@ final class Receivers {
         if (durable) {
             database.declare(InboxHandler.consumerTopic(DURABLE), 0);
             HANDLERS.forEach(handler -> database.declare(InboxHandler.topic(DURABLE, handler), lanes));
-            HANDLERS.forEach(handler ->
-                    database.register(new InboxHandler(DURABLE, handler, InboxHandler.ANY_TYPE)));
+            HANDLERS.forEach(handler -> database.register(new InboxHandler(DURABLE, handler, InboxHandler.ANY_TYPE)));
         }
     }
 

@@ -149,7 +149,7 @@ final class World {
             writing++;
             conductor.begin(host, "writes", this::produce);
         }
-        callers.begin();
+        callers.begin(!misfortune.databaseFailsOver());
         receivers.begin();
         conductor.begin(new Host("operator"), "mends", this::operate);
         for (int i = 0; i < nodes.size(); i++) {
