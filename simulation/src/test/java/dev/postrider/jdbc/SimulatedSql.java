@@ -102,7 +102,7 @@ final class SimulatedSql {
         if (statement == null) {
             throw new UnsupportedOperationException("no part of the simulation: " + text);
         }
-        TreeMap<Integer, @Nullable Object> bound = new TreeMap<>();
+        Map<Integer, @Nullable Object> bound = new TreeMap<>();
         return proxy(PreparedStatement.class, (method, arguments) -> {
             if (method.startsWith("set")) {
                 bound.put((Integer) arguments[0], method.equals("setNull") ? null : arguments[1]);
@@ -117,7 +117,7 @@ final class SimulatedSql {
         });
     }
 
-    private static Answer run(Session session, Known statement, TreeMap<Integer, @Nullable Object> bound)
+    private static Answer run(Session session, Known statement, Map<Integer, @Nullable Object> bound)
             throws SQLException {
         List<@Nullable Object> values = new ArrayList<>(bound.values());
         return session.run(
