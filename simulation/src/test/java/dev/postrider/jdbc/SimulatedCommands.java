@@ -4,7 +4,6 @@ import dev.postrider.jdbc.SimulatedSql.Answer;
 import dev.postrider.jdbc.SimulatedSql.Parameters;
 import dev.postrider.store.CommandId;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,15 +15,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the statements of {@link CommandSql} and {@link JdbcCommandAdmin} do to the simulated command table. An insert waits for whoever
+ * What the statements of {@link CommandSql} do to the simulated command table. An insert waits for whoever
  * is at the same key; an update waits too, and then decides again by the new row.
  */
 class SimulatedCommands {
 
     final SimulatedDatabase database;
+    private final CommandTable table;
 
     SimulatedCommands(SimulatedDatabase database) {
         this.database = database;
+        this.table = new CommandTable(database);
     }
 
     /** Whose ownership a statement is conditional on. */
@@ -51,7 +52,7 @@ class SimulatedCommands {
                 dialect,
                 CommandSql.FIND,
                 "find a command",
-                (session, transaction, parameters) -> Answer.rows(rows(seen(transaction, id(parameters)))));
+                (session, transaction, parameters) -> Answer.rows(table.rows(table.seen(transaction, id(parameters)))));
         sql.add(dialect, CommandSql.RETAKE, "take a command over", this::retake);
         sql.add(dialect, CommandSql.RESTART, "use a key anew", this::restart);
         sql.add(dialect, CommandSql.COMPLETE, "complete a command", this::complete);
@@ -61,7 +62,7 @@ class SimulatedCommands {
         sql.add(dialect, CommandSql.SAVE_STEPS, "keep a step", this::saveSteps);
         addRenewal(sql, dialect);
         addSweep(sql, dialect);
-        addOperator(sql, dialect);
+        new SimulatedCommandAdmin(database).addTo(sql, dialect);
     }
 
     private void addRenewal(SimulatedSql sql, Dialect dialect) {
@@ -93,7 +94,7 @@ class SimulatedCommands {
         sql.add(dialect, CommandSql.DELETE_KEYS, "remove keys", (session, transaction, parameters) -> {
             int removed = 0;
             for (CommandId id : ids(parameters)) {
-                removed += delete(session, transaction, id, over) ? 1 : 0;
+                removed += table.delete(session, transaction, id, over) ? 1 : 0;
             }
             return new Answer(List.of(), removed);
         });
@@ -110,61 +111,19 @@ class SimulatedCommands {
         return row.isLost(database.micros());
     }
 
-    private void addOperator(SimulatedSql sql, Dialect dialect) {
-        sql.add(
-                dialect,
-                JdbcCommandAdmin.UNCERTAIN,
-                "list commands",
-                (session, transaction, parameters) ->
-                        Answer.rows(rowsWhere(transaction, row -> row.state.equals("UNCERTAIN"))));
-        sql.add(dialect, JdbcCommandAdmin.FIND, "find a command by its reference", (s, transaction, parameters) -> {
-            UUID reference = parameters.uuid();
-            return Answer.rows(rowsWhere(transaction, row -> row.reference.equals(reference)));
-        });
-        sql.add(dialect, JdbcCommandAdmin.COMPLETE, "say that a command is done", (session, transaction, values) -> {
-            UUID nobody = values.uuid();
-            long day = values.number();
-            values.number();
-            return changeOpen(session, transaction, values.uuid(), row -> {
-                hand(row, nobody);
-                row.state = "COMPLETED";
-                row.outcome = "SUCCESS";
-                row.resultKind = "DROPPED";
-                row.steps = null;
-                row.keyUntil = Math.max(row.keyUntil, database.micros() + day);
-            });
-        });
-        sql.add(dialect, JdbcCommandAdmin.RELEASE, "give a key free", (session, transaction, parameters) -> {
-            CommandState open = open(transaction, parameters.uuid());
-            return Answer.changed(open != null && delete(session, transaction, open.id, this::isUnresolved));
-        });
-        sql.add(
-                dialect,
-                JdbcCommandAdmin.AUDIT,
-                "write the audit",
-                (session, transaction, parameters) -> Answer.changed(true));
-    }
-
     // What the rows go through
 
     private Answer insert(Session session, Transaction transaction, Parameters values, boolean orFind)
             throws SQLException {
         CommandId id = id(values);
-        List<Map<String, @Nullable Object>> there = orFind ? rows(seen(transaction, id)) : List.of();
+        List<Map<String, @Nullable Object>> there = orFind ? table.rows(table.seen(transaction, id)) : List.of();
         CommandState row = named(new CommandState(id, values.uuid(), new UUID(0, 0)), values);
         row.owner = values.uuid();
         lease(row, values);
         print(row, values);
         row.keyUntil = database.micros() + values.number();
         session.meanwhile(transaction);
-        Cell<CommandState> cell = database.commands.computeIfAbsent(id, absent -> new Cell<>());
-        database.awaitChange(cell, transaction);
-        if (cell.seenBy(transaction) != null) {
-            return Answer.rows(there);
-        }
-        database.lock(cell, transaction, false);
-        write(row);
-        return Answer.rows(rows(row));
+        return Answer.rows(table.insert(transaction, row) ? table.rows(row) : there);
     }
 
     private static CommandState named(CommandState row, Parameters values) {
@@ -311,62 +270,28 @@ class SimulatedCommands {
 
     /** Passes over what is locked. */
     private Answer lockRenewed(Session session, Transaction transaction, Parameters values) throws SQLException {
-        List<CommandId> ids = ids(values, values.count() / 2);
+        Set<CommandId> ids = new LinkedHashSet<>(ids(values, values.count() / 2));
         Set<UUID> owners = owners(values, values.count() / 2);
-        session.meanwhile(transaction);
-        return Answer.rows(
-                lockFree(transaction, ids, row -> row.isInProgress() && owners.contains(row.owner), Integer.MAX_VALUE));
+        return Answer.rows(table.lockFree(
+                session,
+                transaction,
+                row -> ids.contains(row.id) && owners.contains(row.owner) && row.isInProgress(),
+                Integer.MAX_VALUE));
     }
 
     private Answer stillOwned(Session session, Transaction transaction, Parameters values) {
         Set<CommandId> ids = new LinkedHashSet<>(ids(values, values.count() / 2));
         Set<UUID> owners = owners(values, values.count() / 2);
-        return Answer.rows(
-                rowsWhere(transaction, row -> ids.contains(row.id) && owners.contains(row.owner) && row.isOpen()));
+        return Answer.rows(table.rowsWhere(
+                transaction, row -> ids.contains(row.id) && owners.contains(row.owner) && row.isOpen()));
     }
 
     private SimulatedSql.Effect lockFirst(Predicate<CommandState> condition) {
-        return (session, transaction, values) -> {
-            int limit = (int) values.number();
-            session.meanwhile(transaction);
-            return Answer.rows(lockFree(transaction, List.copyOf(database.commands.keySet()), condition, limit));
-        };
+        return (session, transaction, values) ->
+                Answer.rows(table.lockFree(session, transaction, condition, (int) values.number()));
     }
 
-    private List<Map<String, @Nullable Object>> lockFree(
-            Transaction transaction, List<CommandId> ids, Predicate<CommandState> condition, int limit) {
-        List<Map<String, @Nullable Object>> locked = new ArrayList<>();
-        for (CommandId id : new LinkedHashSet<>(ids)) {
-            CommandState seen = seen(transaction, id);
-            Cell<CommandState> cell = database.commands.get(id);
-            if (seen != null && cell != null && locked.size() < limit && condition.test(seen)) {
-                boolean got = database.tryLock(cell, transaction);
-                locked.addAll(got ? rows(seen(transaction, id)) : List.of());
-            }
-        }
-        return locked;
-    }
-
-    boolean isUnresolved(CommandState row) {
-        return row.state.equals("UNCERTAIN") || (row.isInProgress() && row.leaseUntil <= database.micros());
-    }
-
-    private @Nullable CommandState open(Transaction transaction, UUID reference) {
-        return database.commands.keySet().stream()
-                .map(id -> seen(transaction, id))
-                .filter(row -> row != null && row.reference.equals(reference) && isUnresolved(row))
-                .findFirst()
-                .orElse(null);
-    }
-
-    private Answer changeOpen(Session session, Transaction transaction, UUID reference, Consumer<CommandState> change)
-            throws SQLException {
-        CommandState open = open(transaction, reference);
-        Predicate<CommandState> condition = row -> row.reference.equals(reference) && isUnresolved(row);
-        return Answer.changed(open != null && update(session, transaction, open.id, condition, change));
-    }
-
-    // Rows
+    // Parameters
 
     private static CommandId id(Parameters values) {
         return new CommandId(Objects.requireNonNull(values.bytes()));
@@ -392,26 +317,6 @@ class SimulatedCommands {
         return owners;
     }
 
-    private @Nullable CommandState seen(Transaction transaction, CommandId id) {
-        Cell<CommandState> cell = database.commands.get(id);
-        return cell == null ? null : cell.seenBy(transaction);
-    }
-
-    private List<Map<String, @Nullable Object>> rows(@Nullable CommandState row) {
-        return row == null ? List.of() : List.of(row.columns(database.micros()));
-    }
-
-    private List<Map<String, @Nullable Object>> rowsWhere(Transaction transaction, Predicate<CommandState> condition) {
-        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
-        for (CommandId id : database.commands.keySet()) {
-            CommandState row = seen(transaction, id);
-            if (row != null && condition.test(row)) {
-                rows.addAll(rows(row));
-            }
-        }
-        return rows;
-    }
-
     boolean isOwned(CommandState row, Owner owner) {
         return row.owner.equals(owner.token()) && row.fence == owner.fence();
     }
@@ -423,8 +328,8 @@ class SimulatedCommands {
             Predicate<CommandState> condition,
             Consumer<CommandState> change)
             throws SQLException {
-        return Answer.changed(
-                update(session, transaction, owner.id(), row -> isOwned(row, owner) && condition.test(row), change));
+        return Answer.changed(table.update(
+                session, transaction, owner.id(), row -> isOwned(row, owner) && condition.test(row), change));
     }
 
     private Answer changeAll(
@@ -434,57 +339,6 @@ class SimulatedCommands {
             Predicate<CommandState> condition,
             Consumer<CommandState> change)
             throws SQLException {
-        int met = 0;
-        for (CommandId id : ids) {
-            met += update(session, transaction, id, condition, change) ? 1 : 0;
-        }
-        return new Answer(List.of(), met);
-    }
-
-    private boolean update(
-            Session session,
-            Transaction transaction,
-            CommandId id,
-            Predicate<CommandState> condition,
-            Consumer<CommandState> change)
-            throws SQLException {
-        CommandState row = lock(session, transaction, id, condition);
-        if (row != null) {
-            change.accept(row);
-            write(row);
-            session.meanwhile(transaction);
-        }
-        return row != null;
-    }
-
-    private boolean delete(Session session, Transaction transaction, CommandId id, Predicate<CommandState> condition)
-            throws SQLException {
-        CommandState row = lock(session, transaction, id, condition);
-        if (row != null) {
-            Cell<CommandState> cell = Objects.requireNonNull(database.commands.get(id));
-            cell.pending = null;
-            cell.isChanged = true;
-        }
-        return row != null;
-    }
-
-    /** What a statement does not see it does not wait for. */
-    private @Nullable CommandState lock(
-            Session session, Transaction transaction, CommandId id, Predicate<CommandState> condition)
-            throws SQLException {
-        CommandState seen = seen(transaction, id);
-        if (seen == null || !condition.test(seen)) {
-            return null;
-        }
-        session.meanwhile(transaction);
-        database.lock(Objects.requireNonNull(database.commands.get(id)), transaction, false);
-        CommandState newest = seen(transaction, id);
-        return newest != null && condition.test(newest) ? newest.copy() : null;
-    }
-
-    private void write(CommandState row) {
-        Cell<CommandState> cell = Objects.requireNonNull(database.commands.get(row.id));
-        cell.pending = row;
-        cell.isChanged = true;
+        return new Answer(List.of(), table.updateAll(session, transaction, ids, condition, change));
     }
 }
