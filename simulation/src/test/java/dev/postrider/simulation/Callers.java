@@ -120,7 +120,7 @@ final class Callers {
 
     private Wish wish(String key) {
         Mode mode = chance.oneIn(2) ? Mode.TRANSACTION : chance.pick(List.of(Mode.values()));
-        Duration takes = Duration.ofMillis(chance.oneIn(4) ? chance.between(500, 4_000) : chance.between(0, 300));
+        Duration takes = Duration.ofMillis(chance.oneIn(3) ? chance.between(1_000, 4_000) : chance.between(0, 300));
         return new Wish(key, mode, chance.oneIn(8), takes, command(key, mode, REQUEST));
     }
 

@@ -87,7 +87,8 @@ final class Payments {
     }
 
     private void travel() {
-        conductor.pass(chance.between(0, 30_000) * 1000);
+        boolean slow = !calm && chance.oneIn(4);
+        conductor.pass(chance.between(0, slow ? 2_000_000 : 30_000) * 1000);
     }
 
     /** Says what became of it, if it is in the mood to. */
