@@ -39,7 +39,7 @@ final class CommandJudge {
             violations.add("command: " + wish.key() + " took effect " + effects.size() + " times");
         }
         for (Told told : callers.told()) {
-            if (told.wish() == wish && !isTrue(told.answer(), effects)) {
+            if (told.wish().equals(wish) && !isTrue(told.answer(), effects)) {
                 violations.add("command: a caller of " + wish.key() + " was told " + told.answer()
                         + ", and its effects are " + effects);
             }
