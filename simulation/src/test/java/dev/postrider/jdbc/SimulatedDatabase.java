@@ -65,12 +65,14 @@ public final class SimulatedDatabase {
      *
      * @param from null for a message that is new
      * @param to null for one that was removed
+     * @param crashes how many nodes it is said to have cost by then
      */
     public record Change(
             long atNanos,
             UUID id,
             @Nullable String from,
             @Nullable String to,
+            int crashes,
             String by) {}
 
     final Conductor conductor;
@@ -186,7 +188,7 @@ public final class SimulatedDatabase {
      * goes on as if they had not been.
      */
     public void failOver(Duration down) {
-        int lost = (int) Math.min(chance().between(1, 20), commits.size());
+        int lost = (int) Math.min(chance().between(1, MOST_COMMITS), commits.size());
         failedOver = true;
         conductor.note("another database takes over, without the last " + lost + " commits");
         for (int i = 0; i < lost; i++) {
@@ -318,7 +320,7 @@ public final class SimulatedDatabase {
         if (either != null) {
             String from = before == null ? null : before.state;
             String to = after == null ? null : after.state;
-            changes.add(new Change(conductor.nanos(), either.id(), from, to, doing));
+            changes.add(new Change(conductor.nanos(), either.id(), from, to, either.crashes, doing));
             conductor.note(doing + ": " + either.seq + " " + from + " -> " + to);
         }
     }

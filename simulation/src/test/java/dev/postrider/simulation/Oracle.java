@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Oracle {
 
+    /** A message that costs so many nodes is given up, and what is behind it goes on as after a rejection. */
+    private static final int CONVICTED = 3;
+
     private final World world;
     private final Map<UUID, Intended> intended;
     private final List<Arrival> arrivals;
@@ -139,7 +142,7 @@ final class Oracle {
         return arrivalsOf.getOrDefault(id, List.of()).stream().findFirst().orElse(null);
     }
 
-    /** Rejected, or refused as often as may be, or dead, or discarded; where later ones do not wait, refused once. */
+    /** Rejected, or refused as often as may be, or convicted, or dead, or discarded; where later ones do not wait, refused once. */
     private boolean wasGivenUp(UUID id, long before) {
         boolean answered = arrivalsOf.getOrDefault(id, List.of()).stream()
                 .filter(arrival -> arrival.atNanos() <= before)
@@ -150,7 +153,8 @@ final class Oracle {
                 || refusals(id, before) >= World.MAX_ATTEMPTS
                 || changes.getOrDefault(id, List.of()).stream()
                         .filter(change -> change.atNanos() <= before)
-                        .anyMatch(change -> change.to() == null || change.to().equals("DEAD"));
+                        .anyMatch(change ->
+                                change.to() == null || change.to().equals("DEAD") || change.crashes() >= CONVICTED);
     }
 
     private long refusals(UUID id, long before) {
