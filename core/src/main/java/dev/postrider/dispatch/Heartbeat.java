@@ -12,12 +12,18 @@ public final class Heartbeat implements AutoCloseable {
 
     private final String name;
     private final EventListener events;
+    private final Surroundings surroundings;
     private @Nullable BackgroundLoop loop;
     private boolean closed;
 
     public Heartbeat(String name, EventListener events) {
+        this(name, events, Surroundings.system());
+    }
+
+    Heartbeat(String name, EventListener events, Surroundings surroundings) {
         this.name = name;
         this.events = events;
+        this.surroundings = surroundings;
     }
 
     /**
@@ -33,7 +39,7 @@ public final class Heartbeat implements AutoCloseable {
             return;
         }
         if (loop == null) {
-            loop = new BackgroundLoop(Surroundings.system(), this, name, duty::get, events);
+            loop = new BackgroundLoop(surroundings, this, name, duty::get, events);
             loop.start();
         } else {
             loop.wake();

@@ -9,6 +9,7 @@ import dev.postrider.store.CommandStore;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,18 +29,20 @@ final class Claims {
     private final CommandStore store;
     private final Results results;
     private final DatabaseTime time;
+    private final Supplier<UUID> ids;
     private final EventListener events;
 
-    Claims(CommandStore store, Results results, DatabaseTime time, EventListener events) {
+    Claims(CommandStore store, Results results, DatabaseTime time, Supplier<UUID> ids, EventListener events) {
         this.store = store;
         this.results = results;
         this.time = time;
+        this.ids = ids;
         this.events = events;
     }
 
     /** In a short transaction of its own. */
     Verdict claim(Request<?> request, boolean uncertainIfLost) {
-        CommandClaim claim = request.claim(uncertainIfLost);
+        CommandClaim claim = request.claim(uncertainIfLost, ids);
         for (int attempt = 1; ; attempt++) {
             try {
                 return claim(request, claim);
@@ -79,7 +82,7 @@ final class Claims {
 
     /** In the transaction of the caller, who must not need a second connection: so nobody is probed, and nothing called uncertain. */
     Verdict claim(Request<?> request, CommandStore.Joined rows) {
-        CommandClaim claim = request.claim(false);
+        CommandClaim claim = request.claim(false, ids);
         Optional<CommandRecord> found =
                 rows.claim(claim, request.command().options().joinWait());
         if (found.isEmpty()) {

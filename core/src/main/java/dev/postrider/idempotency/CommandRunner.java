@@ -28,16 +28,27 @@ public final class CommandRunner implements Commands {
             CommandOptions options,
             Background background,
             EventListener events) {
-        DatabaseTime time = new DatabaseTime();
+        this(store, heartbeats, transactions, options, background, events, Surroundings.system());
+    }
+
+    CommandRunner(
+            CommandStore store,
+            CommandStore heartbeats,
+            Transactions transactions,
+            CommandOptions options,
+            Background background,
+            EventListener events,
+            Surroundings surroundings) {
+        DatabaseTime time = new DatabaseTime(surroundings);
         Results results = new Results(options);
-        Answers answers = new Answers(results, new Pace(), events);
-        Claims claims = new Claims(store, results, time, events);
-        Running running = new Running(heartbeats, background);
+        Answers answers = new Answers(results, new Pace(surroundings::chance), events);
+        Claims claims = new Claims(store, results, time, surroundings::id, events);
+        Running running = new Running(heartbeats, background, surroundings::nanos);
         Endings endings = new Endings(store, results, answers, events);
         this.transactions = transactions;
         this.fingerprints = options.fingerprints();
         this.keyAge = new KeyAge(time);
-        this.flights = new Flights(claims, store, answers, options);
+        this.flights = new Flights(claims, store, answers, options, surroundings);
         this.fenced = new Fenced(transactions, running, endings);
         this.joining = new Joining(store, claims, results, answers);
         this.leased = new Leased(running, endings);

@@ -8,15 +8,20 @@ final class DatabaseTime {
 
     private record Seen(Instant time, long nanos) {}
 
+    private final Surroundings surroundings;
     private volatile @Nullable Seen last;
 
+    DatabaseTime(Surroundings surroundings) {
+        this.surroundings = surroundings;
+    }
+
     void seen(Instant time) {
-        last = new Seen(time, System.nanoTime());
+        last = new Seen(time, surroundings.nanos());
     }
 
     /** This machine's own time until anything was seen. */
     Instant now() {
         Seen seen = last;
-        return seen == null ? Instant.now() : seen.time().plusNanos(System.nanoTime() - seen.nanos());
+        return seen == null ? surroundings.now() : seen.time().plusNanos(surroundings.nanos() - seen.nanos());
     }
 }

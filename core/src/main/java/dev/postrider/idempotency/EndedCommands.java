@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * Remembers commands that have ended, and nothing else, for a short while and up to so many bytes: for those who ask again at once,
@@ -21,16 +22,18 @@ final class EndedCommands {
     private record Entry(CommandRecord row, long until, long bytes) {}
 
     private final long limit;
+    private final LongSupplier nanos;
     private final Map<Flight.Route, Entry> entries = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
 
-    EndedCommands(long limit) {
+    EndedCommands(long limit, LongSupplier nanos) {
         this.limit = limit;
+        this.nanos = nanos;
     }
 
     synchronized Optional<CommandRecord> find(Flight.Route route) {
         Entry entry = entries.get(route);
-        if (entry != null && System.nanoTime() - entry.until() >= 0) {
+        if (entry != null && nanos.getAsLong() - entry.until() >= 0) {
             remove(route);
             return Optional.empty();
         }

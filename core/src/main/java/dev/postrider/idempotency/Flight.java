@@ -4,8 +4,8 @@ import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandPrint;
 import dev.postrider.store.CommandRecord;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One request for one command, made by one thread of this node for all that come with the same meanwhile. Ends in two steps: what the
@@ -18,12 +18,17 @@ final class Flight {
 
     private final Route route;
     private final Semaphore seats;
-    private final CompletableFuture<Verdict> verdict = new CompletableFuture<>();
-    private final CompletableFuture<Optional<CommandRecord>> end = new CompletableFuture<>();
+    private final Gate told;
+    private final Gate over;
+    private volatile @Nullable Verdict verdict;
+    private volatile @Nullable RuntimeException failure;
+    private volatile Optional<CommandRecord> end = Optional.empty();
 
-    Flight(Route route, int seats) {
+    Flight(Route route, int seats, Surroundings surroundings) {
         this.route = route;
         this.seats = new Semaphore(seats);
+        this.told = surroundings.gate();
+        this.over = surroundings.gate();
     }
 
     Route route() {
@@ -35,12 +40,46 @@ final class Flight {
         return seats;
     }
 
-    CompletableFuture<Verdict> verdict() {
-        return verdict;
+    /** What the row said. */
+    void tell(Verdict said) {
+        verdict = said;
+        told.open();
     }
 
-    /** Empty when the one who flew has nothing to share: it failed, or gave up waiting. */
-    CompletableFuture<Optional<CommandRecord>> end() {
+    /** The row could not be asked; one that was told what it said does not hear of this. */
+    void fail(Throwable reason) {
+        failure = reason instanceof RuntimeException unchecked ? unchecked : null;
+        told.open();
+    }
+
+    /** @param row empty when the one who flew has nothing to share: it failed, or gave up waiting */
+    void end(Optional<CommandRecord> row) {
+        end = row;
+        over.open();
+    }
+
+    /**
+     * Waits for what the row says.
+     *
+     * @return empty when the one who flew could not go on, for a reason that is his own
+     */
+    Optional<Verdict> awaitVerdict() throws InterruptedException {
+        boolean open = told.await(Long.MAX_VALUE);
+        Verdict said = verdict;
+        RuntimeException reason = failure;
+        if (open && said == null && reason != null) {
+            throw reason;
+        }
+        return Optional.ofNullable(said);
+    }
+
+    /** Waits for the end; says whether it came in time. */
+    boolean awaitEnd(long nanos) throws InterruptedException {
+        return over.await(nanos);
+    }
+
+    /** As it was told by {@link #end(Optional)}, if it was. */
+    Optional<CommandRecord> end() {
         return end;
     }
 }

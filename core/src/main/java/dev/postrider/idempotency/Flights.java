@@ -5,13 +5,8 @@ import dev.postrider.store.CommandStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Lets one thread of this node ask for a command at a time. The others share its answer, or wait for it as long as they may and there
@@ -28,28 +23,30 @@ final class Flights {
     private final int seatsPerFlight;
     private final Semaphore seats;
     private final EndedCommands ended;
+    private final Surroundings surroundings;
     private final Map<Flight.Route, Flight> flights = new ConcurrentHashMap<>();
 
-    Flights(Claims claims, CommandStore store, Answers answers, CommandOptions options) {
+    Flights(Claims claims, CommandStore store, Answers answers, CommandOptions options, Surroundings surroundings) {
         this.claims = claims;
         this.store = store;
         this.answers = answers;
         this.seatsPerFlight = options.waitersPerKey();
         this.seats = new Semaphore(options.waitersPerNode());
-        this.ended = new EndedCommands(options.cacheBytes());
+        this.ended = new EndedCommands(options.cacheBytes(), surroundings::nanos);
+        this.surroundings = surroundings;
     }
 
     <R, X extends Exception> CommandResult<R> once(Request<R> request, boolean uncertainIfLost, Ran.Mode<R, X> mode)
             throws X {
         Flight.Route route = new Flight.Route(request.id(), request.print());
-        long deadline =
-                System.nanoTime() + request.command().options().waitForResult().toNanos();
+        long deadline = surroundings.nanos()
+                + request.command().options().waitForResult().toNanos();
         while (true) {
             Optional<CommandRecord> known = ended.find(route);
             if (known.isPresent()) {
                 return answers.replay(request, known.get());
             }
-            Flight own = new Flight(route, seatsPerFlight);
+            Flight own = new Flight(route, seatsPerFlight, surroundings);
             Flight other = flights.putIfAbsent(route, own);
             if (other == null) {
                 return fly(own, request, deadline, uncertainIfLost, mode);
@@ -65,11 +62,11 @@ final class Flights {
             Flight flight, Request<R> request, long deadline, boolean uncertainIfLost, Ran.Mode<R, X> mode) throws X {
         Optional<CommandRecord> end = Optional.empty();
         try {
-            long asked = System.nanoTime();
+            long asked = surroundings.nanos();
             Verdict verdict = claims.claim(request, uncertainIfLost);
-            flight.verdict().complete(verdict);
+            flight.tell(verdict);
             while (verdict instanceof Verdict.Busy && isFree(request, deadline)) {
-                asked = System.nanoTime();
+                asked = surroundings.nanos();
                 verdict = claims.claim(request, uncertainIfLost);
             }
             if (verdict instanceof Verdict.Mine mine) {
@@ -82,11 +79,11 @@ final class Flights {
             remember(flight, end, asked);
             return answers.of(request, verdict);
         } catch (Throwable e) {
-            flight.verdict().completeExceptionally(e);
+            flight.fail(e);
             throw e;
         } finally {
             flights.remove(flight.route(), flight);
-            flight.end().complete(end);
+            flight.end(end);
         }
     }
 
@@ -98,7 +95,7 @@ final class Flights {
     private boolean isFree(Request<?> request, long deadline) {
         long pause = FIRST_PAUSE.toNanos();
         while (true) {
-            long left = deadline - System.nanoTime();
+            long left = deadline - surroundings.nanos();
             if (left <= 0 || !paused(Math.min(pause, left))) {
                 return false;
             }
@@ -110,10 +107,9 @@ final class Flights {
     }
 
     /** False when this thread was interrupted, and should not wait any longer. */
-    private static boolean paused(long nanos) {
+    private boolean paused(long nanos) {
         try {
-            CountDownLatch never = new CountDownLatch(1);
-            return !never.await(nanos, TimeUnit.NANOSECONDS);
+            return !surroundings.gate().await(nanos); // nobody opens it
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
@@ -122,27 +118,26 @@ final class Flights {
 
     /** Empty when the one who flew has nothing to share: then it is somebody else's turn. */
     private <R> Optional<CommandResult<R>> share(Flight flight, Request<R> request, long deadline) {
-        Verdict verdict;
+        Verdict verdict = new Verdict.Busy(null, Duration.ZERO);
         try {
-            verdict = flight.verdict().get();
+            Optional<Verdict> told = flight.awaitVerdict();
+            if (told.isEmpty()) {
+                return Optional.empty();
+            }
+            verdict = told.get();
+            return verdict instanceof Verdict.Mine || verdict instanceof Verdict.Busy
+                    ? awaitEnd(flight, request, deadline, verdict)
+                    : Optional.of(answers.of(request, verdict));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.of(answers.of(request, new Verdict.Busy(null, Duration.ZERO)));
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) {
-                throw failure;
-            }
-            return Optional.empty();
-        }
-        if (!(verdict instanceof Verdict.Mine) && !(verdict instanceof Verdict.Busy)) {
             return Optional.of(answers.of(request, verdict));
         }
-        return awaitEnd(flight, request, deadline, verdict);
     }
 
-    private <R> Optional<CommandResult<R>> awaitEnd(Flight flight, Request<R> request, long deadline, Verdict verdict) {
-        long left = deadline - System.nanoTime();
-        if ((left <= 0 && !flight.end().isDone()) || !seats.tryAcquire()) {
+    private <R> Optional<CommandResult<R>> awaitEnd(Flight flight, Request<R> request, long deadline, Verdict verdict)
+            throws InterruptedException {
+        long left = Math.max(deadline - surroundings.nanos(), 0);
+        if ((left == 0 && !flight.awaitEnd(0)) || !seats.tryAcquire()) {
             return Optional.of(answers.of(request, verdict));
         }
         try {
@@ -150,26 +145,14 @@ final class Flights {
                 return Optional.of(answers.of(request, verdict));
             }
             try {
-                return end(flight.end(), Math.max(left, 0)).map(row -> answers.replay(request, row));
+                return flight.awaitEnd(left)
+                        ? flight.end().map(row -> answers.replay(request, row))
+                        : Optional.of(answers.of(request, verdict));
             } finally {
                 flight.seats().release();
             }
-        } catch (TimeoutException e) {
-            return Optional.of(answers.of(request, verdict));
         } finally {
             seats.release();
-        }
-    }
-
-    private static Optional<CommandRecord> end(CompletableFuture<Optional<CommandRecord>> end, long nanos)
-            throws TimeoutException {
-        try {
-            return end.get(nanos, TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new TimeoutException();
-        } catch (ExecutionException e) {
-            throw new AssertionError("an end is never a failure", e);
         }
     }
 }

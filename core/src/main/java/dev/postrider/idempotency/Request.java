@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,15 +68,15 @@ record Request<R>(Command<R> command, CommandId id, CommandPrint print, Fingerpr
     }
 
     /** A claim with a token of its own. */
-    CommandClaim claim(boolean uncertainIfLost) {
+    CommandClaim claim(boolean uncertainIfLost, Supplier<UUID> ids) {
         Command.Identity identity = command.identity();
         return new CommandClaim(
                 id,
                 new CommandClaim.Names(
                         identity.operation(), identity.tenant(), identity.caller(), prefix(identity.key())),
                 print,
-                UUID.randomUUID(),
-                UUID.randomUUID(),
+                ids.get(),
+                ids.get(),
                 command.options().lease(),
                 command.options().keyTtl(),
                 uncertainIfLost);

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -21,12 +22,14 @@ final class Running {
     private static final long SHORT_LEASE = LONGEST_PAUSE.multipliedBy(6).toNanos();
 
     private final CommandStore store;
+    private final LongSupplier nanos;
     private final Runnable beat;
     private final Map<CommandOwner, Tenure> tenures = new ConcurrentHashMap<>();
     private final AtomicBoolean begun = new AtomicBoolean();
 
-    Running(CommandStore store, Background background) {
+    Running(CommandStore store, Background background, LongSupplier nanos) {
         this.store = store;
+        this.nanos = nanos;
         this.beat = background.every(this::renew);
     }
 
@@ -36,7 +39,7 @@ final class Running {
         private final CommandOwner owner;
         private final long lease;
         private final long longest;
-        private final long since = System.nanoTime();
+        private final long since = nanos.getAsLong();
         private volatile long renewed = since;
         private volatile boolean lost;
 
@@ -51,12 +54,12 @@ final class Running {
         }
 
         long took() {
-            return System.nanoTime() - since;
+            return nanos.getAsLong() - since;
         }
 
         /** By this machine's clock, counted from before the lease was asked for: too early rather than too late. */
         boolean isLost() {
-            return lost || System.nanoTime() - renewed >= lease;
+            return lost || nanos.getAsLong() - renewed >= lease;
         }
 
         void lose() {
@@ -84,7 +87,7 @@ final class Running {
 
     /** One statement for all of them. */
     private Duration renew() {
-        long now = System.nanoTime();
+        long now = nanos.getAsLong();
         Map<CommandOwner, Tenure> ageing = tenures.values().stream()
                 .filter(tenure -> tenure.isAgeing(now))
                 .collect(Collectors.toMap(Tenure::owner, tenure -> tenure));

@@ -10,7 +10,7 @@ import java.util.List;
 /** The registry of handlers. */
 final class InboxHandlers {
 
-    private static final String OF_CONSUMER =
+    static final String OF_CONSUMER =
             "SELECT handler, type FROM {inbox_handler} WHERE consumer = ? ORDER BY handler, type";
 
     private static final String FIND =

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** Looks at commands and resolves them over JDBC. */
 final class JdbcCommandAdmin implements CommandAdmin {
@@ -20,18 +21,18 @@ final class JdbcCommandAdmin implements CommandAdmin {
             "SELECT reference, operation, tenant, caller, key_prefix, state, effect_started, attempts, reason, created_at,"
                     + " updated_at, lease_until, key_expires_at, {now} AS read_at FROM {command} ";
 
-    private static final String UNCERTAIN = COLUMNS + "WHERE state = 'UNCERTAIN' ORDER BY created_at LIMIT ?";
+    static final String UNCERTAIN = COLUMNS + "WHERE state = 'UNCERTAIN' ORDER BY created_at LIMIT ?";
 
     private static final String STUCK =
             COLUMNS + "WHERE state = 'IN_PROGRESS' AND lease_until <= {now} ORDER BY created_at LIMIT ?";
 
-    private static final String FIND = COLUMNS + "WHERE reference = ?";
+    static final String FIND = COLUMNS + "WHERE reference = ?";
 
     private static final String OPEN =
             " WHERE reference = ? AND (state = 'UNCERTAIN' OR state = 'IN_PROGRESS' AND lease_until <= {now})";
 
     /** With the next fence and a token that nobody has, so that an owner who lives after all cannot end it another way. */
-    private static final String COMPLETE = """
+    static final String COMPLETE = """
             UPDATE {command}
             SET state = 'COMPLETED', outcome = 'SUCCESS', result_kind = 'DROPPED', owner = ?, fence = fence + 1, steps = NULL,
                 updated_at = {now}, completed_at = {now},
@@ -41,9 +42,9 @@ final class JdbcCommandAdmin implements CommandAdmin {
     private static final String FAIL =
             "UPDATE {command} SET state = 'FAILED', owner = ?, fence = fence + 1, updated_at = {now}" + OPEN;
 
-    private static final String RELEASE = "DELETE FROM {command}" + OPEN;
+    static final String RELEASE = "DELETE FROM {command}" + OPEN;
 
-    private static final String AUDIT =
+    static final String AUDIT =
             "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, 'command', ?, ?)";
 
     private static final int LIST_LIMIT = 1000;
@@ -52,10 +53,12 @@ final class JdbcCommandAdmin implements CommandAdmin {
 
     private final Sessions sessions;
     private final Dialect dialect;
+    private final Supplier<UUID> ids;
 
-    JdbcCommandAdmin(Sessions sessions, Dialect dialect) {
+    JdbcCommandAdmin(Sessions sessions, Dialect dialect, Supplier<UUID> ids) {
         this.sessions = sessions;
         this.dialect = dialect;
+        this.ids = ids;
     }
 
     @Override
@@ -139,7 +142,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
     }
 
     private int change(Connection connection, UUID reference, Resolution resolution) throws SQLException {
-        UUID nobody = UUID.randomUUID();
+        UUID nobody = ids.get();
         return switch (resolution) {
             case COMPLETED ->
                 dialect.update(

@@ -40,7 +40,7 @@ public final class JdbcDatabase {
     private final JdbcOutbox outboxes;
     private final EventListener events;
 
-    private JdbcDatabase(
+    JdbcDatabase(
             DataSource dataSource,
             Dialect dialect,
             JdbcOptions options,
@@ -236,7 +236,7 @@ public final class JdbcDatabase {
     }
 
     public CommandAdmin commandAdmin() {
-        return new JdbcCommandAdmin(sessions, dialect);
+        return new JdbcCommandAdmin(sessions, dialect, UUID::randomUUID);
     }
 
     public Admin admin() {

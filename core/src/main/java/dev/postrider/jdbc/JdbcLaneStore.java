@@ -123,8 +123,7 @@ final class JdbcLaneStore implements LaneStore {
             });
         }
         List<Integer> numbers = taken.stream().map(LaneStatements.Taken::lane).toList();
-        goOnWithoutHeads(
-                topicId, crashed.stream().map(LaneStatements.Taken::lane).toList());
+        goOnWithoutHeads(topicId, numbers);
         Map<Integer, Set<OrderingKey>> held = sessions.statement(
                 "look for held keys", connection -> statements.heldKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
@@ -142,7 +141,10 @@ final class JdbcLaneStore implements LaneStore {
         return lanes;
     }
 
-    /** A lost holder may have handled a message, and not have got to the next one of its key. */
+    /**
+     * A lost holder may have handled a message, and not have got to the next one of its key. Whoever took the lane after him and gave
+     * it back may not have got there either, and nothing tells of that: so every lane is looked at.
+     */
     private void goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
         Set<Integer> headless = lanes.isEmpty()
                 ? Set.of()

@@ -81,7 +81,7 @@ final class CommandPartsTest {
 
     @Test
     void retryIsAskedForAfterTheUsualTimeWithinTheLease() {
-        Pace pace = new Pace();
+        Pace pace = new Pace(Surroundings.system()::chance);
         Duration minute = Duration.ofMinutes(1);
         assertThat(pace.retryAfter("op", minute)).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
         pace.took("op", Duration.ofSeconds(20).toNanos());

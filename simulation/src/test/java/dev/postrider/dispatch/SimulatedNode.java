@@ -1,17 +1,22 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.message.Message;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Stores;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** A node at work on a simulated machine: the real engine, with all of its threads. */
 public final class SimulatedNode {
 
     private final Host host;
     private final Engine engine;
+    private final Heartbeat heartbeat;
 
     public SimulatedNode(
             Conductor conductor,
@@ -21,8 +26,9 @@ public final class SimulatedNode {
             DispatchOptions options,
             EventListener events) {
         this.host = host;
-        this.engine = new Engine(
-                stores, topics, options, events, HandOver.none(), false, new SimulatedSurroundings(conductor, host));
+        Surroundings surroundings = new SimulatedSurroundings(conductor, host);
+        this.engine = new Engine(stores, topics, options, events, handOver(), false, surroundings);
+        this.heartbeat = new Heartbeat("commands", events, surroundings);
     }
 
     public Host host() {
@@ -38,8 +44,29 @@ public final class SimulatedNode {
         engine.wake();
     }
 
+    /** Takes over what is written in this process, as {@link Dispatcher#handOver()} does. */
+    public HandOver handOver() {
+        return new HandOver() {
+            @Override
+            public Reservation reserve(List<Message> messages) {
+                return engine.reserve(messages);
+            }
+
+            @Override
+            public void committed(Collection<Message> messages) {
+                engine.wakeFor(messages);
+            }
+        };
+    }
+
+    /** Keeps up the leases of its commands. */
+    public Runnable every(Supplier<Duration> duty) {
+        return heartbeat.every(duty);
+    }
+
     /** Gracefully; to be called in a simulated thread of its host. */
     public void stop() {
         engine.stop();
+        heartbeat.close();
     }
 }

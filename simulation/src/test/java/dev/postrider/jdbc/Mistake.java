@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Rules of the protocol, each broken in one place. A simulation that does not notice would be worth nothing. */
@@ -155,6 +157,92 @@ public enum Mistake implements SimulatedStores.Speech {
         Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
             return super.extend(connection, rows, Duration.ZERO);
         }
+    }),
+
+    /** A command is ended by whoever had it once. */
+    COMMAND_ENDED_WITHOUT_FENCE(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isOwned(CommandState row, Owner owner) {
+            return true;
+        }
+    })),
+
+    /** Whoever takes a command over goes on under the fence of the one before, and only the fence is compared. */
+    COMMAND_TAKEN_OVER_WITH_OLD_FENCE(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isOwned(CommandState row, Owner owner) {
+            return row.fence == owner.fence();
+        }
+
+        @Override
+        void hand(CommandState row, UUID owner) {
+            row.owner = owner;
+        }
+    })),
+
+    /** What a command did is committed before its end is written. */
+    COMMAND_ENDED_IN_ANOTHER_TRANSACTION(commands(database -> new SimulatedCommands(database) {
+        @Override
+        SimulatedSql.Answer complete(Session session, Transaction transaction, SimulatedSql.Parameters values)
+                throws SQLException {
+            transaction.onCommit.forEach(Runnable::run);
+            transaction.onCommit.clear();
+            return super.complete(session, transaction, values);
+        }
+    })),
+
+    /** Nobody learns from the row that the effect of a command may have begun. */
+    COMMAND_EFFECT_NOT_NOTED(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isUncertain(boolean uncertainIfLost) {
+            return false;
+        }
+    })),
+
+    /** The lease of a command is not kept up, however long its work takes. */
+    COMMAND_LEASE_NOT_KEPT_UP(commands(database -> new SimulatedCommands(database) {
+        @Override
+        void renew(CommandState row) {}
+    })),
+
+    /** Lost commands are not called uncertain unless somebody asks for them. */
+    LOST_COMMANDS_NOT_SWEPT(commands(database -> new SimulatedCommands(database) {
+        @Override
+        boolean isToBeDoubted(CommandState row) {
+            return false;
+        }
+    })),
+
+    /** What was received before is handled again: nobody looks which marks were inserted. */
+    MARK_NOT_COUNTED(inbox(dialect -> new SimulatedInbox(dialect) {
+        @Override
+        Set<InboxMark.Key> answered(List<InboxMark> marks, Set<InboxMark.Key> inserted) {
+            return marks.stream().map(mark -> mark.key).collect(Collectors.toSet());
+        }
+    })),
+
+    /** The mark is committed before what is done about the message. */
+    MARK_IN_ANOTHER_TRANSACTION(inbox(dialect -> new SimulatedInbox(dialect) {
+        @Override
+        void write(Cell<InboxMark> cell, InboxMark mark) {
+            cell.committed = mark;
+        }
+    })),
+
+    /** What is handed over after the commit is inserted under a lease that is over at once. */
+    BIRTH_WITHOUT_LEASE(database -> new SimulatedDialect(database) {
+        @Override
+        long lockedUntil(Lease lease) {
+            return database.micros();
+        }
+    }),
+
+    /** What is handed over after the commit can be claimed by everybody, too. */
+    BIRTH_OPEN_TO_ALL(database -> new SimulatedDialect(database) {
+        @Override
+        String bornState() {
+            return "PENDING";
+        }
     });
 
     @SuppressWarnings("ImmutableEnumChecker")
@@ -175,6 +263,26 @@ public enum Mistake implements SimulatedStores.Speech {
             @Override
             LaneStatements lanes() {
                 return lanes.apply(this);
+            }
+        };
+    }
+
+    private static Function<SimulatedDatabase, SimulatedDialect> commands(
+            Function<SimulatedDatabase, SimulatedCommands> commands) {
+        return database -> new SimulatedDialect(database) {
+            @Override
+            SimulatedCommands commands() {
+                return commands.apply(database);
+            }
+        };
+    }
+
+    private static Function<SimulatedDatabase, SimulatedDialect> inbox(
+            Function<SimulatedDialect, SimulatedInbox> inbox) {
+        return database -> new SimulatedDialect(database) {
+            @Override
+            InboxStatements inbox() {
+                return inbox.apply(this);
             }
         };
     }

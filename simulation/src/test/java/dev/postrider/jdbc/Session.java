@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
@@ -38,7 +39,13 @@ final class Session implements InvocationHandler {
     private boolean autoCommit = true;
     private boolean cut;
     private boolean atWork;
+
+    /** A statement of the transaction has failed: it can only be rolled back, or returned from to a savepoint. */
+    private boolean failed;
+
+    private @Nullable SimulatedSql sql;
     private @Nullable Transaction transaction;
+    private int savepoints;
 
     Session(SimulatedDatabase database, Host host) {
         this.database = database;
@@ -61,6 +68,12 @@ final class Session implements InvocationHandler {
         return host;
     }
 
+    /** Understands these besides. */
+    Session with(SimulatedSql statements) {
+        sql = statements;
+        return this;
+    }
+
     /** The part of a connection's methods that our code uses. */
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
@@ -71,6 +84,10 @@ final class Session implements InvocationHandler {
             case "getTransactionIsolation" -> Connection.TRANSACTION_READ_COMMITTED;
             case "setNetworkTimeout", "setTransactionIsolation" -> null;
             case "isClosed" -> isBroken();
+            case "isReadOnly" -> false;
+            case "getMetaData" -> metaData();
+            case "prepareStatement" ->
+                Objects.requireNonNull(sql).prepare(this, (String) Objects.requireNonNull(arguments)[0]);
             case "isValid" -> !isBroken();
             case "commit" -> commit();
             case "rollback" -> arguments == null ? rollback() : rollback((Savepoint) arguments[0]);
@@ -83,6 +100,14 @@ final class Session implements InvocationHandler {
             case "equals" -> proxy == Objects.requireNonNull(arguments)[0];
             default -> throw new UnsupportedOperationException(method.toString());
         };
+    }
+
+    private DatabaseMetaData metaData() {
+        return SimulatedSql.proxy(DatabaseMetaData.class, (method, arguments) -> switch (method) {
+            case "getURL" -> SimulatedStores.ADDRESS;
+            case "getConnection" -> connection;
+            default -> throw new UnsupportedOperationException(method);
+        });
     }
 
     private @Nullable Object setAutoCommit(boolean on) {
@@ -99,12 +124,16 @@ final class Session implements InvocationHandler {
             cut();
             throw new SQLException("the connection is lost", "08006");
         }
+        if (failed) {
+            throw new SQLException("current transaction is aborted", "25P02");
+        }
     }
 
     /** Whatever is open is rolled back; what the server is at it finishes first. */
     @Nullable
     Object cut() {
         cut = true;
+        failed = false;
         database.disconnected(this);
         Transaction left = transaction;
         if (left != null && !atWork) {
@@ -181,7 +210,14 @@ final class Session implements InvocationHandler {
                 database.rollback(current);
             }
             return answer;
-        } catch (SQLException | RuntimeException | Error e) {
+        } catch (SQLException e) {
+            failed = !autoCommit;
+            if (autoCommit || savepoints == 0 || cut) {
+                database.rollback(current);
+                transaction = null;
+            }
+            throw e;
+        } catch (RuntimeException | Error e) {
             database.rollback(current);
             transaction = null;
             throw e;
@@ -199,6 +235,7 @@ final class Session implements InvocationHandler {
         }
         run("commit", ignored -> {
             transaction = null;
+            savepoints = 0;
             conductor.note("commit");
             database.commit(current, "commit");
             return true;
@@ -209,22 +246,30 @@ final class Session implements InvocationHandler {
     private @Nullable Object rollback() {
         Transaction current = transaction;
         transaction = null;
+        failed = false;
+        savepoints = 0;
         if (current != null) {
             database.rollback(current);
         }
         return null;
     }
 
-    /** What is written after it is undone by going back to it; locks are kept until the end. */
+    /** What is written after it is undone by going back to it, and what was locked is free again. */
     private final class Mark implements Savepoint {
 
         private final List<Runnable> undo = new ArrayList<>();
         private final Set<Cell<?>> known = new LinkedHashSet<>();
         private final int effects;
+        private final int before;
+        private final long lockTimeout;
+        private final Transaction of;
 
-        Mark(Transaction current) {
+        Mark(Transaction current, int before) {
+            this.of = current;
+            this.before = before;
             current.locked.forEach(this::remember);
             effects = current.onCommit.size();
+            lockTimeout = current.lockTimeout;
         }
 
         private <R> void remember(Cell<R> cell) {
@@ -239,13 +284,14 @@ final class Session implements InvocationHandler {
 
         void goBack(Transaction current) {
             undo.forEach(Runnable::run);
-            for (Cell<?> cell : current.locked) {
-                if (!known.contains(cell)) {
-                    cell.pending = null;
-                    cell.isChanged = false;
-                }
-            }
+            database.release(
+                    current,
+                    current.locked.stream()
+                            .filter(cell -> !known.contains(cell))
+                            .toList());
             current.onCommit.subList(effects, current.onCommit.size()).clear();
+            current.lockTimeout = lockTimeout;
+            savepoints = before;
         }
 
         @Override
@@ -261,12 +307,19 @@ final class Session implements InvocationHandler {
 
     private Savepoint savepoint() throws SQLException {
         check();
-        return new Mark(Objects.requireNonNull(transaction));
+        Transaction current = transaction == null ? database.begin() : transaction;
+        transaction = current;
+        return new Mark(current, savepoints++);
     }
 
     private @Nullable Object rollback(Savepoint savepoint) throws SQLException {
+        failed = false;
         check();
-        ((Mark) savepoint).goBack(Objects.requireNonNull(transaction));
+        Transaction current = transaction;
+        if (current == null || ((Mark) savepoint).of != current) {
+            throw new SQLException("savepoint does not exist", "3B001");
+        }
+        ((Mark) savepoint).goBack(current);
         return null;
     }
 

@@ -5,6 +5,8 @@ import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
+import dev.postrider.store.CommandId;
+import dev.postrider.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -62,24 +65,31 @@ public final class SimulatedDatabase {
      *
      * @param from null for a message that is new
      * @param to null for one that was removed
+     * @param crashes how many nodes it is said to have cost by then
      */
     public record Change(
             long atNanos,
             UUID id,
             @Nullable String from,
             @Nullable String to,
+            int crashes,
             String by) {}
 
     final Conductor conductor;
     final Weather weather;
     final TreeMap<Long, Cell<Row>> messages = new TreeMap<>();
     final TreeMap<Place, Cell<LaneState>> lanes = new TreeMap<>();
+    final Map<CommandId, Cell<CommandState>> commands = new LinkedHashMap<>();
     final Map<UUID, Announced> nodes = new LinkedHashMap<>();
+    final Map<SimulatedInbox.Place, Cell<InboxMark>> marks = new LinkedHashMap<>();
+    final List<InboxHandler> handlers = new ArrayList<>();
+    private final Map<UUID, TopicName> inserted = new LinkedHashMap<>();
     private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
     private final List<Effect> effects = new ArrayList<>();
+    private final List<Deed> deeds = new ArrayList<>();
     private final Set<UUID> discarded = new LinkedHashSet<>();
     private final Set<UUID> lost = new LinkedHashSet<>();
     private final Deque<Commit> commits = new ArrayDeque<>();
@@ -123,6 +133,10 @@ public final class SimulatedDatabase {
 
     Topics.@Nullable Topic topic(TopicName name) {
         return topics.get(name);
+    }
+
+    public void register(InboxHandler handler) {
+        handlers.add(handler);
     }
 
     public int lanesOf(TopicName name) {
@@ -174,7 +188,7 @@ public final class SimulatedDatabase {
      * goes on as if they had not been.
      */
     public void failOver(Duration down) {
-        int lost = (int) Math.min(chance().between(1, 20), commits.size());
+        int lost = (int) Math.min(chance().between(1, MOST_COMMITS), commits.size());
         failedOver = true;
         conductor.note("another database takes over, without the last " + lost + " commits");
         for (int i = 0; i < lost; i++) {
@@ -306,7 +320,7 @@ public final class SimulatedDatabase {
         if (either != null) {
             String from = before == null ? null : before.state;
             String to = after == null ? null : after.state;
-            changes.add(new Change(conductor.nanos(), either.id(), from, to, doing));
+            changes.add(new Change(conductor.nanos(), either.id(), from, to, either.crashes, doing));
             conductor.note(doing + ": " + either.seq + " " + from + " -> " + to);
         }
     }
@@ -320,15 +334,21 @@ public final class SimulatedDatabase {
     private void end(Transaction transaction) {
         transaction.ended = true;
         open.remove(transaction);
-        for (Cell<?> cell : transaction.locked) {
-            cell.sharers.remove(transaction);
-            if (cell.owner == transaction) {
-                cell.owner = null;
-                cell.pending = null;
-                cell.isChanged = false;
-            }
-        }
+        transaction.locked.forEach(cell -> release(transaction, cell));
         messages.values().removeIf(cell -> cell.committed == null && cell.owner == null && cell.sharers.isEmpty());
+        wakeAll();
+    }
+
+    private static void release(Transaction transaction, Cell<?> cell) {
+        cell.sharers.remove(transaction);
+        if (cell.owner == transaction) {
+            cell.owner = null;
+            cell.pending = null;
+            cell.isChanged = false;
+        }
+    }
+
+    private void wakeAll() {
         waiting.forEach(conductor::wake);
         waiting.clear();
     }
@@ -346,22 +366,43 @@ public final class SimulatedDatabase {
     /** Waits for it if need be; whoever would wait for himself by that is told so. */
     void lock(Cell<?> cell, Transaction transaction, boolean share) throws SQLException {
         number(transaction);
-        while (!isFree(cell, transaction, share)) {
+        await(cell, transaction, () -> isFree(cell, transaction, share));
+        hold(cell, transaction, share);
+    }
+
+    /** Waits until nobody else is about to change it, as an insert does that meets somebody's row. */
+    void awaitChange(Cell<?> cell, Transaction transaction) throws SQLException {
+        number(transaction);
+        await(cell, transaction, () -> !cell.isChanged || isFree(cell, transaction, true));
+    }
+
+    private void await(Cell<?> cell, Transaction transaction, BooleanSupplier free) throws SQLException {
+        long until = transaction.lockTimeout == 0 ? Long.MAX_VALUE : conductor.nanos() + transaction.lockTimeout;
+        while (!free.getAsBoolean()) {
             transaction.waitsFor = new LinkedHashSet<>(cell.sharers);
             if (cell.owner != null) {
                 transaction.waitsFor.add(cell.owner);
             }
             transaction.waitsFor.remove(transaction);
-            if (isDeadlocked(transaction, transaction, new LinkedHashSet<>())) {
+            boolean deadlocked = isDeadlocked(transaction, transaction, new LinkedHashSet<>());
+            if (deadlocked || conductor.nanos() >= until) {
                 transaction.waitsFor.clear();
-                throw new SQLException("deadlock detected", "40P01");
+                throw deadlocked
+                        ? new SQLException("deadlock detected", "40P01")
+                        : new SQLException("canceling statement due to lock timeout", "55P03");
             }
             waiting.add(conductor.current());
-            conductor.rest();
+            conductor.restUntil(until);
             check(transaction);
         }
         transaction.waitsFor.clear();
-        hold(cell, transaction, share);
+    }
+
+    /** A transaction goes back to before it had locked these. */
+    void release(Transaction transaction, List<Cell<?>> cells) {
+        transaction.locked.removeAll(cells);
+        cells.forEach(cell -> release(transaction, cell));
+        wakeAll();
     }
 
     boolean tryLock(Cell<?> cell, Transaction transaction) {
@@ -448,6 +489,12 @@ public final class SimulatedDatabase {
         hold(cell, transaction, false);
         cell.pending = row;
         cell.isChanged = true;
+        inserted.put(row.id(), row.message.topic());
+    }
+
+    /** Of a message that somebody wrote, whether or not it was committed. */
+    public TopicName topicOf(UUID id) {
+        return Objects.requireNonNull(inserted.get(id));
     }
 
     void update(LaneState lane) {
@@ -521,6 +568,42 @@ public final class SimulatedDatabase {
 
     public List<Effect> effects() {
         return effects;
+    }
+
+    /** Something that is done in a transaction, for a command or by a receiver. */
+    public void deed(Connection connection, String what, String result) throws SQLException {
+        Session.of(connection).run("deed", transaction -> {
+            number(transaction);
+            transaction.onCommit.add(() -> {
+                Deed deed = new Deed(what, result);
+                deeds.add(deed);
+                current.undo.add(0, () -> deeds.remove(deed));
+            });
+            return true;
+        });
+    }
+
+    /** What was done, and with which result, once it was committed. */
+    public record Deed(String what, String result) {}
+
+    public List<Deed> deeds() {
+        return deeds;
+    }
+
+    /** A command came to an end under an ownership that is not its row's any more, whatever let that through. */
+    void ended(String doing, CommandState row, UUID presented) {
+        if (!row.owner.equals(presented)) {
+            stale.add("fence: '" + doing + "' ended a command of another owner");
+        }
+    }
+
+    /** Commands whose owner is lost, and of which nobody says so, for longer than this. */
+    public long forgottenCommands(Duration age) {
+        long then = micros() - age.toNanos() / 1000;
+        return commands.values().stream()
+                .map(cell -> cell.committed)
+                .filter(row -> row != null && row.isLost(then))
+                .count();
     }
 
     /** An operator removed it, in the commit that is under way. */

@@ -4,6 +4,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
+import dev.postrider.store.Lease;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,6 +14,8 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -379,40 +382,140 @@ class SimulatedDialect extends Dialect {
         });
     }
 
-    // What no node asks for in a run
+    // Writing
+
+    /** Nobody gives an id twice but the inbox, whose marks keep those apart who come at once. */
+    @Override
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
+        Session session = Session.of(connection);
+        Map<UUID, Long> born = new LinkedHashMap<>();
+        Set<UUID> inserted = session.run("insert", transaction -> {
+            session.meanwhile(transaction);
+            Set<UUID> ids = new LinkedHashSet<>();
+            for (NewRow row : rows) {
+                if (database.snapshot(transaction).values().stream()
+                        .noneMatch(there -> there.id().equals(row.id()))) {
+                    ids.add(row.id());
+                    Row written = insert(transaction, row, birth != null && birth.isWanted(row) ? birth.lease() : null);
+                    if (written.token != null) {
+                        born.put(row.id(), written.seq);
+                    }
+                }
+            }
+            return ids;
+        });
+        if (birth != null) {
+            born.forEach(birth::born);
+        }
+        return inserted;
+    }
+
+    private Row insert(Transaction transaction, NewRow row, @Nullable Lease lease) {
+        long now = database.micros();
+        Instant deliverAt = row.message().deliverAt();
+        long due = deliverAt == null ? now : Math.max(now, micros(deliverAt));
+        String state = row.lane() != null && due > now ? "SCHEDULED" : "PENDING";
+        Row written = new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
+        if (lease != null && !database.isPaused(row.topicId())) {
+            written.state = bornState();
+            written.token = lease.token();
+            written.lockedUntil = lockedUntil(lease);
+        }
+        database.insert(transaction, written);
+        return written;
+    }
+
+    String bornState() {
+        return "PROCESSING";
+    }
+
+    long lockedUntil(Lease lease) {
+        return database.micros() + micros(lease.length());
+    }
+
+    // Commands
+
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+            throws SQLException {
+        if (inTransaction) {
+            return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+        }
+        Bind withId = binder -> {
+            bind.to(binder);
+            binder.bytes(id.bytes());
+        };
+        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
+    }
+
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        long before = setLockTimeout(connection, wait.toNanos());
+        T result = body.run(connection);
+        setLockTimeout(connection, before);
+        return result;
+    }
+
+    private static long setLockTimeout(Connection connection, long nanos) throws SQLException {
+        return Session.of(connection).run("set how long to wait for a lock", transaction -> {
+            long before = transaction.lockTimeout;
+            transaction.lockTimeout = nanos;
+            return before;
+        });
+    }
 
     @Override
     InboxStatements inbox() {
         return new SimulatedInbox(this);
     }
 
-    @Override
-    String folder() {
-        throw unused();
+    SimulatedCommands commands() {
+        return new SimulatedCommands(database);
+    }
+
+    /** What is known by its text, as {@link PostgresDialect} would send it. */
+    final SimulatedSql statements() {
+        SimulatedSql sql = new SimulatedSql();
+        commands().addTo(sql, this);
+        sql.add(
+                this,
+                InboxHandlers.OF_CONSUMER + existenceLock(),
+                "look for handlers",
+                (session, transaction, values) -> {
+                    String consumer = values.text();
+                    List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+                    database.handlers.stream()
+                            .filter(handler -> handler.consumer().equals(consumer))
+                            .forEach(handler -> rows.add(Map.of("handler", handler.name(), "type", handler.type())));
+                    return SimulatedSql.Answer.rows(rows);
+                });
+        return sql;
     }
 
     @Override
     String now() {
-        throw unused();
+        return "now";
     }
 
     @Override
     String later() {
-        throw unused();
+        return "now + ?";
     }
 
     @Override
     String ago() {
-        throw unused();
+        return "now - ?";
     }
 
     @Override
     String existenceLock() {
-        throw unused();
+        return " FOR KEY SHARE";
     }
 
+    // What no node asks for in a run
+
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) {
+    String folder() {
         throw unused();
     }
 
@@ -433,16 +536,6 @@ class SimulatedDialect extends Dialect {
 
     @Override
     int purgeKeys(Connection connection, Duration age, int limit) {
-        throw unused();
-    }
-
-    @Override
-    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction) {
-        throw unused();
-    }
-
-    @Override
-    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) {
         throw unused();
     }
 

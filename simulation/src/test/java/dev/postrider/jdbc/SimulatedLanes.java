@@ -378,7 +378,7 @@ class SimulatedLanes extends LaneStatements {
         return session.run("read lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             long finishedBefore = database.oldestRunning();
-            session.meanwhile(transaction);
+            session.meanwhileAtWorst(transaction);
             Horizon.Sight sight = sight(finishedBefore);
             boolean paused = database.isPaused(topicId);
             return new Sighting(sight, paused, paused ? List.of() : rows(seen, topicId, looks, leaveOut, maxBytes));

@@ -1,11 +1,16 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
-import dev.postrider.store.HandlingStore;
+import dev.postrider.store.CommandStore;
+import dev.postrider.store.HandOver;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.Stores;
-import java.lang.reflect.Proxy;
+import dev.postrider.store.Transactions;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -13,9 +18,18 @@ import javax.sql.DataSource;
 /** The stores of one node, as they are at work, over the simulated database. */
 public final class SimulatedStores {
 
+    /** Where the simulated connections say that they lead. */
+    static final String ADDRESS = "jdbc:simulated";
+
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
-    private SimulatedStores() {}
+    private final SimulatedDatabase database;
+    private final EventListener events;
+    private final Dialect dialect;
+    private final SimulatedSql statements;
+    private final Sessions sessions;
+    private final Topics topics;
+    private final JdbcDatabase room;
 
     /** How a node speaks to the database: with the statements as they are, or with a mistake in them. */
     @FunctionalInterface
@@ -26,52 +40,71 @@ public final class SimulatedStores {
         Speech RIGHT = SimulatedDialect::new;
     }
 
-    public static Stores of(SimulatedDatabase database, Speech speech, EventListener events) {
+    public SimulatedStores(SimulatedDatabase database, Speech speech, EventListener events) {
+        SimulatedDialect spoken = (SimulatedDialect) speech.dialect(database);
+        JdbcOptions options = JdbcOptions.defaults();
+        this.database = database;
+        this.events = events;
+        this.dialect = spoken;
+        this.statements = spoken.statements();
+        this.sessions = new Sessions(dataSource(), false, NETWORK_TIMEOUT);
+        this.topics = new Topics(dialect);
+        JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, ADDRESS, events);
+        this.room = new JdbcDatabase(dataSource(), dialect, options, sessions, outboxes, topics, events);
+    }
+
+    /** What the engine of the node uses. */
+    public Stores stores() {
         Conductor conductor = database.conductor;
-        Dialect dialect = (Dialect) speech.dialect(database);
-        Sessions sessions = new Sessions(dataSource(database), false, NETWORK_TIMEOUT);
-        Topics topics = new Topics(dialect);
         JdbcOptions options = JdbcOptions.defaults();
         return new Stores(
                 new JdbcMessageStore(sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
                 new JdbcLaneStore(sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
-                nothingToForget(),
-                handling(sessions, dialect, topics, events));
+                retention(),
+                room.handling());
     }
 
-    private static DataSource dataSource(SimulatedDatabase database) {
-        return proxy(DataSource.class, method -> {
+    public CommandStore commands() {
+        return room.commands();
+    }
+
+    public Transactions transactions(HandOver handOver) {
+        return room.transactions(handOver);
+    }
+
+    public Inbox inbox(String consumer, HandOver handOver) {
+        return room.inbox(consumer, handOver);
+    }
+
+    /** A transaction of the application's own. */
+    public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
+        return room.inTransaction(work, handOver);
+    }
+
+    public CommandAdmin commandAdmin() {
+        return new JdbcCommandAdmin(sessions, dialect, database.conductor.chance()::id);
+    }
+
+    /** A connection of the application's own. */
+    public Connection connect() throws SQLException {
+        return database.connect().with(statements).connection();
+    }
+
+    private DataSource dataSource() {
+        return SimulatedSql.proxy(DataSource.class, (method, arguments) -> {
             if (method.equals("getConnection")) {
-                return database.connect().connection();
+                return connect();
             }
             throw new UnsupportedOperationException(method);
         });
     }
 
-    /** Every purge finds nothing. */
-    private static RetentionStore nothingToForget() {
-        return proxy(
+    /** Commands are swept; every purge finds nothing. */
+    private RetentionStore retention() {
+        RetentionStore real = room.retention();
+        return SimulatedSql.proxy(
                 RetentionStore.class,
-                method -> method.equals("sweepCommands") ? new dev.postrider.store.SweptCommands(0, 0, 0) : 0);
-    }
-
-    private static HandlingStore handling(Sessions sessions, Dialect dialect, Topics topics, EventListener events) {
-        JdbcOptions options = JdbcOptions.defaults();
-        JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, "simulated", events);
-        FanOut fanOut = new FanOut(
-                dialect, topics, outboxes, new JdbcInboxStore(dialect, outboxes, events), options.errorLimit());
-        return new JdbcHandlingStore(sessions, dialect, outboxes, options, fanOut);
-    }
-
-    @FunctionalInterface
-    private interface Answer {
-        Object to(String method) throws SQLException;
-    }
-
-    private static <T> T proxy(Class<T> type, Answer answer) {
-        return type.cast(Proxy.newProxyInstance(
-                SimulatedStores.class.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, arguments) -> answer.to(method.getName())));
+                (method, arguments) ->
+                        method.equals("sweepCommands") ? real.sweepCommands((Integer) arguments[0]) : (Object) 0);
     }
 }

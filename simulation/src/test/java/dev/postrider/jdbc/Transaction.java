@@ -23,6 +23,9 @@ final class Transaction {
     /** Those whose end it waits for at the moment. */
     Set<Transaction> waitsFor = new LinkedHashSet<>();
 
+    /** How long it waits for a lock; 0 for as long as it takes. */
+    long lockTimeout;
+
     boolean committed;
     boolean ended;
 

@@ -148,7 +148,7 @@ public final class Conductor {
     }
 
     /** Waits until then or until somebody calls {@link #wake}. */
-    void restUntil(long nanos) {
+    public void restUntil(long nanos) {
         current.wakeAt = nanos;
         turn();
     }

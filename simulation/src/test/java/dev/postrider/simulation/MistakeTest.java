@@ -3,6 +3,7 @@ package dev.postrider.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.jdbc.Mistake;
+import dev.postrider.jdbc.SimulatedStores;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,7 +18,9 @@ final class MistakeTest {
         Simulation.Run noticed = null;
         for (long seed = 1; noticed == null && seed <= MOST_SEEDS; seed++) {
             Simulation.Run run = Simulation.of(seed, mistake, false);
-            noticed = run.isGood() ? null : run;
+            boolean isForThis = !run.isGood()
+                    && Simulation.of(seed, SimulatedStores.Speech.RIGHT, false).isGood();
+            noticed = isForThis ? run : null;
         }
 
         assertThat(noticed).as(mistake + " in " + MOST_SEEDS + " runs").isNotNull();

@@ -13,9 +13,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * keeps it.
  */
 final class Oracle {
+
+    /** A message that costs so many nodes is given up, and what is behind it goes on as after a rejection. */
+    private static final int CONVICTED = 3;
 
     private final World world;
     private final Map<UUID, Intended> intended;
@@ -62,6 +65,8 @@ final class Oracle {
         oracle.nothingStuck();
         oracle.effectsOnce();
         oracle.onlyTheGuiltyAreBuried();
+        oracle.violations.addAll(CommandJudge.violations(world));
+        oracle.violations.addAll(ReceptionJudge.violations(world));
         oracle.violations.addAll(world.database().stale());
         return oracle.violations;
     }
@@ -71,7 +76,7 @@ final class Oracle {
     }
 
     private String name(UUID id) {
-        Intended message = Objects.requireNonNull(intended.get(id));
+        Intended message = world.meant(id);
         return message.topic().topic() + " " + (message.key() == null ? id : message.key() + " n" + message.place());
     }
 
@@ -137,7 +142,7 @@ final class Oracle {
         return arrivalsOf.getOrDefault(id, List.of()).stream().findFirst().orElse(null);
     }
 
-    /** Rejected, or refused as often as may be, or dead, or discarded; where later ones do not wait, refused once. */
+    /** Rejected, or refused as often as may be, or convicted, or dead, or discarded; where later ones do not wait, refused once. */
     private boolean wasGivenUp(UUID id, long before) {
         boolean answered = arrivalsOf.getOrDefault(id, List.of()).stream()
                 .filter(arrival -> arrival.atNanos() <= before)
@@ -148,7 +153,8 @@ final class Oracle {
                 || refusals(id, before) >= World.MAX_ATTEMPTS
                 || changes.getOrDefault(id, List.of()).stream()
                         .filter(change -> change.atNanos() <= before)
-                        .anyMatch(change -> change.to() == null || change.to().equals("DEAD"));
+                        .anyMatch(change ->
+                                change.to() == null || change.to().equals("DEAD") || change.crashes() >= CONVICTED);
     }
 
     private long refusals(UUID id, long before) {
@@ -180,7 +186,7 @@ final class Oracle {
         Set<UUID> there = new HashSet<>();
         world.database().standing().forEach(row -> there.add(row.id()));
         changes.keySet().stream()
-                .filter(id -> Objects.requireNonNull(intended.get(id)).topic().equals(World.WORK))
+                .filter(id -> world.meant(id).topic().equals(World.WORK))
                 .forEach(id -> {
                     int expected =
                             there.contains(id) || world.database().discarded().contains(id) ? 0 : 1;
@@ -196,14 +202,14 @@ final class Oracle {
         if (world.misfortune().poisons()) {
             world.database().standing().stream()
                     .filter(row -> "WORKER_LOST".equals(row.reason()))
-                    .map(row -> Objects.requireNonNull(intended.get(row.id())))
+                    .map(row -> world.meant(row.id()))
                     .filter(message -> message.topic().equals(World.ORDERS) && !message.poison())
                     .forEach(message -> violated("innocent: " + name(message.id()) + " was buried for another"));
         }
     }
 
     private void nothingStuck() {
-        unfinished(world.database().standing(), intended)
+        unfinished(world.database().standing(), world::meant)
                 .forEach(row -> violated("stuck: " + name(row.id()) + " is " + row.state() + " after " + row.attempts()
                         + " attempts and " + row.crashes() + " crashes"));
     }
@@ -213,11 +219,11 @@ final class Oracle {
     }
 
     /** What is neither dead nor waiting for an operator, nor behind something that is. */
-    static List<Standing> unfinished(Collection<Standing> standing, Map<UUID, Intended> intended) {
+    static List<Standing> unfinished(Collection<Standing> standing, Function<UUID, Intended> meant) {
         Set<String> parked = new HashSet<>();
         List<Standing> left = new ArrayList<>();
         for (Standing row : standing) {
-            Intended message = Objects.requireNonNull(intended.get(row.id()));
+            Intended message = meant.apply(row.id());
             if (row.state().equals("PARKED")) {
                 parked.add(String.valueOf(message.key()));
             } else if (!row.state().equals("DEAD")

@@ -1,10 +1,14 @@
 package dev.postrider.simulation;
 
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.SimulatedNode;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
+import dev.postrider.idempotency.Commands;
+import dev.postrider.idempotency.SimulatedRunner;
 import dev.postrider.jdbc.SimulatedDatabase;
 import dev.postrider.jdbc.SimulatedOperator;
 import dev.postrider.jdbc.SimulatedStores;
@@ -34,6 +38,10 @@ final class World {
     static final Duration LEASE = Duration.ofSeconds(3);
 
     private static final Duration HANDLER_TIMEOUT = Duration.ofMillis(1500);
+    private static final Duration HOUSEKEEPING = Duration.ofSeconds(5);
+    /** Nothing that began in the time of trouble stands still for longer than this, or is still at work. */
+    private static final Duration LAST_FREEZE = Duration.ofSeconds(20);
+
     private static final Duration TROUBLE = Duration.ofSeconds(12);
     private static final int ORDERS_ID = 1;
     private static final int MAILS_ID = 2;
@@ -56,10 +64,13 @@ final class World {
     private final SimulatedWriter writer;
     private final SimulatedOperator operator;
     private final Destination destination;
+    private final Callers callers;
+    private final Receivers receivers;
+    private final CommandAdmin commandAdmin;
     private final Misfortune misfortune;
     private final Map<UUID, Intended> intended = new HashMap<>();
     private final List<String> alarms = new ArrayList<>();
-    private final List<@Nullable SimulatedNode> nodes = new ArrayList<>();
+    private final List<@Nullable Node> nodes = new ArrayList<>();
     private final FailurePolicy policy;
     private final boolean holds;
     private final int keys;
@@ -68,6 +79,7 @@ final class World {
     private int hosts;
     private int writing;
     private boolean calm;
+    private long calmSince;
 
     World(Conductor conductor, SimulatedStores.Speech speech) {
         this.conductor = conductor;
@@ -79,6 +91,8 @@ final class World {
         this.writer = new SimulatedWriter(database);
         this.operator = new SimulatedOperator(database);
         this.destination = new Destination(conductor, misfortune.answers());
+        this.callers = new Callers(conductor, database, this::anyNode, this::mail);
+        this.commandAdmin = new SimulatedStores(database, speech, this::heard).commandAdmin();
         this.policy = chance.oneIn(4) ? FailurePolicy.SKIP : chance.oneIn(6) ? FailurePolicy.PARK : FailurePolicy.BLOCK;
         this.holds = chance.oneIn(2);
         this.keys = (int) chance.between(1, 5);
@@ -87,10 +101,17 @@ final class World {
         database.declare(MAILS, 0);
         database.declare(WORK, (int) chance.between(0, 2));
         this.together = chance.oneIn(2) ? 1 : 3;
+        this.receivers = new Receivers(conductor, database, this::anyNode, this::mail);
     }
 
     Map<UUID, Intended> intended() {
         return intended;
+    }
+
+    /** A message of any kind; those that the inbox has written are in no order. */
+    Intended meant(UUID id) {
+        Intended known = intended.get(id);
+        return known == null ? new Intended(id, database.topicOf(id), null, 0, true, false) : known;
     }
 
     SimulatedDatabase database() {
@@ -99,6 +120,14 @@ final class World {
 
     Destination destination() {
         return destination;
+    }
+
+    Receivers receivers() {
+        return receivers;
+    }
+
+    Callers callers() {
+        return callers;
     }
 
     Misfortune misfortune() {
@@ -124,6 +153,10 @@ final class World {
             writing++;
             conductor.begin(host, "writes", this::produce);
         }
+        if (chance.oneIn(2)) { // their commits bring numbers to the disk that would otherwise come again after a crash
+            callers.begin(!misfortune.databaseFailsOver());
+            receivers.begin();
+        }
         conductor.begin(new Host("operator"), "mends", this::operate);
         for (int i = 0; i < nodes.size(); i++) {
             int place = i;
@@ -135,8 +168,11 @@ final class World {
         conductor.begin(new Host("nemesis"), "troubles the database", this::troubleDatabase);
         conductor.pass(TROUBLE);
         calm = true;
+        calmSince = conductor.nanos();
         weather.calm();
         destination.calm();
+        callers.calm();
+        receivers.calm();
         operator.pause(ORDERS_ID, false);
         operator.pause(MAILS_ID, false);
         operator.pause(WORK_ID, false);
@@ -148,13 +184,20 @@ final class World {
 
     private boolean isQuiet() {
         return writing == 0
+                && callers.unanswered() == 0
+                && receivers.open() == 0
+                && database.forgottenCommands(Callers.LEASE) == 0
                 && nodes.stream().allMatch(node -> node != null)
-                && Oracle.unfinished(database.standing(), intended).isEmpty();
+                && Oracle.unfinished(database.standing(), this::meant).isEmpty();
     }
 
     // Nodes
 
-    private SimulatedNode start() {
+    private @Nullable Node anyNode() {
+        return nodes.get(chance.below(nodes.size()));
+    }
+
+    private Node start() {
         Host host = new Host("node-" + ++hosts);
         conductor.note("start " + host.name());
         DispatchOptions options = DispatchOptions.builder()
@@ -164,8 +207,10 @@ final class World {
                 .batchSize(6)
                 .maxInFlight(6)
                 .drainTimeout(Duration.ofSeconds(2))
+                .housekeepingInterval(HOUSEKEEPING)
                 .build();
-        List<Topic> topics = List.of(
+        List<Topic> topics = new ArrayList<>(receivers.topics(World::soon));
+        topics.addAll(List.of(
                 Topic.named(ORDERS.toString())
                         .lanes(database.lanesOf(ORDERS))
                         .onFailure(policy)
@@ -191,11 +236,20 @@ final class World {
                         .handlerThreads(2)
                         .handlersPerTransaction(together)
                         .process((message, work) -> handle(host, message, work))
-                        .build());
-        SimulatedNode node = new SimulatedNode(
-                conductor, host, SimulatedStores.of(database, speech, this::heard), topics, options, this::heard);
+                        .build()));
+        SimulatedStores stores = new SimulatedStores(database, speech, this::heard);
+        SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options, this::heard);
         node.start();
-        return node;
+        Commands commands = SimulatedRunner.on(
+                conductor, host, stores.commands(), stores.transactions(node.handOver()), node::every, this::heard);
+        return new Node(node, stores, commands);
+    }
+
+    private static void soon(Topic.Builder topic) {
+        topic.maxAttempts(MAX_ATTEMPTS)
+                .baseDelay(Duration.ofMillis(100))
+                .maxDelay(Duration.ofSeconds(1))
+                .handlerTimeout(HANDLER_TIMEOUT);
     }
 
     /** Does something once, and now and then fails before or after, or takes longer than it may. */
@@ -217,7 +271,7 @@ final class World {
     private void supervise(int place) {
         while (true) {
             conductor.pass(Duration.ofMillis(300));
-            SimulatedNode node = nodes.get(place);
+            Node node = nodes.get(place);
             if (node != null && node.host().isKilled()) {
                 database.disconnect(node.host());
                 nodes.set(place, start());
@@ -229,13 +283,19 @@ final class World {
         if (event instanceof Event.FoundLate late) {
             alarms.add("found late: " + late.count() + " of " + late.topic());
         }
+        if (event instanceof Event.CommandLost && calm && conductor.nanos() - calmSince > LAST_FREEZE.toNanos()) {
+            alarms.add("replaced: a command was taken from an owner who lives");
+        }
+        if (event instanceof Event.StoreFailed failed && failed.error().contains("no part of the simulation")) {
+            alarms.add(failed.error());
+        }
     }
 
     /** Kills, freezes and restarts one node after another, as long as there is trouble; at the end one is at work. */
     private void trouble(int place) {
         while (!calm && misfortune.nodesSuffer()) {
             conductor.pass(chance.between(200, 6_000) * 1_000_000);
-            SimulatedNode node = nodes.get(place);
+            Node node = nodes.get(place);
             if (calm || node == null) {
                 return;
             }
@@ -261,7 +321,7 @@ final class World {
         }
     }
 
-    private void kill(int place, SimulatedNode node) {
+    private void kill(int place, Node node) {
         conductor.note(node.host().name() + " is killed");
         node.host().kill();
         nodes.set(place, null);
@@ -271,13 +331,13 @@ final class World {
         nodes.set(place, start());
     }
 
-    private void restart(int place, SimulatedNode node) {
+    private void restart(int place, Node node) {
         conductor.note(node.host().name() + " is stopped");
         nodes.set(place, null);
         boolean[] stopped = new boolean[1];
         Signal signal = new Signal(conductor);
         conductor.begin(node.host(), "stops", () -> {
-            node.stop();
+            node.engine().stop();
             stopped[0] = true;
             signal.signal();
         });
@@ -350,10 +410,14 @@ final class World {
     }
 
     private void ring() {
-        SimulatedNode node = nodes.get(chance.below(nodes.size()));
+        Node node = nodes.get(chance.below(nodes.size()));
         if (node != null && chance.oneIn(2)) {
-            node.wake();
+            node.engine().wake();
         }
+    }
+
+    private Message mail() {
+        return message(MAILS, null, 0);
     }
 
     private Message message(TopicName topic, @Nullable String key, int place) {
@@ -388,8 +452,11 @@ final class World {
                 } else {
                     operator.act();
                 }
+                callers.resolve(commandAdmin);
             } catch (SQLException e) {
                 conductor.note("the operator failed: " + e.getSQLState());
+            } catch (StoreException e) {
+                conductor.note("the operator failed: " + e.getMessage());
             }
         }
     }
