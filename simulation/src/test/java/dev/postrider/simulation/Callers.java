@@ -271,7 +271,7 @@ final class Callers {
         }
         lease.externalEffectStarted();
         return wish.mode() == Mode.REPEATED
-                ? payments.payOnce(lease.downstreamKey("pay"), wish.key())
+                ? payments.payOnce(ticket, lease.downstreamKey("pay"), wish.key())
                 : payments.pay(ticket, wish.key());
     }
 

@@ -35,6 +35,7 @@ final class Payments {
     private final Chance chance;
     private final List<Payment> payments = new ArrayList<>();
     private final Map<UUID, String> results = new HashMap<>();
+    private final Map<UUID, String> once = new HashMap<>();
     private final Map<UUID, List<Ticket>> tickets = new LinkedHashMap<>();
     private final Set<UUID> closed = new HashSet<>();
     private boolean calm;
@@ -61,21 +62,26 @@ final class Payments {
     /** @return its result */
     String pay(Ticket ticket, String key) {
         travel();
-        if (ticket.refused || closed.contains(ticket.reference)) {
-            throw new IllegalStateException("refused");
-        }
-        String result = pay(ticket.reference, key);
+        String result = paid(ticket, key);
         travel();
         return result;
     }
 
     /** The same for whoever gives a key of its own for it: it is done once. */
-    String payOnce(UUID downstream, String key) {
+    String payOnce(Ticket ticket, UUID downstream, String key) {
         travel();
-        String before = results.get(downstream);
-        String result = before == null ? pay(downstream, key) : before;
+        String before = once.get(downstream);
+        String result = before == null ? paid(ticket, key) : before;
+        once.put(downstream, result);
         travel();
         return result;
+    }
+
+    private String paid(Ticket ticket, String key) {
+        if (ticket.refused || closed.contains(ticket.reference)) {
+            throw new IllegalStateException("refused");
+        }
+        return pay(ticket.reference, key);
     }
 
     private String pay(UUID reference, String key) {
