@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -336,6 +337,23 @@ public abstract class HeldKeyContract extends LaneFixture {
         assertThat(numbers(hot)).containsExactly(2, 3);
         owner.settle(blocked(hot.get(0)), blocked(hot.get(1)));
         assertThat(numbers(owner.timed())).containsExactly(1, 2, 3);
+    }
+
+    /** As a lost node leaves it that had handled the head; whoever took its lane may give it back before it has gone on with the key. */
+    @Test
+    void keyWithoutAHeadGoesOnAlsoInALaneThatWasGivenBackInGoodOrder() throws SQLException {
+        Postrider postrider = ordered();
+        Holder lost = holder();
+        write(postrider, "a", 0, 1, 2);
+        List<LaneClaim> claims = lost.read();
+        lost.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)), blocked(claims.get(2)));
+        execute("DELETE FROM postrider_message WHERE state = 'RETRY' AND topic = '" + topic + "'");
+        lost.store().release(Set.of(lost.lane()));
+
+        Holder owner = holder();
+
+        assertThat(owner.lane().heldKeys()).containsExactly(new OrderingKey(null, "a"));
+        assertThat(numbers(owner.timed())).containsExactly(1, 2);
     }
 
     @Test
