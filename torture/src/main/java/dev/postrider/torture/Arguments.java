@@ -3,9 +3,15 @@ package dev.postrider.torture;
 import dev.postrider.testkit.database.Engine;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param seconds how long messages are written and things are broken; the way there and the draining come on top
  * @param messages how many are to be committed in that time
  * @param directory where the evidence goes
- * @param faults false for a run in which nothing is broken
+ * @param faults what is broken; in a run with none of it the receiver takes everything at once, too
  * @param mutant classes that are put before those of Postrider; null for Postrider as it is
  */
 record Arguments(
@@ -24,12 +30,12 @@ record Arguments(
         Engine engine,
         long messages,
         Path directory,
-        boolean faults,
+        Set<FaultKind> faults,
         @Nullable Path mutant) {
 
     static final String USAGE = """
             Usage: postrider torture [--minutes N] [--seed S] [--engine postgresql|mariadb|mysql] [--messages M] [--directory D]
-                                     [--no-faults] [--mutant DIR]
+                                     [--only FAULT,…] [--no-faults] [--mutant DIR]
 
             Writes and delivers messages while processes are killed, the database crashes and connections break, and has the
             journals judged. Ends with 0 only if everything held.
@@ -39,6 +45,7 @@ record Arguments(
               --engine E       postgresql unless said otherwise
               --messages M     how many are committed, 1000 for each second of the time unless said otherwise
               --directory D    where the journals and the report go; a new one below torture/target/runs unless said otherwise
+              --only FAULT,…   only these are broken, as often as usual: kill-worker,crash-database for instance
               --no-faults      nothing is broken: there must be no duplicates at all
               --mutant DIR     classes that take the place of Postrider's own, to see whether a bug is found
             """;
@@ -51,7 +58,7 @@ record Arguments(
         Engine engine = Engine.POSTGRESQL_18;
         long messages = -1;
         Path directory = null;
-        boolean faults = true;
+        Set<FaultKind> faults = EnumSet.allOf(FaultKind.class);
         Path mutant = null;
         Deque<String> left = new ArrayDeque<>(arguments);
         while (!left.isEmpty()) {
@@ -63,7 +70,8 @@ record Arguments(
                 case "--engine" -> engine = engine(value(option, left));
                 case "--messages" -> messages = number(option, left, Long::parseLong);
                 case "--directory" -> directory = Path.of(value(option, left));
-                case "--no-faults" -> faults = false;
+                case "--only" -> faults = faults(value(option, left));
+                case "--no-faults" -> faults = Set.of();
                 case "--mutant" -> mutant = Path.of(value(option, left)).toAbsolutePath();
                 default -> throw new IllegalArgumentException("There is no option '" + option + "'");
             }
@@ -81,6 +89,21 @@ record Arguments(
                 directory == null ? runs.resolve(name(engine) + "-" + seed) : directory,
                 faults,
                 mutant);
+    }
+
+    private static Set<FaultKind> faults(String names) {
+        Map<String, FaultKind> known =
+                Arrays.stream(FaultKind.values()).collect(Collectors.toMap(FaultKind::word, kind -> kind));
+        Set<FaultKind> kinds = EnumSet.noneOf(FaultKind.class);
+        for (String name : names.split(",")) {
+            FaultKind kind = known.get(name);
+            if (kind == null) {
+                throw new IllegalArgumentException("There is no fault '" + name + "'; there are "
+                        + String.join(", ", new TreeSet<>(known.keySet())));
+            }
+            kinds.add(kind);
+        }
+        return kinds;
     }
 
     /** The name of an engine in arguments and in the evidence. */

@@ -48,7 +48,7 @@ final class Run {
 
     Summary run() throws InterruptedException {
         Random random = new Random(arguments.seed());
-        Schedule schedule = arguments.faults() ? Schedule.of(random.nextLong(), arguments.seconds()) : Schedule.none();
+        Schedule schedule = Schedule.of(random.nextLong(), arguments.seconds(), arguments.faults());
         try (Site site = new Site(arguments, random);
                 Journal nemesisJournal = site.journal("nemesis");
                 Journal operatorJournal = site.journal("operator")) {

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Everything that will be broken in a run, by the time. The same seed and length make the same schedule. Immutable. */
 record Schedule(List<PlannedFault> faults) {
@@ -17,16 +19,12 @@ record Schedule(List<PlannedFault> faults) {
         faults = List.copyOf(faults);
     }
 
-    static Schedule none() {
-        return new Schedule(List.of());
-    }
-
-    static Schedule of(long seed, int seconds) {
+    static Schedule of(long seed, int seconds, Set<FaultKind> kinds) {
         Random random = new Random(seed);
         int begin = (int) (seconds * 1000 * BEGIN);
         int end = (int) (seconds * 1000 * END);
         List<PlannedFault> faults = new ArrayList<>();
-        for (FaultKind kind : FaultKind.values()) {
+        for (FaultKind kind : new TreeSet<>(kinds)) {
             for (int i = kind.times(seconds); i > 0; i--) {
                 faults.add(fault(kind, begin, end, random));
             }

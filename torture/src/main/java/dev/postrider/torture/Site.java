@@ -63,8 +63,8 @@ final class Site implements AutoCloseable {
             database = server.createDatabase("torture");
             migrate();
             feed = opened(new Feed(seeds.nextLong()));
-            receiver = opened(
-                    new Receiver(opened(journal("receiver")), feed, tally, !arguments.faults(), seeds.nextLong()));
+            receiver = opened(new Receiver(
+                    opened(journal("receiver")), feed, tally, arguments.faults().isEmpty(), seeds.nextLong()));
             fill(workers, WORKERS, number -> slot("worker-slot-" + number, WorkerProgram.class, receiver.port()));
             fill(producers, PRODUCERS, number -> slot("producer-slot-" + number, ProducerProgram.class, 0));
             fill(consumers, 1, number -> slot("consumer-slot-" + number, ConsumerProgram.class, feed.port()));

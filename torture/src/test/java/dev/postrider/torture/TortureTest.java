@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Some seconds in which nothing is broken; the evidence stays in the build directory. With faults it is run by {@code ./postrider torture}. */
@@ -17,8 +18,8 @@ final class TortureTest {
 
     @Test
     void nothingComesTwiceWhileNothingBreaks() throws Exception {
-        Summary summary = run(
-                new Arguments(false, 10, SEED, Engine.POSTGRESQL_18, 2000, directory("test-faultless"), false, null));
+        Summary summary = run(new Arguments(
+                false, 10, SEED, Engine.POSTGRESQL_18, 2000, directory("test-faultless"), Set.of(), null));
 
         assertThat(summary.broken()).isEmpty();
         assertThat(summary.duplicates()).isZero();
