@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -121,100 +122,84 @@ public final class Command<R> {
         }
 
         public Options withLease(Duration lease) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.lease = lease);
         }
 
         public Options withMaxRunTime(Duration maxRunTime) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.maxRunTime = maxRunTime);
         }
 
         /** How long results and keys are kept. */
         public Options keeping(Duration resultTtl, Duration keyTtl) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> {
+                parts.resultTtl = resultTtl;
+                parts.keyTtl = keyTtl;
+            });
         }
 
         public Options withJoinWait(Duration joinWait) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.joinWait = joinWait);
         }
 
         public Options waitingForResult(Duration waitForResult) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.waitForResult = waitForResult);
         }
 
         public Options withMaxAttempts(int maxAttempts) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.maxAttempts = maxAttempts);
         }
 
         public Options refusingStaleKeys() {
-            return new Options(
-                    lease, maxRunTime, resultTtl, keyTtl, joinWait, waitForResult, maxAttempts, true, onLostLease);
+            return changed(parts -> parts.onlyRecentUuidV7Keys = true);
         }
 
         public Options onLostLease(OnLostLease onLostLease) {
-            return new Options(
-                    lease,
-                    maxRunTime,
-                    resultTtl,
-                    keyTtl,
-                    joinWait,
-                    waitForResult,
-                    maxAttempts,
-                    onlyRecentUuidV7Keys,
-                    onLostLease);
+            return changed(parts -> parts.onLostLease = onLostLease);
+        }
+
+        private Options changed(Consumer<Parts> change) {
+            Parts parts = new Parts(this);
+            change.accept(parts);
+            return parts.options();
+        }
+
+        /** Options that can be changed. */
+        private static final class Parts {
+
+            private Duration lease;
+            private Duration maxRunTime;
+            private Duration resultTtl;
+            private Duration keyTtl;
+            private Duration joinWait;
+            private Duration waitForResult;
+            private int maxAttempts;
+            private boolean onlyRecentUuidV7Keys;
+            private @Nullable OnLostLease onLostLease;
+
+            private Parts(Options options) {
+                lease = options.lease;
+                maxRunTime = options.maxRunTime;
+                resultTtl = options.resultTtl;
+                keyTtl = options.keyTtl;
+                joinWait = options.joinWait;
+                waitForResult = options.waitForResult;
+                maxAttempts = options.maxAttempts;
+                onlyRecentUuidV7Keys = options.onlyRecentUuidV7Keys;
+                onLostLease = options.onLostLease;
+            }
+
+            private Options options() {
+                return new Options(
+                        lease,
+                        maxRunTime,
+                        resultTtl,
+                        keyTtl,
+                        joinWait,
+                        waitForResult,
+                        maxAttempts,
+                        onlyRecentUuidV7Keys,
+                        onLostLease);
+            }
         }
     }
 
