@@ -48,7 +48,7 @@ final class KilledHandlerTest {
                     .map(line -> line.values().get(0) + " " + line.values().get(1))
                     .toList();
             assertThat(places)
-                    .anyMatch(place -> place.contains("DELETE_FROM_postrider_message"))
+                    .anyMatch(place -> place.matches(".*DELETE_.*FROM_postrider_message.*"))
                     .anyMatch(place -> place.contains("INTO_payment"))
                     .anyMatch(place -> place.contains("INSERT_INTO_postrider_message"))
                     .anyMatch(place -> place.endsWith(" commit"));
