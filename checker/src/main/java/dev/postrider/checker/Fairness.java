@@ -9,8 +9,9 @@ import java.util.Map;
 /**
  * No key of an ordered topic waits much longer than the others, ten times as long as the key in the middle. A message waits from when
  * it is committed and the one before it in its key was taken, until it comes. Only times are looked at in which nothing was broken,
- * and had not been for two leases, and in which no lane of the topic changed hands: one that is given up is not read until what was
- * read of it is done. Keys that waited for an operator are passed over, and waits of less than a lease are nothing.
+ * and had not been for two leases before the message was committed: those that nodes were lost with go one at a time afterwards, since
+ * one of them may be to blame. Nor may a lane of the topic have changed hands meanwhile. Keys that waited for an operator are passed over, and
+ * waits of less than a lease are nothing.
  */
 final class Fairness implements Invariant {
 
@@ -92,7 +93,7 @@ final class Fairness implements Invariant {
             long came = history.receipts.time.get(evidence.receipts().row(message, 0));
             long committed = history.transactions.committedAt.get(history.intents.transaction.get(row));
             long eligible = Math.max(committed, taken);
-            if (committed > 0 && quiet.was(history.intents.topic.get(row), eligible, came)) {
+            if (committed > 0 && quiet.was(history.intents.topic.get(row), committed, came)) {
                 sum += Math.max(0, came - eligible);
                 count++;
             }
