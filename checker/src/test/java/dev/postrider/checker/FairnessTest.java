@@ -51,6 +51,22 @@ final class FairnessTest extends InvariantTest {
     }
 
     @Test
+    void whatWasWrittenBeforeSomethingBrokeMayWaitAfterwards() {
+        keys(30);
+        story.inOrder("k", "d1", "d2");
+        story.fault("kill-worker", "w", story.now(), story.now());
+        story.pass(20 * Story.SECOND).received("w", "d1", "ordered", "k", "1", 1);
+        story.pass(6 * Story.SECOND).received("w", "d2", "ordered", "k", "2", 1);
+        story.pass(20 * Story.SECOND);
+        for (int key = 0; key < 30; key++) {
+            story.inOrder("l" + key, "c" + key).received("w", "c" + key, "ordered", "l" + key, "1", 1);
+        }
+        holds(60);
+        late(6 * Story.SECOND);
+        isViolated(1, "key ordered/t/late");
+    }
+
+    @Test
     void laneThatChangesHandsMayMakeItsKeysWait() {
         keys(30);
         late(6 * Story.SECOND);
