@@ -66,6 +66,7 @@ final class Housekeeper {
             summarise(period);
             attempt("purge", this::purge);
             attempt("tend the partitions of the inbox", () -> retention.tendInboxPartitions(options.inboxRetention()));
+            attempt("rebuild indexes", retention::rebuildIndexes);
             attempt("sweep commands", this::sweepCommands);
         }
         return pause();

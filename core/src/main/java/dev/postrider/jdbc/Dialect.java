@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -182,9 +183,9 @@ abstract class Dialect {
     abstract List<ClaimedRow> claimDue(
             Connection connection, int topicId, ClaimRequest request, UUID token, Instant from) throws SQLException;
 
-    /** Leases what another lease ran out on. */
-    abstract List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
-            throws SQLException;
+    /** Leases what another lease ran out on, no longer ago than {@code span}, or earlier where that saves nothing. */
+    abstract List<ClaimedRow> claimExpired(
+            Connection connection, int topicId, ClaimRequest request, UUID token, Duration span) throws SQLException;
 
     // Outcomes, of many claims at once: each returns those of the rows that were still held under their tokens
 
@@ -223,17 +224,45 @@ abstract class Dialect {
 
     // Housekeeping
 
-    abstract int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit)
+    /** Buries what a lease ran out on in the last attempt, no longer ago than {@code span}, or earlier where that saves nothing. */
+    abstract int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
             throws SQLException;
 
-    /** Microseconds until each topic has something to claim, looking from the given times on; topics without are left out. */
-    abstract Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException;
+    /**
+     * From when on to look for what is due.
+     *
+     * @param span how long ago the first lease that matters may have run out; null when leases are not asked for
+     */
+    record Peek(Instant from, @Nullable Duration span) {}
 
-    abstract int purgeArchive(Connection connection, Duration age, int limit) throws SQLException;
+    /** How long until the first message is due and the first lease runs out; null if there is none. */
+    record Prospect(@Nullable Duration pending, @Nullable Duration leased) {}
+
+    /** When each topic has something to claim; those that are paused are left out. */
+    abstract Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException;
+
+    /** An answer of {@link #nextDue}, in microseconds. */
+    static Prospect prospect(ResultSet row) throws SQLException {
+        return new Prospect(microsOrNone(row, "pending"), microsOrNone(row, "leased"));
+    }
+
+    private static @Nullable Duration microsOrNone(ResultSet row, String column) throws SQLException {
+        long micros = row.getLong(column);
+        return row.wasNull() ? null : Duration.of(micros, ChronoUnit.MICROS);
+    }
+
+    // Purges: of what is as old, and has been so for no longer than the span
+
+    abstract int purgeArchive(Connection connection, Duration age, Duration span, int limit) throws SQLException;
 
     abstract int purgeDead(Connection connection, Duration age, int limit) throws SQLException;
 
-    abstract int purgeKeys(Connection connection, Duration age, int limit) throws SQLException;
+    abstract int purgeKeys(Connection connection, Duration age, Duration span, int limit) throws SQLException;
+
+    /** Builds indexes anew that are much too large, on databases that do not do so by themselves. */
+    boolean rebuildIndexes(Sessions sessions) {
+        return false;
+    }
 
     // Commands
 

@@ -3,49 +3,48 @@ package dev.postrider.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where to begin looking for due messages of one topic. Everything before the last one claimed is gone, but the database may
  * still have to step over its remains, the more the longer something keeps it from cleaning up. So a look begins where the last
- * one ended while that one came back full, a few seconds before it otherwise, and now and then further back: what a transaction
- * that was slow to commit left behind is found by these. A wrong frontier only delays. Thread-safe.
+ * one ended while that one came back full, a few seconds before it otherwise; and further back, or at the beginning, as often as that is
+ * cheap: what a transaction that was slow to commit left behind is found by these. A wrong frontier only delays. Thread-safe.
  */
 final class Frontier {
 
     private static final Duration NEAR = Duration.ofSeconds(5);
     private static final Duration NEAR_EVERY = Duration.ofMillis(250);
     private static final Duration FAR = Duration.ofMinutes(1);
-    private static final Duration FAR_EVERY = Duration.ofSeconds(1);
-    private static final Duration ALL_EVERY = Duration.ofSeconds(30);
+    private static final Duration FURTHER_EVERY = Duration.ofSeconds(1);
 
+    /** @param further which of the looks that go further back it is, if it is one */
+    record Look(Instant from, @Nullable Seldom further, long began) {}
+
+    private final Seldom far = new Seldom(FURTHER_EVERY);
+    private final Seldom whole = new Seldom(FURTHER_EVERY);
     private Instant reached = Instant.EPOCH;
     private boolean deep;
-    private boolean looked;
     private long lastNear;
-    private long lastFar;
-    private long lastAll;
 
     /** @param nanos the monotonic clock */
-    synchronized Instant start(long nanos) {
-        if (!looked || nanos - lastAll >= ALL_EVERY.toNanos()) {
-            looked = true;
-            lastAll = nanos;
-            return Instant.EPOCH;
+    synchronized Look begin(long nanos) {
+        if (whole.isDue(nanos)) {
+            return new Look(Instant.EPOCH, whole, nanos);
         }
-        if (nanos - lastFar >= FAR_EVERY.toNanos()) {
-            lastFar = nanos;
-            return before(FAR);
+        if (far.isDue(nanos)) {
+            return new Look(before(FAR), far, nanos);
         }
         if (!deep || nanos - lastNear >= NEAR_EVERY.toNanos()) {
             lastNear = nanos;
-            return before(NEAR);
+            return new Look(before(NEAR), null, nanos);
         }
-        return reached;
+        return new Look(reached, null, nanos);
     }
 
     /** For asking what comes next, without taking the turn of a look that claims. */
     synchronized Instant startOfPeek(long nanos) {
-        return !looked || nanos - lastAll >= ALL_EVERY.toNanos() ? Instant.EPOCH : before(FAR);
+        return whole.isDue(nanos) ? Instant.EPOCH : before(NEAR);
     }
 
     /**
@@ -53,7 +52,10 @@ final class Frontier {
      *
      * @param full whether there may be more
      */
-    synchronized void claimed(List<ClaimedRow> rows, boolean full) {
+    synchronized void ended(Look look, List<ClaimedRow> rows, boolean full, long nanos) {
+        if (look.further() != null) {
+            look.further().done(look.began(), nanos);
+        }
         deep = full;
         if (!rows.isEmpty()) {
             reached = rows.get(rows.size() - 1).availableAt();

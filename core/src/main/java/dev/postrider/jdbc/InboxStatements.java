@@ -41,8 +41,8 @@ abstract class InboxStatements {
     /** Which of these cannot be told from those whose marks were removed. */
     abstract Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException;
 
-    /** Removes old marks one by one. */
-    abstract int purge(Connection connection, Duration age, int limit) throws SQLException;
+    /** Removes marks that are as old, one by one; only those that have been so for no longer than the span. */
+    abstract int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException;
 
     /** Where marks can be kept in partitions. */
     abstract Optional<InboxPartitions> partitions();

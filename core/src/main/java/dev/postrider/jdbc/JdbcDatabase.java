@@ -219,7 +219,7 @@ public final class JdbcDatabase {
     }
 
     public RetentionStore retention() {
-        return new JdbcRetentionStore(sessions, dialect);
+        return new JdbcRetentionStore(sessions, dialect, System::nanoTime);
     }
 
     /** Marks of received messages, in the transactions of others. */

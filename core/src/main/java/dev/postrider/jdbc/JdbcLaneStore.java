@@ -274,13 +274,17 @@ final class JdbcLaneStore implements LaneStore {
             if (looks.isEmpty()) {
                 return List.of();
             }
-            goOnWithoutHeads(
-                    topicId,
-                    looks.values().stream()
-                            .filter(LaneCursor.Look::whole)
-                            .map(LaneCursor.Look::lane)
-                            .toList());
+            List<Integer> whole = looks.values().stream()
+                    .filter(LaneCursor.Look::whole)
+                    .map(LaneCursor.Look::lane)
+                    .toList();
+            long began = nanos.getAsLong();
+            goOnWithoutHeads(topicId, whole);
             LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
+            long ended = nanos.getAsLong();
+            byLane.values().stream()
+                    .filter(cursor -> whole.contains(cursor.lane))
+                    .forEach(cursor -> cursor.tookWhole(began, ended));
             reportLate(topic, byLane, looks, sighting);
             List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows());
             if (!sighting.paused()) {

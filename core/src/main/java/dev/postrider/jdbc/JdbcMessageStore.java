@@ -16,8 +16,6 @@ import dev.postrider.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -30,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +38,7 @@ final class JdbcMessageStore implements MessageStore {
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
     /** Expired leases are rare: looked for when the queue is empty, and this often while it is not or somebody rings. */
-    private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(250).toNanos();
+    private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(500).toNanos();
 
     private static final int SWEEP_ERROR_LIMIT = 200;
 
@@ -52,9 +51,18 @@ final class JdbcMessageStore implements MessageStore {
     private final JdbcOptions options;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
-    private final Map<Integer, Frontier> frontiers = new ConcurrentHashMap<>();
-    private final Map<Integer, Long> lastExpiredLook = new ConcurrentHashMap<>();
+    private final Map<Integer, Looks> looks = new ConcurrentHashMap<>();
     private final Unanswered unanswered = new Unanswered();
+
+    /** Where this process looks for messages of one topic. */
+    private static final class Looks {
+
+        final Frontier due = new Frontier();
+        final Lookback expired = new Lookback();
+        final Lookback lost = new Lookback();
+        final FirstExpiry firstExpiry = new FirstExpiry();
+        volatile @Nullable Long lookedForExpired;
+    }
 
     /**
      * @param nanos the monotonic clock
@@ -109,24 +117,33 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private boolean timeToLookForExpired(int topicId) {
-        Long last = lastExpiredLook.get(topicId);
+        Long last = looks(topicId).lookedForExpired;
         return last == null || nanos.getAsLong() - last >= EXPIRED_EVERY_NANOS;
     }
 
     private List<Claim> claimExpired(int topicId, ClaimRequest request) {
-        lastExpiredLook.put(topicId, nanos.getAsLong());
-        return lease(
-                topicId, request, (connection, token) -> dialect.claimExpired(connection, topicId, request, token));
+        Looks looks = looks(topicId);
+        Lookback.Look look = looks.expired.begin(nanos.getAsLong());
+        looks.lookedForExpired = look.began();
+        return lease(topicId, request, (connection, token) -> {
+            List<ClaimedRow> rows = dialect.claimExpired(connection, topicId, request, token, look.span());
+            looks.expired.ended(look, rows.isEmpty(), nanos.getAsLong());
+            return rows;
+        });
     }
 
     private List<Claim> claimDue(int topicId, ClaimRequest request) {
-        Frontier frontier = frontiers.computeIfAbsent(topicId, id -> new Frontier());
-        Instant from = frontier.start(nanos.getAsLong());
+        Frontier frontier = looks(topicId).due;
+        Frontier.Look look = frontier.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, from);
-            frontier.claimed(rows, rows.size() == request.limit());
+            List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, look.from());
+            frontier.ended(look, rows, rows.size() == request.limit(), nanos.getAsLong());
             return rows;
         });
+    }
+
+    private Looks looks(int topicId) {
+        return looks.computeIfAbsent(topicId, id -> new Looks());
     }
 
     @FunctionalInterface
@@ -147,6 +164,9 @@ final class JdbcMessageStore implements MessageStore {
         if (rows.size() > request.limit()) {
             throw new IllegalStateException("asked for " + request.limit() + " messages and got " + rows.size()
                     + ": the limit was not applied once");
+        }
+        if (!rows.isEmpty()) {
+            looks(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
         buryUnreadable(token, rows);
         Lease lease = new Lease(token, request.worker(), request.lease());
@@ -302,8 +322,13 @@ final class JdbcMessageStore implements MessageStore {
                 DeadReason.WORKER_LOST,
                 ErrorText.clean(
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
-        return run(
-                "sweep lost messages", connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, limit));
+        Lookback lost = looks(topicId).lost;
+        Lookback.Look look = lost.begin(nanos.getAsLong());
+        int buried = run(
+                "sweep lost messages",
+                connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, look.span(), limit));
+        lost.ended(look, buried < limit, nanos.getAsLong());
+        return buried;
     }
 
     @Override
@@ -314,21 +339,41 @@ final class JdbcMessageStore implements MessageStore {
         giveBackUnanswered(); // or they would not show as due before their lease ends
         long now = nanos.getAsLong();
         Map<Integer, TopicName> byId = new HashMap<>();
-        Map<Integer, Instant> from = new HashMap<>();
+        Map<Integer, Lookback.Look> leases = new HashMap<>();
+        Map<Integer, Dialect.Peek> peeks = new HashMap<>();
         for (TopicName name : names) {
             int id = topicId(name);
             byId.put(id, name);
-            from.put(id, frontiers.computeIfAbsent(id, key -> new Frontier()).startOfPeek(now));
+            Lookback.Look look = looks(id).firstExpiry.begin(now);
+            if (look != null) {
+                leases.put(id, look);
+            }
+            peeks.put(id, new Dialect.Peek(looks(id).due.startOfPeek(now), look == null ? null : look.span()));
         }
         Map<TopicName, Duration> due = new HashMap<>();
-        sessions.statement("look for due messages", connection -> dialect.nextDue(connection, from))
-                .forEach((id, micros) -> {
+        sessions.statement("look for due messages", connection -> dialect.nextDue(connection, peeks))
+                .forEach((id, prospect) -> {
+                    Duration next = earlier(prospect.pending(), firstExpiry(id, leases.get(id), prospect));
                     TopicName name = byId.get(id);
-                    if (name != null) {
-                        due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
+                    if (next != null && name != null) {
+                        due.put(name, next.isNegative() ? Duration.ZERO : next);
                     }
                 });
         return due;
+    }
+
+    /** @param look null when it was not asked for */
+    private @Nullable Duration firstExpiry(int topicId, Lookback.@Nullable Look look, Dialect.Prospect prospect) {
+        FirstExpiry first = looks(topicId).firstExpiry;
+        long now = nanos.getAsLong();
+        if (look != null) {
+            first.ended(look, prospect.leased(), now);
+        }
+        return first.left(now);
+    }
+
+    private static @Nullable Duration earlier(@Nullable Duration one, @Nullable Duration other) {
+        return one == null || (other != null && other.compareTo(one) < 0) ? other : one;
     }
 
     private int topicId(TopicName name) {

@@ -2,8 +2,11 @@ package dev.postrider.jdbc;
 
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.SweptCommands;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /** Purges over JDBC. */
 final class JdbcRetentionStore implements RetentionStore {
@@ -11,16 +14,26 @@ final class JdbcRetentionStore implements RetentionStore {
     private final Sessions sessions;
     private final Dialect dialect;
     private final CommandStatements commands;
+    private final LongSupplier nanos;
+    private final Lookback archive = new Lookback();
+    private final Lookback keys = new Lookback();
+    private final Lookback inboxMarks = new Lookback();
 
-    JdbcRetentionStore(Sessions sessions, Dialect dialect) {
+    /** @param nanos the monotonic clock */
+    JdbcRetentionStore(Sessions sessions, Dialect dialect, LongSupplier nanos) {
         this.sessions = sessions;
         this.dialect = dialect;
+        this.nanos = nanos;
         this.commands = new CommandStatements(dialect);
     }
 
     @Override
     public int purgeArchive(Duration age, int limit) {
-        return sessions.transaction("purge the archive", connection -> dialect.purgeArchive(connection, age, limit));
+        return purge(
+                "purge the archive",
+                archive,
+                limit,
+                (connection, span) -> dialect.purgeArchive(connection, age, span, limit));
     }
 
     @Override
@@ -30,13 +43,32 @@ final class JdbcRetentionStore implements RetentionStore {
 
     @Override
     public int purgeKeys(Duration age, int limit) {
-        return sessions.transaction("purge idempotency keys", connection -> dialect.purgeKeys(connection, age, limit));
+        return purge(
+                "purge idempotency keys",
+                keys,
+                limit,
+                (connection, span) -> dialect.purgeKeys(connection, age, span, limit));
     }
 
     @Override
     public int purgeInboxMarks(Duration age, int limit) {
-        return sessions.transaction(
-                "purge marks of the inbox", connection -> dialect.inbox().purge(connection, age, limit));
+        return purge(
+                "purge marks of the inbox",
+                inboxMarks,
+                limit,
+                (connection, span) -> dialect.inbox().purge(connection, age, span, limit));
+    }
+
+    @FunctionalInterface
+    private interface Purge {
+        int back(Connection connection, Duration span) throws SQLException;
+    }
+
+    private int purge(String doing, Lookback lookback, int limit, Purge purge) {
+        Lookback.Look look = lookback.begin(nanos.getAsLong());
+        int removed = sessions.transaction(doing, connection -> purge.back(connection, look.span()));
+        lookback.ended(look, removed < limit, nanos.getAsLong());
+        return removed;
     }
 
     @Override
@@ -45,6 +77,11 @@ final class JdbcRetentionStore implements RetentionStore {
                 .partitions()
                 .map(partitions -> partitions.tend(sessions, age))
                 .orElse(0);
+    }
+
+    @Override
+    public boolean rebuildIndexes() {
+        return dialect.rebuildIndexes(sessions);
     }
 
     /** Each stage in a transaction of its own: what one has done stays done. */

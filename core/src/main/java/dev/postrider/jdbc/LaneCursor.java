@@ -25,6 +25,11 @@ final class LaneCursor {
 
     private static final long WHOLE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
 
+    /** Reading from the beginning steps over all that is left of what was delivered, so it must not take more than a share of the time. */
+    private static final int WHOLE_SHARE = 100;
+
+    private static final long WHOLE_AT_LEAST_NANOS = Duration.ofMinutes(10).toNanos();
+
     /** How many messages of a lane may be in a node's hands at once, each of which may be the one that kills it. */
     static final int MOST_IN_HAND = 256;
 
@@ -89,6 +94,11 @@ final class LaneCursor {
             nextWhole = nanos + WHOLE_EVERY_NANOS;
         }
         return new Look(lane, whole ? 0 : start, room, whole);
+    }
+
+    /** Lanes are read together, so it took the time of all of them. */
+    synchronized void tookWhole(long began, long ended) {
+        nextWhole = ended + Math.max(WHOLE_EVERY_NANOS, Math.min(WHOLE_SHARE * (ended - began), WHOLE_AT_LEAST_NANOS));
     }
 
     /** What a look must leave out. */

@@ -160,8 +160,9 @@ abstract class LockingDialect extends Dialect {
         return lease(connection, LockingSql.LEASE_DUE, locked, request, token);
     }
 
+    /** Leases are in no index of their own: what is leased is gone through in any case. */
     @Override
-    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
+    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
             throws SQLException {
         List<Long> locked = query(
                 connection,
@@ -376,7 +377,8 @@ abstract class LockingDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
+            throws SQLException {
         Set<Long> lost = query(
                 connection,
                 LockingSql.LOCK_LOST,
@@ -392,40 +394,36 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException {
+    Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
         String one = LockingSql.NEXT_DUE
                 .replace("{until pending}", microsUntil("m.available_at"))
                 .replace("{until leased}", microsUntil("m.locked_until"));
-        String all = String.join(" UNION ALL ", Collections.nCopies(from.size(), one));
+        String all = String.join(" UNION ALL ", Collections.nCopies(peeks.size(), one));
         return query(
                 connection,
                 all,
                 binder -> {
-                    for (Map.Entry<Integer, Instant> topic : from.entrySet()) {
-                        binder.time(topic.getValue()).integer(topic.getKey());
+                    for (Map.Entry<Integer, Peek> topic : peeks.entrySet()) {
+                        binder.time(topic.getValue().from()).integer(topic.getKey());
                     }
                 },
                 rows -> {
-                    Map<Integer, Long> due = new HashMap<>();
+                    Map<Integer, Prospect> due = new HashMap<>();
                     while (rows.next()) {
-                        earlier(due, rows, "pending");
-                        earlier(due, rows, "leased");
+                        due.put(rows.getInt("id"), prospect(rows));
                     }
                     return due;
                 });
     }
 
-    static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
-        long micros = rows.getLong(column);
-        if (!rows.wasNull()) {
-            due.merge(rows.getInt("id"), micros, Math::min);
-        }
-    }
-
     @Override
-    int purgeArchive(Connection connection, Duration age, int limit) throws SQLException {
-        String delete = "DELETE FROM {archive} WHERE delivered_at < " + ago() + " " + oldestFirst("delivered_at, seq");
-        return update(connection, delete, binder -> binder.micros(age).integer(limit));
+    int purgeArchive(Connection connection, Duration age, Duration span, int limit) throws SQLException {
+        String delete = "DELETE FROM {archive} WHERE delivered_at < {ago} AND delivered_at >= {ago} "
+                + oldestFirst("delivered_at, seq");
+        return update(
+                connection,
+                delete,
+                binder -> binder.micros(age).micros(age.plus(span)).integer(limit));
     }
 
     @Override
@@ -440,11 +438,11 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
+    int purgeKeys(Connection connection, Duration age, Duration span, int limit) throws SQLException {
         List<NewRow.Mark> old = query(
                 connection,
                 LockingSql.LOCK_OLD_KEYS,
-                binder -> binder.micros(age).integer(limit),
+                binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
                 LockingDialect::marks);
         int removed = 0;
         for (Map.Entry<Integer, List<NewRow.Mark>> topic : byTopic(old).entrySet()) {

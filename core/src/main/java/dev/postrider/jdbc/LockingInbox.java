@@ -23,7 +23,7 @@ final class LockingInbox extends InboxStatements {
     private static final String FIND = "SELECT * FROM {inbox_mark} WHERE consumer = ? AND message_id IN ({values})";
 
     private static final String LOCK_OLD =
-            "SELECT message_id FROM {inbox_mark} WHERE seen_at < {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED";
+            "SELECT message_id FROM {inbox_mark} WHERE seen_at < {ago} AND seen_at >= {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
     /** Marks of one id go together, if all of them are past their time. */
     private static final String PURGE = "DELETE FROM {inbox_mark} WHERE seen_at < {ago} AND message_id IN ({values})";
@@ -117,9 +117,12 @@ final class LockingInbox extends InboxStatements {
     }
 
     @Override
-    int purge(Connection connection, Duration age, int limit) throws SQLException {
-        Set<UUID> old =
-                dialect.query(connection, LOCK_OLD, binder -> binder.micros(age).integer(limit), rows -> {
+    int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
+        Set<UUID> old = dialect.query(
+                connection,
+                LOCK_OLD,
+                binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
+                rows -> {
                     Set<UUID> ids = new HashSet<>();
                     while (rows.next()) {
                         ids.add(dialect.readUuid(rows, "message_id"));

@@ -448,14 +448,21 @@ final class LockingLanes extends LaneStatements {
                     binder -> bindLanes(binder, topic.getValue()).number(start).integer(topic.getKey()),
                     rows -> {
                         while (rows.next()) {
-                            LockingDialect.earlier(due, rows, "in_order");
-                            LockingDialect.earlier(due, rows, "retry");
-                            LockingDialect.earlier(due, rows, "scheduled");
+                            earlier(due, rows, "in_order");
+                            earlier(due, rows, "retry");
+                            earlier(due, rows, "scheduled");
                         }
                         return due;
                     });
         }
         return due;
+    }
+
+    private static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
+        long micros = rows.getLong(column);
+        if (!rows.wasNull()) {
+            due.merge(rows.getInt("id"), micros, Math::min);
+        }
     }
 
     // Outcomes

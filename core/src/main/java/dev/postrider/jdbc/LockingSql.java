@@ -164,7 +164,7 @@ final class LockingSql {
 
     static final String LOCK_OLD_KEYS = """
             SELECT topic_id, key_hash FROM {dedup} d
-            WHERE seen_at < {ago} AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
+            WHERE seen_at < {ago} AND seen_at >= {ago} AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
             ORDER BY seen_at LIMIT ?
             FOR UPDATE SKIP LOCKED
             """;

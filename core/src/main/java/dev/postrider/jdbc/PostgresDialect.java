@@ -224,12 +224,13 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
+    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
             throws SQLException {
         return query(
                 connection,
                 PostgresSql.CLAIM_EXPIRED,
-                binder -> bindClaim(binder.integer(topicId).integer(request.maxAttempts()), topicId, request, token),
+                binder -> bindClaim(
+                        binder.integer(topicId).micros(span).integer(request.maxAttempts()), topicId, request, token),
                 this::claimedRows);
     }
 
@@ -389,11 +390,13 @@ final class PostgresDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
+            throws SQLException {
         return update(
                 connection,
                 PostgresSql.SWEEP,
                 binder -> binder.integer(topicId)
+                        .micros(span)
                         .integer(maxAttempts)
                         .integer(limit)
                         .text(epitaph.reason())
@@ -402,34 +405,42 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException {
+    Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
+        List<Map.Entry<Integer, Peek>> inOrder = List.copyOf(peeks.entrySet());
         return query(
                 connection,
                 PostgresSql.NEXT_DUE,
-                binder -> binder.array("int4", from.keySet().toArray())
+                binder -> binder.array(
+                                "int4", inOrder.stream().map(Map.Entry::getKey).toArray())
                         .array(
                                 "timestamptz",
-                                from.values().stream()
-                                        .map(PostgresDialect::timestamp)
+                                inOrder.stream()
+                                        .map(peek -> timestamp(peek.getValue().from()))
+                                        .toArray())
+                        .array(
+                                "int8",
+                                inOrder.stream()
+                                        .map(peek -> micros(peek.getValue().span()))
                                         .toArray()),
                 rows -> {
-                    Map<Integer, Long> due = new HashMap<>();
+                    Map<Integer, Prospect> due = new HashMap<>();
                     while (rows.next()) {
-                        long micros = rows.getLong(2);
-                        if (!rows.wasNull()) {
-                            due.put(rows.getInt(1), micros);
-                        }
+                        due.put(rows.getInt("id"), prospect(rows));
                     }
                     return due;
                 });
     }
 
+    private static @Nullable Long micros(@Nullable Duration span) {
+        return span == null ? null : Binder.toMicros(span);
+    }
+
     @Override
-    int purgeArchive(Connection connection, Duration age, int limit) throws SQLException {
+    int purgeArchive(Connection connection, Duration age, Duration span, int limit) throws SQLException {
         return update(
                 connection,
                 PostgresSql.PURGE_ARCHIVE,
-                binder -> binder.micros(age).integer(limit));
+                binder -> binder.micros(age).micros(age.plus(span)).integer(limit));
     }
 
     @Override
@@ -441,9 +452,16 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    int purgeKeys(Connection connection, Duration age, int limit) throws SQLException {
+    int purgeKeys(Connection connection, Duration age, Duration span, int limit) throws SQLException {
         return update(
-                connection, PostgresSql.PURGE_KEYS, binder -> binder.micros(age).integer(limit));
+                connection,
+                PostgresSql.PURGE_KEYS,
+                binder -> binder.micros(age).micros(age.plus(span)).integer(limit));
+    }
+
+    @Override
+    boolean rebuildIndexes(Sessions sessions) {
+        return new PostgresIndexes(this).rebuildOutgrown(sessions);
     }
 
     // Commands

@@ -53,6 +53,7 @@ final class PostgresInbox extends InboxStatements {
             WITH old AS MATERIALIZED (
                 SELECT message_id, consumer, tenant FROM {inbox_mark}
                 WHERE seen_at < statement_timestamp() - ? * interval '1 microsecond'
+                  AND seen_at >= statement_timestamp() - ? * interval '1 microsecond'
                 ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
             )
             DELETE FROM {inbox_mark} AS m USING old
@@ -137,11 +138,12 @@ final class PostgresInbox extends InboxStatements {
     }
 
     @Override
-    int purge(Connection connection, Duration age, int limit) throws SQLException {
+    int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
         boolean partitioned = new InboxPartitions(dialect).exist(connection);
         return dialect.update(
                 connection,
                 partitioned ? PURGE_DEFAULT : PURGE,
-                binder -> binder.micros(age).integer(limit).micros(age));
+                binder ->
+                        binder.micros(age).micros(age.plus(span)).integer(limit).micros(age));
     }
 }

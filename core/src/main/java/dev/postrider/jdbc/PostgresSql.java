@@ -202,16 +202,17 @@ final class PostgresSql {
 
     static final String CLAIM_EXPIRED = """
             WITH expired AS MATERIALIZED (
-                SELECT ctid AS place, seq, octet_length(payload) AS bytes
+                SELECT ctid AS place, seq, locked_until, octet_length(payload) AS bytes
                 FROM {message}
                 WHERE topic_id = ? AND state = 'PROCESSING' AND locked_until < statement_timestamp()
+                  AND locked_until >= statement_timestamp() - ? * interval '1 microsecond'
                   AND attempts < ? AND (?::text[] IS NULL OR tenant = ANY (?::text[]))
                   AND NOT EXISTS (SELECT FROM {topic} WHERE id = ? AND paused)
-                ORDER BY seq
+                ORDER BY locked_until
                 LIMIT ?
                 FOR UPDATE SKIP LOCKED
             ), fitting AS MATERIALIZED (
-                SELECT place FROM (SELECT place, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM expired) AS running
+                SELECT place FROM (SELECT place, sum(bytes) OVER (ORDER BY locked_until, seq) - bytes AS before FROM expired) AS running
                 WHERE before < ?
             )
             UPDATE {message} AS m
@@ -354,8 +355,9 @@ final class PostgresSql {
             WITH lost AS MATERIALIZED (
                 SELECT ctid AS place FROM {message}
                 WHERE topic_id = ? AND state = 'PROCESSING' AND locked_until < statement_timestamp()
+                  AND locked_until >= statement_timestamp() - ? * interval '1 microsecond'
                   AND attempts >= ?
-                ORDER BY seq
+                ORDER BY locked_until
                 LIMIT ?
                 FOR UPDATE SKIP LOCKED
             )
@@ -365,22 +367,28 @@ final class PostgresSql {
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM lost))
             """;
 
-    /** One statement for all topics: the head of each queue, and the first lease to run out. */
+    /** One statement for all topics: the head of each queue, and the first lease to run out where that is asked. */
     static final String NEXT_DUE = """
-            SELECT t.id, (extract(epoch FROM least(
-                     (SELECT available_at FROM {message}
-                      WHERE topic_id = t.id AND state = 'PENDING' AND lane IS NULL AND available_at >= look.start
-                      ORDER BY available_at LIMIT 1),
-                     (SELECT min(locked_until) FROM {message} WHERE topic_id = t.id AND state = 'PROCESSING')
-                   ) - clock_timestamp()) * 1000000)::bigint AS micros
-            FROM unnest(?::int[], ?::timestamptz[]) AS look (topic_id, start)
+            SELECT t.id,
+                   (extract(epoch FROM (SELECT available_at FROM {message}
+                                        WHERE topic_id = t.id AND state = 'PENDING' AND lane IS NULL AND available_at >= look.start
+                                        ORDER BY available_at LIMIT 1)
+                                       - clock_timestamp()) * 1000000)::bigint AS pending,
+                   (extract(epoch FROM (SELECT locked_until FROM {message}
+                                        WHERE topic_id = t.id AND state = 'PROCESSING'
+                                          AND locked_until >= statement_timestamp() - look.span * interval '1 microsecond'
+                                        ORDER BY locked_until LIMIT 1)
+                                       - clock_timestamp()) * 1000000)::bigint AS leased
+            FROM unnest(?::int[], ?::timestamptz[], ?::bigint[]) AS look (topic_id, start, span)
             JOIN {topic} t ON t.id = look.topic_id
             WHERE NOT t.paused
             """;
 
     static final String PURGE_ARCHIVE = """
             DELETE FROM {archive} AS a USING (
-                SELECT delivered_at, seq FROM {archive} WHERE delivered_at < clock_timestamp() - ? * interval '1 microsecond'
+                SELECT delivered_at, seq FROM {archive}
+                WHERE delivered_at < statement_timestamp() - ? * interval '1 microsecond'
+                  AND delivered_at >= statement_timestamp() - ? * interval '1 microsecond'
                 ORDER BY delivered_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
             ) AS old
             WHERE a.delivered_at = old.delivered_at AND a.seq = old.seq
@@ -400,6 +408,7 @@ final class PostgresSql {
             WITH old AS MATERIALIZED (
                 SELECT topic_id, key_hash FROM {dedup} AS d
                 WHERE seen_at < statement_timestamp() - ? * interval '1 microsecond'
+                  AND seen_at >= statement_timestamp() - ? * interval '1 microsecond'
                   AND NOT EXISTS (SELECT FROM {message} WHERE id = d.message_id)
                 ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
             )

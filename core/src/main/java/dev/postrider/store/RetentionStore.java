@@ -31,6 +31,14 @@ public interface RetentionStore {
     int tendInboxPartitions(Optional<Duration> age);
 
     /**
+     * Where the database does not give back what indexes once grew to: builds those of the messages anew, if they are much larger than
+     * what is waiting, and that is not much. Does nothing while the messages cannot be had at once.
+     *
+     * @return whether it did
+     */
+    boolean rebuildIndexes();
+
+    /**
      * Commands, by the times that each was given: drops results, then removes rows, up to so many of each; and calls those uncertain
      * whose owner was lost after something may have happened elsewhere. Never one whose owner lives, or that is uncertain.
      */

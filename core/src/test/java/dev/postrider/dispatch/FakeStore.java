@@ -160,6 +160,11 @@ final class FakeStore implements MessageStore, RetentionStore {
     }
 
     @Override
+    public boolean rebuildIndexes() {
+        return false;
+    }
+
+    @Override
     public SweptCommands sweepCommands(int limit) {
         int swept = onPurge.applyAsInt("commands");
         return new SweptCommands(0, swept, 0);

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -93,7 +94,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token)
+    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what has expired", transaction -> {
@@ -101,6 +102,7 @@ class SimulatedDialect extends Dialect {
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state.equals("PROCESSING")
                     && row.lockedUntil < began
+                    && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts < request.maxAttempts();
             List<Row> expired = database.snapshot(transaction).values().stream()
                     .filter(condition)
@@ -337,13 +339,15 @@ class SimulatedDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, int limit) throws SQLException {
+    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("sweep", transaction -> {
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state.equals("PROCESSING")
                     && row.lockedUntil < began
+                    && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts >= maxAttempts;
             List<Row> lost = database.snapshot(transaction).values().stream()
                     .filter(condition)
@@ -364,22 +368,40 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Map<Integer, Long> nextDue(Connection connection, Map<Integer, Instant> from) throws SQLException {
+    Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
         return Session.of(connection).run("look for due messages", transaction -> {
-            Map<Integer, Long> due = new TreeMap<>();
-            for (Row row : database.snapshot(transaction).values()) {
-                Instant start = from.get(row.topicId);
-                if (start == null || row.lane != null || database.isPaused(row.topicId)) {
-                    continue;
+            List<Row> rows = List.copyOf(database.snapshot(transaction).values());
+            long now = database.micros();
+            Map<Integer, Prospect> due = new TreeMap<>();
+            peeks.forEach((topicId, peek) -> {
+                if (!database.isPaused(topicId)) {
+                    due.put(topicId, prospect(rows, topicId, peek, now));
                 }
-                if (row.state.equals("PENDING") && row.availableAt >= micros(start)) {
-                    due.merge(row.topicId, row.availableAt - database.micros(), Math::min);
-                } else if (row.state.equals("PROCESSING")) {
-                    due.merge(row.topicId, row.lockedUntil - database.micros(), Math::min);
-                }
-            }
+            });
             return due;
         });
+    }
+
+    private static Prospect prospect(List<Row> rows, int topicId, Peek peek, long now) {
+        Long pending = null;
+        Long leased = null;
+        for (Row row : rows) {
+            if (row.topicId != topicId || row.lane != null) {
+                continue;
+            }
+            if (row.state.equals("PENDING") && row.availableAt >= micros(peek.from())) {
+                pending = pending == null ? row.availableAt : Math.min(pending, row.availableAt);
+            } else if (row.state.equals("PROCESSING")
+                    && peek.span() != null
+                    && row.lockedUntil >= now - Binder.toMicros(peek.span())) {
+                leased = leased == null ? row.lockedUntil : Math.min(leased, row.lockedUntil);
+            }
+        }
+        return new Prospect(until(pending, now), until(leased, now));
+    }
+
+    private static @Nullable Duration until(@Nullable Long micros, long now) {
+        return micros == null ? null : Duration.of(micros - now, ChronoUnit.MICROS);
     }
 
     // Writing
@@ -525,7 +547,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    int purgeArchive(Connection connection, Duration age, int limit) {
+    int purgeArchive(Connection connection, Duration age, Duration span, int limit) {
         throw unused();
     }
 
@@ -535,7 +557,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    int purgeKeys(Connection connection, Duration age, int limit) {
+    int purgeKeys(Connection connection, Duration age, Duration span, int limit) {
         throw unused();
     }
 

@@ -86,7 +86,7 @@ class SimulatedInbox extends InboxStatements {
     }
 
     @Override
-    int purge(Connection connection, Duration age, int limit) {
+    int purge(Connection connection, Duration age, Duration span, int limit) {
         throw SimulatedDialect.unused();
     }
 

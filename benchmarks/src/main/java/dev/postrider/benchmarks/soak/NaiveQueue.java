@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -58,8 +59,14 @@ final class NaiveQueue implements Subject {
     }
 
     @Override
-    public List<String> tables() {
-        return List.of("soak_naive");
+    public String table() {
+        return "soak_naive";
+    }
+
+    /** What is done stays where it is. */
+    @Override
+    public Optional<String> history() {
+        return Optional.empty();
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.postrider.transport.Transport;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,6 +22,7 @@ final class PostriderSubject implements Subject {
     private static final int KEYS = 1000;
 
     private final boolean ordered;
+    private final String prefix;
     private final AtomicLong delivered = new AtomicLong();
     private final AtomicInteger number = new AtomicInteger();
     private final TimedLooks looks;
@@ -28,8 +30,8 @@ final class PostriderSubject implements Subject {
 
     PostriderSubject(DataSource dataSource, boolean ordered) {
         this.ordered = ordered;
-        this.looks = new TimedLooks(dataSource, sql -> sql.contains(ordered ? "WITH sight" : "SKIP LOCKED"));
-        String prefix = ordered ? "soak_lanes_" : "soak_rows_";
+        this.looks = new TimedLooks(dataSource, sql -> ordered ? sql.contains("WITH sight") : isClaim(sql));
+        this.prefix = ordered ? "soak_lanes_" : "soak_rows_";
         this.postrider = Postrider.on(looks)
                 .tables(tables -> tables.withTablePrefix(prefix))
                 .topic(
@@ -44,6 +46,11 @@ final class PostriderSubject implements Subject {
                 .listener(event -> {})
                 .build();
         postrider.migrate();
+    }
+
+    /** Of what is due, or of leases that ran out. */
+    private static boolean isClaim(String sql) {
+        return sql.contains("WITH due") || sql.contains("WITH expired");
     }
 
     private final class Counting implements Transport {
@@ -66,9 +73,13 @@ final class PostriderSubject implements Subject {
     }
 
     @Override
-    public List<String> tables() {
-        String prefix = ordered ? "soak_lanes_" : "soak_rows_";
-        return List.of(prefix + "message");
+    public String table() {
+        return prefix + "message";
+    }
+
+    @Override
+    public Optional<String> history() {
+        return Optional.of(prefix + "archive");
     }
 
     @Override

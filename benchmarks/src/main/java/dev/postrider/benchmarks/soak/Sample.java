@@ -9,7 +9,8 @@ import java.util.List;
  * @param rate messages delivered per second
  * @param backlog written and not delivered at its end
  * @param looks how many statements looked for messages, and their median and 99th percentile in microseconds
- * @param megabytes of its tables with their indexes
+ * @param megabytes of its table with the indexes
+ * @param history the same of what it keeps of delivered messages elsewhere
  */
 record Sample(
         Phase phase,
@@ -20,6 +21,7 @@ record Sample(
         long lookMedian,
         long lookP99,
         double megabytes,
+        double history,
         long deadRows) {
 
     /** What is done to the database meanwhile. */

@@ -140,12 +140,6 @@ public final class Soak {
         double rate = (delivered - course.delivered) / (double) EVERY.toSeconds();
         course.delivered = delivered;
         List<Long> looks = subject.looks().stream().sorted().toList();
-        long bytes = 0;
-        long dead = 0;
-        for (String table : subject.tables()) {
-            bytes += arena.number("SELECT pg_total_relation_size('" + table + "')");
-            dead += arena.number("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = '" + table + "'");
-        }
         Sample sample = new Sample(
                 phase,
                 (System.nanoTime() - begin) / 1_000_000_000,
@@ -154,11 +148,12 @@ public final class Soak {
                 looks.size(),
                 Sample.percentile(looks, 0.5),
                 Sample.percentile(looks, 0.99),
-                bytes / 1e6,
-                dead);
+                megabytes(subject.table()),
+                subject.history().map(this::megabytes).orElse(0.0),
+                arena.number("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = '" + subject.table() + "'"));
         course.samples.add(sample);
         progress.printf(
-                "%-8s %5d s %-18s %7.0f/s, %7d waiting, look p50 %6d µs p99 %7d µs, %7.1f MB, %8d dead rows%n",
+                "%-8s %5d s %-18s %7.0f/s, %7d waiting, look p50 %6d µs p99 %7d µs, %7.1f MB and %7.1f of history, %8d dead rows%n",
                 phase.name().toLowerCase(Locale.ROOT),
                 sample.second(),
                 subject.name(),
@@ -167,7 +162,12 @@ public final class Soak {
                 sample.lookMedian(),
                 sample.lookP99(),
                 sample.megabytes(),
+                sample.history(),
                 sample.deadRows());
+    }
+
+    private double megabytes(String table) {
+        return arena.number("SELECT pg_total_relation_size('" + table + "')") / 1e6;
     }
 
     private static double heapAfterCollection() {

@@ -18,25 +18,32 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
     }
 
     boolean isGood() {
-        return samples.entrySet().stream()
-                .filter(entry -> entry.getKey().startsWith("postrider"))
-                .allMatch(entry -> aims(entry.getValue()).stream().allMatch(Aim::isMet));
+        return heapAim().isMet()
+                && samples.entrySet().stream()
+                        .filter(entry -> entry.getKey().startsWith("postrider"))
+                        .allMatch(entry -> aims(entry.getValue()).stream().allMatch(Aim::isMet));
     }
 
-    private static List<Aim> aims(List<Sample> all) {
+    private List<Aim> aims(List<Sample> all) {
         List<Sample> baseline = of(all, Sample.Phase.BASELINE);
         List<Sample> held = of(all, Sample.Phase.HELD);
         List<Sample> recovery = of(all, Sample.Phase.RECOVERY);
-        double rate = mean(baseline, Sample::rate);
-        double look = Math.max(mean(baseline, Sample::lookP99), 1);
+        double delivered = mean(baseline, Sample::rate);
+        double look = Math.max(median(baseline, Sample::lookP99), 1);
         return List.of(
-                new Aim("rate under the snapshot against before", mean(held, Sample::rate) / rate, 0.95, true),
+                new Aim("rate under the snapshot against before", mean(held, Sample::rate) / delivered, 0.95, true),
                 new Aim(
                         "look p99 in the last minute of it against before",
-                        mean(last(held), Sample::lookP99) / look,
+                        median(last(held), Sample::lookP99) / look,
                         2,
                         false),
-                new Aim("look p99 in the end against before", mean(last(recovery), Sample::lookP99) / look, 2, false),
+                new Aim("the same in ms", median(last(held), Sample::lookP99) / 1000, 20, false),
+                new Aim(
+                        "most messages waiting under the snapshot, in seconds of load",
+                        held.stream().mapToLong(Sample::backlog).max().orElse(0) / (double) rate,
+                        5,
+                        false),
+                new Aim("look p99 in the end against before", median(last(recovery), Sample::lookP99) / look, 2, false),
                 new Aim(
                         "size in the end against before",
                         mean(last(recovery), Sample::megabytes)
@@ -55,6 +62,11 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
         return phase.subList(Math.max(phase.size() - 6, 0), phase.size());
     }
 
+    /** Of what everybody in the process leaves behind, so it is judged once. */
+    private Aim heapAim() {
+        return new Aim("heap after a collection, rise in ten minutes in MB", slopePerTenMinutes(), 1, false);
+    }
+
     @FunctionalInterface
     private interface Value {
         double of(Sample sample);
@@ -64,46 +76,56 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
         return chosen.stream().mapToDouble(value::of).average().orElse(Double.NaN);
     }
 
+    /** Each sample has a percentile of its own: a single bad one of them says little. */
+    private static double median(List<Sample> chosen, Value value) {
+        List<Double> sorted = chosen.stream().map(value::of).sorted().toList();
+        return sorted.isEmpty() ? Double.NaN : sorted.get(sorted.size() / 2);
+    }
+
     String markdown() {
         StringBuilder text = new StringBuilder("# Soak\n\n" + rate + " messages/s for each.\n\n");
         environment.forEach((name, value) ->
                 text.append("- ").append(name).append(": ").append(value).append('\n'));
         text.append("\n| | value | hoped for | |\n|---|---|---|---|\n");
-        samples.forEach((name, all) -> aims(all)
-                .forEach(aim -> text.append(String.format(
-                        Locale.ROOT,
-                        "| %s: %s | %.2f | %s %.2f | %s |%n",
-                        name,
-                        aim.what(),
-                        aim.value(),
-                        aim.atLeast() ? "≥" : "≤",
-                        aim.limit(),
-                        aim.isMet() ? "yes" : "**no**"))));
+        samples.forEach((name, all) -> aims(all).forEach(aim -> text.append(line(name, aim))));
+        text.append(line("all in one process", heapAim()));
         text.append(String.format(
                 Locale.ROOT,
-                "%nHeap after a collection, of all of them together: %.1f MB in the first tenth, %.1f MB in the last; it rises by %.2f MB in ten minutes.%n",
+                "%nHeap after a collection: %.1f MB in the first tenth, %.1f MB in the last.%n",
                 first(heap),
-                end(heap),
-                slopePerTenMinutes()));
+                end(heap)));
         text.append(
-                "\n| | phase | rate | backlog | look p50 µs | look p99 µs | MB | dead rows |\n|---|---|---|---|---|---|---|---|\n");
+                "\n| | phase | rate | backlog | look p50 µs | look p99 µs | MB | history MB | dead rows |\n|---|---|---|---|---|---|---|---|---|\n");
         samples.forEach((name, all) -> {
             for (Sample.Phase phase : Sample.Phase.values()) {
                 List<Sample> part = of(all, phase);
                 text.append(String.format(
                         Locale.ROOT,
-                        "| %s | %s, last minute | %.0f | %.0f | %.0f | %.0f | %.1f | %.0f |%n",
+                        "| %s | %s, last minute | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.0f |%n",
                         name,
                         phase.name().toLowerCase(Locale.ROOT),
                         mean(last(part), Sample::rate),
                         mean(last(part), Sample::backlog),
-                        mean(last(part), Sample::lookMedian),
-                        mean(last(part), Sample::lookP99),
+                        median(last(part), Sample::lookMedian),
+                        median(last(part), Sample::lookP99),
                         mean(last(part), Sample::megabytes),
+                        mean(last(part), Sample::history),
                         mean(last(part), Sample::deadRows)));
             }
         });
         return text.toString();
+    }
+
+    private static String line(String name, Aim aim) {
+        return String.format(
+                Locale.ROOT,
+                "| %s: %s | %.2f | %s %.2f | %s |%n",
+                name,
+                aim.what(),
+                aim.value(),
+                aim.atLeast() ? "≥" : "≤",
+                aim.limit(),
+                aim.isMet() ? "yes" : "**no**");
     }
 
     private static double first(List<Double> values) {
@@ -138,10 +160,10 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
 
     String csv() {
         StringBuilder text = new StringBuilder(
-                "subject,phase,second,rate,backlog,looks,look_p50_us,look_p99_us,megabytes,dead_rows\n");
+                "subject,phase,second,rate,backlog,looks,look_p50_us,look_p99_us,megabytes,history_megabytes,dead_rows\n");
         samples.forEach((name, all) -> all.forEach(sample -> text.append(String.format(
                 Locale.ROOT,
-                "%s,%s,%d,%.1f,%d,%d,%d,%d,%.1f,%d%n",
+                "%s,%s,%d,%.1f,%d,%d,%d,%d,%.1f,%.1f,%d%n",
                 name,
                 sample.phase(),
                 sample.second(),
@@ -151,6 +173,7 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
                 sample.lookMedian(),
                 sample.lookP99(),
                 sample.megabytes(),
+                sample.history(),
                 sample.deadRows()))));
         return text.toString();
     }

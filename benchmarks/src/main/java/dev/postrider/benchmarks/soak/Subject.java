@@ -2,14 +2,18 @@ package dev.postrider.benchmarks.soak;
 
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 
 /** A queue under load. Thread-safe. */
 interface Subject extends AutoCloseable {
 
     String name();
 
-    /** The tables it lives in, whose size is watched. */
-    List<String> tables();
+    /** The table that it looks for messages in. */
+    String table();
+
+    /** Where it keeps what is delivered for its five minutes, if that is another one. */
+    Optional<String> history();
 
     void start();
 

@@ -28,6 +28,24 @@ final class SoakReportTest {
     }
 
     @Test
+    void oneBadIntervalIsNotHeldAgainstIt() {
+        List<Sample> samples = samples(1000, 500, 20);
+        samples.set(19, sample(Sample.Phase.HELD, 1000, 90_000, 300));
+
+        assertThat(new SoakReport(Map.of(), 1000, Map.of("postrider", samples), List.of(10.0, 10.0)).isGood())
+                .isTrue();
+    }
+
+    @Test
+    void messagesThatPileUpAreNot() {
+        List<Sample> samples = samples(1000, 500, 20);
+        samples.set(15, new Sample(Sample.Phase.HELD, 10, 1000, 5001, 100, 250, 500, 300, 0, 0));
+
+        assertThat(new SoakReport(Map.of(), 1000, Map.of("postrider", samples), List.of(10.0, 10.0)).isGood())
+                .isFalse();
+    }
+
+    @Test
     void tablesThatStayLargeAreNot() {
         SoakReport report = report(1000, 500, 25);
 
@@ -46,15 +64,16 @@ final class SoakReportTest {
     }
 
     @Test
-    void heapThatRisesIsToldPerTenMinutes() {
+    void heapThatRisesIsNot() {
         List<Double> heap = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            heap.add(10 + i / 60.0); // a sample is ten seconds
+            heap.add(10 + 1.5 * i / 60.0); // a sample is ten seconds
         }
 
         SoakReport report = new SoakReport(Map.of(), 1000, Map.of("postrider", samples(1000, 500, 20)), heap);
 
-        assertThat(report.markdown()).contains("rises by 1.00 MB in ten minutes");
+        assertThat(report.isGood()).isFalse();
+        assertThat(report.markdown()).contains("rise in ten minutes in MB | 1.50 | ≤ 1.00 | **no**");
     }
 
     @Test
@@ -90,6 +109,6 @@ final class SoakReportTest {
     }
 
     private static Sample sample(Sample.Phase phase, double rate, long look, double megabytes) {
-        return new Sample(phase, 10, rate, 0, 100, look / 2, look, megabytes, 0);
+        return new Sample(phase, 10, rate, 0, 100, look / 2, look, megabytes, 0, 0);
     }
 }

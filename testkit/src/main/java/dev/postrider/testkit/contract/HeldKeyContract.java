@@ -69,6 +69,30 @@ public abstract class HeldKeyContract extends LaneFixture {
     }
 
     @Test
+    void messageThatIsRejectedAfterAnOlderOneOfItsKeyWasReplayedWaitsBehindThat() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        write(postrider, "a", 0, 1, 2);
+        List<LaneClaim> claims = node.read();
+        node.settle(
+                new Outcome.Buried(claims.get(0).claim(), DeadReason.FAILED, "no"),
+                retryAtOnce(claims.get(1)),
+                blocked(claims.get(2)));
+        List<LaneClaim> waiting = node.timed();
+        assertThat(numbers(waiting)).containsExactly(1, 2);
+        postrider.admin().replay(claims.get(0).claim().message().id(), "ann");
+
+        node.settle(delivered(waiting.get(0)), new Outcome.Parked(waiting.get(1).claim(), DeadReason.REJECTED, "no"));
+
+        assertThat(states()).containsExactly("RETRY", "PARKED");
+        List<LaneClaim> replayed = node.timed();
+        assertThat(numbers(replayed)).containsExactly(0);
+        assertThat(keyHeld(node.settle(delivered(replayed.get(0))).get(0))).isTrue();
+        assertThat(node.timed()).isEmpty();
+        assertThat(states()).containsExactly("PARKED");
+    }
+
+    @Test
     void holdThatEndsBeforeAMessageJoinsItMakesThatTheHead() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();

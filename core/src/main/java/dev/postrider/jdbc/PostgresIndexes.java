@@ -1,0 +1,79 @@
+package dev.postrider.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The indexes of the message table on PostgreSQL. After something has kept the database from cleaning up for long, vacuum gives back the
+ * end of a table, but no page of an index. When the indexes are much larger than their table, which is small by itself, they are built anew:
+ * of what is waiting then, that is a matter of a moment. Whoever may not do that, not being the owner, leaves it to those who may.
+ * Immutable, thread-safe.
+ */
+final class PostgresIndexes {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresIndexes.class);
+
+    private static final String OUTGROWN =
+            "pg_indexes_size(c.oid) >= 32000000 AND pg_indexes_size(c.oid) >= 2 * pg_relation_size(c.oid) AND pg_relation_size(c.oid) <= 64000000";
+
+    private static final String SIZE = "SELECT pg_indexes_size(to_regclass(?))";
+
+    static final String MAY_AND_SHOULD =
+            "SELECT FROM pg_class AS c WHERE c.oid = to_regclass(?) AND pg_has_role(c.relowner, 'USAGE') AND "
+                    + OUTGROWN;
+
+    /**
+     * One statement, so that a process that is frozen meanwhile keeps nobody waiting. Who waits for the table keeps its writers waiting
+     * behind him, so that is not for long. Another node may have been quicker.
+     */
+    static final String REBUILD = """
+            DO $rebuild$
+            BEGIN
+                PERFORM set_config('lock_timeout', '50ms', true);
+                LOCK TABLE {message} IN SHARE MODE;
+                IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid = '{message}'::regclass AND %s) THEN
+                    REINDEX TABLE {message};
+                END IF;
+            END
+            $rebuild$
+            """.formatted(OUTGROWN);
+
+    private final PostgresDialect dialect;
+
+    PostgresIndexes(PostgresDialect dialect) {
+        this.dialect = dialect;
+    }
+
+    boolean rebuildOutgrown(Sessions sessions) {
+        return sessions.statement("rebuild indexes", this::rebuildOutgrown);
+    }
+
+    private boolean rebuildOutgrown(Connection connection) throws SQLException {
+        if (!dialect.query(connection, MAY_AND_SHOULD, this::bindTable, rows -> rows.next())) {
+            return false;
+        }
+        long before = size(connection);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(dialect.sqlOnce(REBUILD));
+        } catch (SQLException e) {
+            if (!SqlErrors.isConflict(e)) {
+                throw e;
+            }
+            log.info("Could not rebuild the indexes of the message table, which is in use; tried again later");
+            return false;
+        }
+        log.info("Rebuilt the indexes of the message table: {} bytes, {} before", size(connection), before);
+        return true;
+    }
+
+    private long size(Connection connection) throws SQLException {
+        return dialect.query(connection, SIZE, this::bindTable, rows -> rows.next() ? rows.getLong(1) : 0);
+    }
+
+    private void bindTable(Binder binder) throws SQLException {
+        binder.text(dialect.tables().qualified("message"));
+    }
+}
