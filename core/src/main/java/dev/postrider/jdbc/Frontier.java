@@ -55,6 +55,9 @@ final class Frontier {
     synchronized void ended(Look look, List<ClaimedRow> rows, boolean full, long nanos) {
         if (look.further() != null) {
             look.further().done(look.began(), nanos);
+        } else {
+            far.spared(look.began(), nanos);
+            whole.spared(look.began(), nanos);
         }
         deep = full;
         if (!rows.isEmpty()) {

@@ -49,6 +49,7 @@ final class JdbcLaneStore implements LaneStore {
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
     private final Horizon horizon = new Horizon();
+    private final WholeLooks wholeLooks = new WholeLooks();
     private final Unanswered unanswered = new Unanswered();
     private final Set<UUID> unansweredTokens = ConcurrentHashMap.newKeySet();
     private final Map<UUID, LaneCursor> cursors = new ConcurrentHashMap<>();
@@ -262,29 +263,27 @@ final class JdbcLaneStore implements LaneStore {
             int topicId = topicId(topic);
             Map<Integer, LaneCursor> byLane = byLane(room.keySet());
             Map<Integer, LaneCursor.Look> looks = new HashMap<>();
+            List<Integer> whole = new ArrayList<>();
             List<Long> leaveOut = new ArrayList<>();
+            long began = nanos.getAsLong();
+            int mayBeWhole = wholeLooks.room(began);
             room.forEach((lane, count) -> {
                 LaneCursor cursor = byLane.get(lane.number());
                 if (cursor != null) {
-                    LaneCursor.Look look = cursor.look(count, nanos.getAsLong());
+                    LaneCursor.Look look = cursor.look(count, began, whole.size() < mayBeWhole);
                     looks.put(lane.number(), look);
                     leaveOut.addAll(cursor.readAlready(look));
+                    if (look.whole()) {
+                        whole.add(lane.number());
+                    }
                 }
             });
             if (looks.isEmpty()) {
                 return List.of();
             }
-            List<Integer> whole = looks.values().stream()
-                    .filter(LaneCursor.Look::whole)
-                    .map(LaneCursor.Look::lane)
-                    .toList();
-            long began = nanos.getAsLong();
             goOnWithoutHeads(topicId, whole);
             LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
-            long ended = nanos.getAsLong();
-            byLane.values().stream()
-                    .filter(cursor -> whole.contains(cursor.lane))
-                    .forEach(cursor -> cursor.tookWhole(began, ended));
+            wholeLooks.took(whole.size(), began, nanos.getAsLong());
             reportLate(topic, byLane, looks, sighting);
             List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows());
             if (!sighting.paused()) {
@@ -502,7 +501,7 @@ final class JdbcLaneStore implements LaneStore {
         long now = nanos.getAsLong();
         for (Lane lane : lanes) {
             LaneCursor cursor = cursors.get(lane.lease().token());
-            if (cursor != null && cursor.isWholeDue(now)) {
+            if (cursor != null && wholeLooks.room(now) > 0 && cursor.isWholeDue(now)) {
                 due.put(lane.topic(), Duration.ZERO); // what was missed in a quiet lane nothing else would lead to
             }
         }

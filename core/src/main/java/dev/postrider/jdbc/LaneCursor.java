@@ -25,11 +25,6 @@ final class LaneCursor {
 
     private static final long WHOLE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
 
-    /** Reading from the beginning steps over all that is left of what was delivered, so it must not take more than a share of the time. */
-    private static final int WHOLE_SHARE = 100;
-
-    private static final long WHOLE_AT_LEAST_NANOS = Duration.ofMinutes(10).toNanos();
-
     /** How many messages of a lane may be in a node's hands at once, each of which may be the one that kills it. */
     static final int MOST_IN_HAND = 256;
 
@@ -82,23 +77,19 @@ final class LaneCursor {
         }
     }
 
-    /** Whether the next look begins at the beginning of the lane. */
+    /** Whether a look should begin at the beginning of the lane. */
     synchronized boolean isWholeDue(long nanos) {
         return nanos - nextWhole >= 0;
     }
 
-    synchronized Look look(int room, long nanos) {
+    /** @param wholeAllowed whether it may begin there now */
+    synchronized Look look(int room, long nanos, boolean wholeAllowed) {
         limit = Long.MAX_VALUE;
-        boolean whole = isWholeDue(nanos);
+        boolean whole = wholeAllowed && isWholeDue(nanos);
         if (whole) {
             nextWhole = nanos + WHOLE_EVERY_NANOS;
         }
         return new Look(lane, whole ? 0 : start, room, whole);
-    }
-
-    /** Lanes are read together, so it took the time of all of them. */
-    synchronized void tookWhole(long began, long ended) {
-        nextWhole = ended + Math.max(WHOLE_EVERY_NANOS, Math.min(WHOLE_SHARE * (ended - began), WHOLE_AT_LEAST_NANOS));
     }
 
     /** What a look must leave out. */

@@ -33,6 +33,8 @@ final class Lookback {
         if (look.whole()) {
             whole.done(look.began(), nanos);
             cutShort = !complete;
+        } else {
+            whole.spared(look.began(), nanos);
         }
         if (complete) {
             covered = look.began();

@@ -17,7 +17,7 @@ final class PostgresIndexes {
     private static final Logger log = LoggerFactory.getLogger(PostgresIndexes.class);
 
     private static final String OUTGROWN =
-            "pg_indexes_size(c.oid) >= 32000000 AND pg_indexes_size(c.oid) >= 2 * pg_relation_size(c.oid) AND pg_relation_size(c.oid) <= 64000000";
+            "pg_indexes_size(c.oid) >= 16000000 AND pg_indexes_size(c.oid) >= pg_relation_size(c.oid) AND pg_relation_size(c.oid) <= 64000000";
 
     private static final String SIZE = "SELECT pg_indexes_size(to_regclass(?))";
 

@@ -3,19 +3,23 @@ package dev.postrider.jdbc;
 import java.time.Duration;
 
 /**
- * When to do something thorough beside something cheap that mostly does: the oftener the less time it takes. It may have a hundredth of all
- * time, but is done at least once a minute. One slow time does not count, only two in a row: a pause of the machine may have been the
- * reason. Not thread-safe.
+ * When to do something thorough beside something cheap that mostly does: the oftener the less it costs more than that. The difference may be a
+ * thousandth of all time, but it is done at least once a minute. One slow time does not count, only two in a row: a pause of the machine
+ * may have been the reason. Not thread-safe.
  */
 final class Seldom {
 
-    private static final int SHARE = 100;
+    private static final int SHARE = 1000;
     private static final long LONGEST_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** Of the cheap ones, the newest counts so much. */
+    private static final int SMOOTHING = 8;
 
     private final long shortestNanos;
     private boolean ever;
     private long last;
     private long took;
+    private long usual;
     private long pause;
 
     /** @param shortest the least time between two of them, at most a minute */
@@ -30,10 +34,15 @@ final class Seldom {
 
     void done(long began, long ended) {
         long duration = ended - began;
-        long cost = ever ? Math.min(took, duration) : duration;
+        long cost = Math.max(Math.min(took, duration) - usual, 0);
         ever = true;
         took = duration;
         last = ended;
         pause = Math.min(Math.max(cost * SHARE, shortestNanos), LONGEST_NANOS);
+    }
+
+    /** The cheap one was done instead. */
+    void spared(long began, long ended) {
+        usual += (ended - began - usual) / SMOOTHING;
     }
 }

@@ -15,16 +15,18 @@ final class FirstExpiryTest {
 
     @Test
     void isAskedAgainAsOftenAsThatIsCheap() {
-        answer(0, SECOND / 10, Duration.ofSeconds(30));
+        answer(0, SECOND / 100, Duration.ofSeconds(30));
+        answer(SECOND / 100, SECOND / 50, Duration.ofSeconds(30));
 
         assertThat(first.begin(10 * SECOND)).isNull();
-        assertThat(first.left(10 * SECOND)).isEqualTo(Duration.ofMillis(20_100));
+        assertThat(first.left(10 * SECOND)).isEqualTo(Duration.ofMillis(20_020));
         assertThat(first.begin(11 * SECOND)).isNotNull();
     }
 
     @Test
     void isAskedAgainWhenItsTimeHasCome() {
         answer(0, SECOND / 10, Duration.ofSeconds(3));
+        answer(SECOND / 10, SECOND / 5, Duration.ofSeconds(3));
 
         assertThat(first.begin(3 * SECOND)).isNull();
         assertThat(first.begin(4 * SECOND)).isNotNull();
@@ -34,6 +36,7 @@ final class FirstExpiryTest {
     @Test
     void noneIsAnAnswerToo() {
         answer(0, SECOND / 10, null);
+        answer(SECOND / 10, SECOND / 5, null);
 
         assertThat(first.left(SECOND)).isNull();
         assertThat(first.begin(SECOND)).isNull();
@@ -42,6 +45,7 @@ final class FirstExpiryTest {
     @Test
     void claimOfOnesOwnNeedsNoQuestion() {
         answer(0, SECOND / 10, null);
+        answer(SECOND / 10, SECOND / 5, null);
         first.leased(Duration.ofSeconds(5), SECOND);
         first.leased(Duration.ofSeconds(5), 2 * SECOND);
 

@@ -14,37 +14,45 @@ final class LookbackTest {
 
     @Test
     void firstLookGoesAllTheWayAndTheNextToWhereItBegan() {
-        Lookback.Look first = lookback.begin(100 * SECOND);
-        lookback.ended(first, true, 101 * SECOND);
+        assertThat(lookback.begin(100 * SECOND).span()).isEqualTo(Lookback.EVER);
+        costly(100 * SECOND);
 
-        assertThat(first.span()).isEqualTo(Lookback.EVER);
-        assertThat(lookback.begin(103 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(3));
+        assertThat(lookback.begin(103 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(2));
     }
 
     @Test
     void goesAllTheWayAgainWhenThatHasBecomeCheapEnough() {
-        lookback.ended(lookback.begin(0), true, SECOND / 10);
+        costly(0);
 
-        assertThat(lookback.begin(10 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(10));
-        assertThat(lookback.begin(11 * SECOND).span()).isEqualTo(Lookback.EVER);
+        assertThat(lookback.begin(60 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(59));
+        assertThat(lookback.begin(62 * SECOND).span()).isEqualTo(Lookback.EVER);
     }
 
     @Test
     void wholeLookThatWasCutShortIsRepeated() {
-        lookback.ended(lookback.begin(0), false, SECOND);
-        Lookback.Look second = lookback.begin(2 * SECOND);
-        lookback.ended(second, true, 3 * SECOND);
+        costly(0);
+        Lookback.Look third = lookback.begin(100 * SECOND);
+        lookback.ended(third, false, 101 * SECOND);
+        Lookback.Look fourth = lookback.begin(102 * SECOND);
+        lookback.ended(fourth, true, 103 * SECOND);
 
-        assertThat(second.span()).isEqualTo(Lookback.EVER);
-        assertThat(lookback.begin(4 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(2));
+        assertThat(third.span()).isEqualTo(Lookback.EVER);
+        assertThat(fourth.span()).isEqualTo(Lookback.EVER);
+        assertThat(lookback.begin(104 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(2));
     }
 
     @Test
     void lookThatFailedOrWasCutShortIsCoveredByTheNext() {
-        lookback.ended(lookback.begin(0), true, SECOND);
-        lookback.begin(2 * SECOND); // and fails
-        lookback.ended(lookback.begin(3 * SECOND), false, 4 * SECOND);
+        costly(0);
+        lookback.begin(3 * SECOND); // and fails
+        lookback.ended(lookback.begin(4 * SECOND), false, 5 * SECOND);
 
-        assertThat(lookback.begin(5 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(5));
+        assertThat(lookback.begin(6 * SECOND).span()).isEqualTo(MARGIN.plusSeconds(5));
+    }
+
+    /** Two looks all the way, the second of which begins a second later. */
+    private void costly(long nanos) {
+        lookback.ended(lookback.begin(nanos), true, nanos + SECOND);
+        lookback.ended(lookback.begin(nanos + SECOND), true, nanos + 2 * SECOND);
     }
 }

@@ -18,11 +18,24 @@ final class SeldomTest {
     }
 
     @Test
-    void hasAHundredthOfTheTime() {
-        seldom.done(0, 50 * MILLI);
+    void hasAThousandthOfTheTime() {
+        seldom.done(0, 5 * MILLI);
+        seldom.done(10 * MILLI, 15 * MILLI);
 
-        assertThat(seldom.isDue(5049 * MILLI)).isFalse();
-        assertThat(seldom.isDue(5050 * MILLI)).isTrue();
+        assertThat(seldom.isDue(5014 * MILLI)).isFalse();
+        assertThat(seldom.isDue(5015 * MILLI)).isTrue();
+    }
+
+    @Test
+    void onlyWhatItTakesLongerThanTheCheapOneCounts() {
+        for (int i = 0; i < 100; i++) {
+            seldom.spared(0, 100 * MILLI);
+        }
+        seldom.done(0, 105 * MILLI);
+        seldom.done(200 * MILLI, 305 * MILLI);
+
+        assertThat(seldom.isDue(5304 * MILLI)).isFalse();
+        assertThat(seldom.isDue(5306 * MILLI)).isTrue();
     }
 
     @Test
@@ -36,9 +49,10 @@ final class SeldomTest {
     @Test
     void isDoneOnceAMinuteWhateverItCosts() {
         seldom.done(0, 30_000 * MILLI);
+        seldom.done(31_000 * MILLI, 61_000 * MILLI);
 
-        assertThat(seldom.isDue(89_999 * MILLI)).isFalse();
-        assertThat(seldom.isDue(90_000 * MILLI)).isTrue();
+        assertThat(seldom.isDue(120_999 * MILLI)).isFalse();
+        assertThat(seldom.isDue(121_000 * MILLI)).isTrue();
     }
 
     @Test
@@ -48,7 +62,7 @@ final class SeldomTest {
         assertThat(seldom.isDue(3200 * MILLI)).isTrue();
 
         seldom.done(4000 * MILLI, 4200 * MILLI);
-        assertThat(seldom.isDue(24_199 * MILLI)).isFalse();
-        assertThat(seldom.isDue(24_200 * MILLI)).isTrue();
+        assertThat(seldom.isDue(64_199 * MILLI)).isFalse();
+        assertThat(seldom.isDue(64_200 * MILLI)).isTrue();
     }
 }
