@@ -12,7 +12,7 @@ final class FirstExpiry {
 
     private static final Duration LONGEST = Duration.ofDays(1);
 
-    private final Seldom asking = new Seldom(Duration.ZERO);
+    private final Seldom asking = new Seldom(Duration.ZERO, Seldom.A_THOUSANDTH);
     private final Lookback lookback = new Lookback();
     private @Nullable Long at;
 

@@ -16,13 +16,17 @@ final class Frontier {
     private static final Duration NEAR = Duration.ofSeconds(5);
     private static final Duration NEAR_EVERY = Duration.ofMillis(250);
     private static final Duration FAR = Duration.ofMinutes(1);
+
+    /** A message whose transaction was open for up to a minute waits for such a look: so it may cost more than the others. */
+    private static final int FAR_SHARE = 200;
+
     private static final Duration FURTHER_EVERY = Duration.ofSeconds(1);
 
     /** @param further which of the looks that go further back it is, if it is one */
     record Look(Instant from, @Nullable Seldom further, long began) {}
 
-    private final Seldom far = new Seldom(FURTHER_EVERY);
-    private final Seldom whole = new Seldom(FURTHER_EVERY);
+    private final Seldom far = new Seldom(FURTHER_EVERY, FAR_SHARE);
+    private final Seldom whole = new Seldom(FURTHER_EVERY, Seldom.A_THOUSANDTH);
     private Instant reached = Instant.EPOCH;
     private boolean deep;
     private long lastNear;

@@ -18,7 +18,7 @@ final class Lookback {
     /** @param span how long ago the time of a row may have come */
     record Look(Duration span, boolean whole, long began) {}
 
-    private final Seldom whole = new Seldom(Duration.ZERO);
+    private final Seldom whole = new Seldom(Duration.ZERO, Seldom.A_THOUSANDTH);
     private boolean cutShort;
     private long covered;
 

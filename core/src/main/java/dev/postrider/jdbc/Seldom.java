@@ -4,27 +4,34 @@ import java.time.Duration;
 
 /**
  * When to do something thorough beside something cheap that mostly does: the oftener the less it costs more than that. The difference may be a
- * thousandth of all time, but it is done at least once a minute. One slow time does not count, only two in a row: a pause of the machine
+ * small share of all time, but it is done at least once a minute. One slow time does not count, only two in a row: a pause of the machine
  * may have been the reason. Not thread-safe.
  */
 final class Seldom {
 
-    private static final int SHARE = 1000;
+    /** What is enough for something that is needed only when all else has failed. */
+    static final int A_THOUSANDTH = 1000;
+
     private static final long LONGEST_NANOS = Duration.ofMinutes(1).toNanos();
 
     /** Of the cheap ones, the newest counts so much. */
     private static final int SMOOTHING = 8;
 
     private final long shortestNanos;
+    private final int share;
     private boolean ever;
     private long last;
     private long took;
     private long usual;
     private long pause;
 
-    /** @param shortest the least time between two of them, at most a minute */
-    Seldom(Duration shortest) {
+    /**
+     * @param shortest the least time between two of them, at most a minute
+     * @param share of how much time they may take one part
+     */
+    Seldom(Duration shortest, int share) {
         this.shortestNanos = shortest.toNanos();
+        this.share = share;
     }
 
     /** True at first. One that fails is not {@linkplain #done}, and is due again. */
@@ -38,7 +45,7 @@ final class Seldom {
         ever = true;
         took = duration;
         last = ended;
-        pause = Math.min(Math.max(cost * SHARE, shortestNanos), LONGEST_NANOS);
+        pause = Math.min(Math.max(cost * share, shortestNanos), LONGEST_NANOS);
     }
 
     /** The cheap one was done instead. */

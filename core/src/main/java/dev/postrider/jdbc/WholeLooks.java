@@ -10,7 +10,7 @@ final class WholeLooks {
 
     private static final long AT_ONCE_NANOS = Duration.ofMillis(50).toNanos();
 
-    private final Seldom seldom = new Seldom(Duration.ZERO);
+    private final Seldom seldom = new Seldom(Duration.ZERO, Seldom.A_THOUSANDTH);
     private long perLane = 1;
 
     synchronized int room(long nanos) {

@@ -9,7 +9,7 @@ final class SeldomTest {
 
     private static final long MILLI = 1_000_000;
 
-    private final Seldom seldom = new Seldom(Duration.ofSeconds(1));
+    private final Seldom seldom = new Seldom(Duration.ofSeconds(1), 1000);
 
     @Test
     void isDueUntilItWasDoneOnce() {
@@ -18,7 +18,7 @@ final class SeldomTest {
     }
 
     @Test
-    void hasAThousandthOfTheTime() {
+    void hasItsShareOfTheTime() {
         seldom.done(0, 5 * MILLI);
         seldom.done(10 * MILLI, 15 * MILLI);
 
