@@ -15,29 +15,31 @@ final class Frontier {
 
     private static final Duration NEAR = Duration.ofSeconds(5);
     private static final Duration NEAR_EVERY = Duration.ofMillis(250);
-    private static final Duration FAR = Duration.ofMinutes(1);
-
-    /** A message whose transaction was open for up to a minute waits for such a look: so it may cost more than the others. */
-    private static final int FAR_SHARE = 200;
-
     private static final Duration FURTHER_EVERY = Duration.ofSeconds(1);
 
     /** @param further which of the looks that go further back it is, if it is one */
     record Look(Instant from, @Nullable Seldom further, long began) {}
 
-    private final Seldom far = new Seldom(FURTHER_EVERY, FAR_SHARE);
-    private final Seldom whole = new Seldom(FURTHER_EVERY, Seldom.A_THOUSANDTH);
+    private record Step(Duration back, Seldom seldom) {}
+
+    private final Step whole = new Step(Lookback.EVER, new Seldom(FURTHER_EVERY, Seldom.A_THOUSANDTH));
+
+    /** A message whose transaction was open for some seconds waits for such a look: the fewer these were, the oftener it comes. */
+    private final List<Step> further = List.of(
+            whole,
+            new Step(Duration.ofMinutes(1), new Seldom(FURTHER_EVERY, 500)),
+            new Step(Duration.ofSeconds(20), new Seldom(FURTHER_EVERY, 200)));
+
     private Instant reached = Instant.EPOCH;
     private boolean deep;
     private long lastNear;
 
     /** @param nanos the monotonic clock */
     synchronized Look begin(long nanos) {
-        if (whole.isDue(nanos)) {
-            return new Look(Instant.EPOCH, whole, nanos);
-        }
-        if (far.isDue(nanos)) {
-            return new Look(before(FAR), far, nanos);
+        for (Step step : further) {
+            if (step.seldom().isDue(nanos)) {
+                return new Look(before(step.back()), step.seldom(), nanos);
+            }
         }
         if (!deep || nanos - lastNear >= NEAR_EVERY.toNanos()) {
             lastNear = nanos;
@@ -48,7 +50,7 @@ final class Frontier {
 
     /** For asking what comes next, without taking the turn of a look that claims. */
     synchronized Instant startOfPeek(long nanos) {
-        return whole.isDue(nanos) ? Instant.EPOCH : before(NEAR);
+        return before(whole.seldom().isDue(nanos) ? whole.back() : NEAR);
     }
 
     /**
@@ -60,8 +62,7 @@ final class Frontier {
         if (look.further() != null) {
             look.further().done(look.began(), nanos);
         } else {
-            far.spared(look.began(), nanos);
-            whole.spared(look.began(), nanos);
+            further.forEach(step -> step.seldom().spared(look.began(), nanos));
         }
         deep = full;
         if (!rows.isEmpty()) {
