@@ -27,8 +27,8 @@ final class Frontier {
     /** A message whose transaction was open for some seconds waits for such a look: the fewer these were, the oftener it comes. */
     private final List<Step> further = List.of(
             whole,
-            new Step(Duration.ofMinutes(1), new Seldom(FURTHER_EVERY, 500)),
-            new Step(Duration.ofSeconds(20), new Seldom(FURTHER_EVERY, 200)));
+            new Step(Duration.ofMinutes(1), new Seldom(FURTHER_EVERY, Seldom.A_THOUSANDTH)),
+            new Step(Duration.ofSeconds(15), new Seldom(FURTHER_EVERY, 300)));
 
     private Instant reached = Instant.EPOCH;
     private boolean deep;

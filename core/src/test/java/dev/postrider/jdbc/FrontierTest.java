@@ -19,7 +19,7 @@ final class FrontierTest {
     void looksFromTheBeginningEverySecondWhileThatIsCheap() {
         assertThat(look(QUICK, true, NOON)).isEqualTo(Instant.EPOCH);
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(60));
-        assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(20));
+        assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(15));
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(5));
 
         now += SECOND;
@@ -32,7 +32,7 @@ final class FrontierTest {
 
         now += 30 * SECOND;
         assertThat(frontier.startOfPeek(now)).isEqualTo(NOON.minusSeconds(5));
-        assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(20));
+        assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(15));
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(5));
 
         now += 30 * SECOND;
@@ -67,7 +67,7 @@ final class FrontierTest {
             now += SECOND;
             assertThat(look(SECOND, false, NOON)).isEqualTo(Instant.EPOCH);
             assertThat(look(SECOND / 10, false, NOON)).isEqualTo(NOON.minusSeconds(60));
-            assertThat(look(SECOND / 20, false, NOON)).isEqualTo(NOON.minusSeconds(20));
+            assertThat(look(SECOND / 20, false, NOON)).isEqualTo(NOON.minusSeconds(15));
         }
     }
 

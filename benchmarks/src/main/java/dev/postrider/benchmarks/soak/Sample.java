@@ -8,7 +8,7 @@ import java.util.List;
  * @param second since the beginning
  * @param rate messages delivered per second
  * @param backlog written and not delivered at its end
- * @param looks how many statements looked for messages, and their median and 99th percentile in microseconds
+ * @param looks how long the statements took that looked for messages, in microseconds
  * @param megabytes of its table with the indexes
  * @param history the same of what it keeps of delivered messages elsewhere
  */
@@ -17,9 +17,7 @@ record Sample(
         long second,
         double rate,
         long backlog,
-        int looks,
-        long lookMedian,
-        long lookP99,
+        List<Long> looks,
         double megabytes,
         double history,
         long deadRows) {
@@ -34,7 +32,17 @@ record Sample(
         RECOVERY
     }
 
-    static long percentile(List<Long> sorted, double part) {
-        return sorted.isEmpty() ? 0 : sorted.get((int) Math.min(sorted.size() - 1L, Math.round(part * sorted.size())));
+    /** Of what all of them looked, together: of a hundred looks the 99th percentile is the second longest. */
+    static long look(double part, List<Sample> samples) {
+        long[] sorted = samples.stream()
+                .flatMap(sample -> sample.looks().stream())
+                .mapToLong(look -> look)
+                .sorted()
+                .toArray();
+        return sorted.length == 0 ? 0 : sorted[(int) Math.max(Math.ceil(part * sorted.length) - 1, 0)];
+    }
+
+    long look(double part) {
+        return look(part, List.of(this));
     }
 }

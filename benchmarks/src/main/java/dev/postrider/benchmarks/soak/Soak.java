@@ -139,15 +139,12 @@ public final class Soak {
         long delivered = subject.delivered();
         double rate = (delivered - course.delivered) / (double) EVERY.toSeconds();
         course.delivered = delivered;
-        List<Long> looks = subject.looks().stream().sorted().toList();
         Sample sample = new Sample(
                 phase,
                 (System.nanoTime() - begin) / 1_000_000_000,
                 rate,
                 course.producer.written() - delivered,
-                looks.size(),
-                Sample.percentile(looks, 0.5),
-                Sample.percentile(looks, 0.99),
+                subject.looks(),
                 megabytes(subject.table()),
                 subject.history().map(this::megabytes).orElse(0.0),
                 arena.number("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = '" + subject.table() + "'"));
@@ -159,8 +156,8 @@ public final class Soak {
                 subject.name(),
                 sample.rate(),
                 sample.backlog(),
-                sample.lookMedian(),
-                sample.lookP99(),
+                sample.look(0.5),
+                sample.look(0.99),
                 sample.megabytes(),
                 sample.history(),
                 sample.deadRows());

@@ -29,21 +29,21 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
         List<Sample> held = of(all, Sample.Phase.HELD);
         List<Sample> recovery = of(all, Sample.Phase.RECOVERY);
         double delivered = mean(baseline, Sample::rate);
-        double look = Math.max(median(baseline, Sample::lookP99), 1);
+        double look = Math.max(Sample.look(0.99, baseline), 1);
         return List.of(
                 new Aim("rate under the snapshot against before", mean(held, Sample::rate) / delivered, 0.95, true),
                 new Aim(
                         "look p99 in the last minute of it against before",
-                        median(last(held), Sample::lookP99) / look,
+                        Sample.look(0.99, last(held)) / look,
                         2,
                         false),
-                new Aim("the same in ms", median(last(held), Sample::lookP99) / 1000, 20, false),
+                new Aim("the same in ms", Sample.look(0.99, last(held)) / 1000.0, 20, false),
                 new Aim(
                         "most messages waiting under the snapshot, in seconds of load",
                         held.stream().mapToLong(Sample::backlog).max().orElse(0) / (double) rate,
                         5,
                         false),
-                new Aim("look p99 in the end against before", median(last(recovery), Sample::lookP99) / look, 2, false),
+                new Aim("look p99 in the end against before", Sample.look(0.99, last(recovery)) / look, 2, false),
                 new Aim(
                         "size in the end against before",
                         mean(last(recovery), Sample::megabytes)
@@ -76,12 +76,6 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
         return chosen.stream().mapToDouble(value::of).average().orElse(Double.NaN);
     }
 
-    /** Each sample has a percentile of its own: a single bad one of them says little. */
-    private static double median(List<Sample> chosen, Value value) {
-        List<Double> sorted = chosen.stream().map(value::of).sorted().toList();
-        return sorted.isEmpty() ? Double.NaN : sorted.get(sorted.size() / 2);
-    }
-
     String markdown() {
         StringBuilder text = new StringBuilder("# Soak\n\n" + rate + " messages/s for each.\n\n");
         environment.forEach((name, value) ->
@@ -101,13 +95,13 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
                 List<Sample> part = of(all, phase);
                 text.append(String.format(
                         Locale.ROOT,
-                        "| %s | %s, last minute | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f | %.0f |%n",
+                        "| %s | %s, last minute | %.0f | %.0f | %d | %d | %.1f | %.1f | %.0f |%n",
                         name,
                         phase.name().toLowerCase(Locale.ROOT),
                         mean(last(part), Sample::rate),
                         mean(last(part), Sample::backlog),
-                        median(last(part), Sample::lookMedian),
-                        median(last(part), Sample::lookP99),
+                        Sample.look(0.5, last(part)),
+                        Sample.look(0.99, last(part)),
                         mean(last(part), Sample::megabytes),
                         mean(last(part), Sample::history),
                         mean(last(part), Sample::deadRows)));
@@ -169,9 +163,9 @@ record SoakReport(Map<String, String> environment, int rate, Map<String, List<Sa
                 sample.second(),
                 sample.rate(),
                 sample.backlog(),
-                sample.looks(),
-                sample.lookMedian(),
-                sample.lookP99(),
+                sample.looks().size(),
+                sample.look(0.5),
+                sample.look(0.99),
                 sample.megabytes(),
                 sample.history(),
                 sample.deadRows()))));
