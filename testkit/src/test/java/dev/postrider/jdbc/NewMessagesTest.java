@@ -32,7 +32,7 @@ final class NewMessagesTest {
         assertThat(store.claim(NEW)).hasSize(1);
         new DatabaseClock(dataSource).advance(Duration.ofMinutes(1));
 
-        nanos.addAndGet(Duration.ofMillis(249).toNanos());
+        nanos.addAndGet(Duration.ofMillis(499).toNanos());
         assertThat(store.claim(NEW)).isEmpty();
         nanos.addAndGet(Duration.ofMillis(1).toNanos());
         assertThat(store.claim(NEW)).hasSize(1);
