@@ -259,7 +259,7 @@ abstract class Dialect {
 
     abstract int purgeKeys(Connection connection, Duration age, Duration span, int limit) throws SQLException;
 
-    /** Builds indexes anew that are much too large, on databases that do not do so by themselves. */
+    /** Builds indexes anew that have outgrown their table, on databases that do not do so by themselves. */
     boolean rebuildIndexes(Sessions sessions) {
         return false;
     }

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The indexes of the message table on PostgreSQL. After something has kept the database from cleaning up for long, vacuum gives back the
- * end of a table, but no page of an index. When the indexes are much larger than their table, which is small by itself, they are built anew:
+ * end of a table, but no page of an index. When the indexes are larger than their table, which is small by itself, they are built anew:
  * of what is waiting then, that is a matter of a moment. Whoever may not do that, not being the owner, leaves it to those who may.
  * Immutable, thread-safe.
  */
@@ -21,7 +21,7 @@ final class PostgresIndexes {
 
     private static final String SIZE = "SELECT pg_indexes_size(to_regclass(?))";
 
-    static final String MAY_AND_SHOULD =
+    private static final String MAY_AND_SHOULD =
             "SELECT FROM pg_class AS c WHERE c.oid = to_regclass(?) AND pg_has_role(c.relowner, 'USAGE') AND "
                     + OUTGROWN;
 
@@ -29,7 +29,7 @@ final class PostgresIndexes {
      * One statement, so that a process that is frozen meanwhile keeps nobody waiting. Who waits for the table keeps its writers waiting
      * behind him, so that is not for long. Another node may have been quicker.
      */
-    static final String REBUILD = """
+    private static final String REBUILD = """
             DO $rebuild$
             BEGIN
                 PERFORM set_config('lock_timeout', '50ms', true);

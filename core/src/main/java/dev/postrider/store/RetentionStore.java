@@ -5,7 +5,8 @@ import java.util.Optional;
 
 /**
  * Removes what is past its time, a bounded chunk at a time, so that no statement runs long. Each method says how many rows it
- * removed; fewer than {@code limit} means that nothing more is past its time. Thread-safe, also over many nodes.
+ * removed; fewer than {@code limit} means that it is done for now. What came of age long ago and was not there to be seen then may be
+ * left for a minute. Thread-safe, also over many nodes.
  */
 public interface RetentionStore {
 
@@ -31,8 +32,8 @@ public interface RetentionStore {
     int tendInboxPartitions(Optional<Duration> age);
 
     /**
-     * Where the database does not give back what indexes once grew to: builds those of the messages anew, if they are much larger than
-     * what is waiting, and that is not much. Does nothing while the messages cannot be had at once.
+     * Where the database does not give back what indexes once grew to: builds those of the messages anew, if they are larger than their
+     * table, and that is small. Does nothing while the messages cannot be had at once.
      *
      * @return whether it did
      */

@@ -39,6 +39,7 @@ final class FakeStore implements MessageStore, RetentionStore {
     final List<TopicName> sweeps = new CopyOnWriteArrayList<>();
     final List<String> purges = new CopyOnWriteArrayList<>();
     final List<Optional<Duration>> tended = new CopyOnWriteArrayList<>();
+    final AtomicInteger rebuilds = new AtomicInteger();
     final AtomicInteger polls = new AtomicInteger();
 
     volatile Function<ClaimRequest, List<Claim>> onClaim = this::takeDue;
@@ -161,6 +162,7 @@ final class FakeStore implements MessageStore, RetentionStore {
 
     @Override
     public boolean rebuildIndexes() {
+        rebuilds.incrementAndGet();
         return false;
     }
 

@@ -45,6 +45,7 @@ final class HousekeeperTest {
                 .as("dead letters are kept for ever")
                 .containsExactly("archive", "keys", "inbox marks");
         assertThat(rig.store.tended).containsExactly(Optional.of(Duration.ofDays(30)));
+        assertThat(rig.store.rebuilds).hasValue(1);
     }
 
     @Test

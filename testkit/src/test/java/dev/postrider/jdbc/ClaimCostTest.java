@@ -36,7 +36,7 @@ final class ClaimCostTest {
         for (int crowd : List.of(0, 1_000, 10_000, 500_000)) { // of each other topic: a million in the end
             fill(dataSource, engine, crowd);
             readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
-            execute(dataSource, "ANALYZE postrider_message");
+            Sql.execute(dataSource, "ANALYZE postrider_message");
             if (crowd > 0) { // a table that is known to be of one page is read as it is
                 readsItsOwnRowsOnly(planOfClaim(dataSource), crowd);
             }
@@ -95,7 +95,7 @@ final class ClaimCostTest {
             fill(dataSource, engine, crowd);
             for (boolean analyzed : List.of(false, true)) {
                 if (analyzed) {
-                    execute(dataSource, "ANALYZE postrider_message");
+                    Sql.execute(dataSource, "ANALYZE postrider_message");
                 }
                 for (String statement : List.of(PostgresSql.DELETE, PostgresSql.ARCHIVE, PostgresSql.RESCHEDULE)) {
                     assertThat(planOfOutcome(dataSource, statement))
@@ -147,7 +147,7 @@ final class ClaimCostTest {
         Instant deadline = Instant.now().plusSeconds(20);
         long count;
         do {
-            count = number(
+            count = Sql.number(
                     dataSource,
                     "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = 'postrider_message'");
         } while (count < atLeast && Instant.now().isBefore(deadline));
@@ -250,21 +250,6 @@ final class ClaimCostTest {
     }
 
     private static int topicId(DataSource dataSource) throws SQLException {
-        return (int) number(dataSource, "SELECT id FROM postrider_topic WHERE topic = 'own'");
-    }
-
-    private static void execute(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    private static long number(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            return row.next() ? row.getLong(1) : 0;
-        }
+        return (int) Sql.number(dataSource, "SELECT id FROM postrider_topic WHERE topic = 'own'");
     }
 }

@@ -124,9 +124,9 @@ final class LaneCostTest {
             held.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             held.execute("SELECT count(*) FROM postrider_topic");
             fill(dataSource, engine, 300_000);
-            execute(dataSource, "DELETE FROM postrider_message");
+            Sql.execute(dataSource, "DELETE FROM postrider_message");
             fill(dataSource, engine, 10_000);
-            long floor = number(dataSource, "SELECT min(seq) - 1 FROM postrider_message");
+            long floor = Sql.number(dataSource, "SELECT min(seq) - 1 FROM postrider_message");
             for (boolean generic : List.of(false, true)) {
                 try (Session session = new Session(dataSource, generic)) {
                     Plan fromFloor = session.explain(
@@ -149,11 +149,11 @@ final class LaneCostTest {
 
     /** So many messages, known to the planner or not, with plans made for the values at hand or for any. */
     private static void everyPlan(DataSource dataSource, Engine engine, int crowd, Check check) throws SQLException {
-        execute(dataSource, "TRUNCATE postrider_message");
+        Sql.execute(dataSource, "TRUNCATE postrider_message");
         fill(dataSource, engine, crowd);
         for (boolean analyzed : List.of(false, true)) {
             if (analyzed) {
-                execute(dataSource, "ANALYZE postrider_message");
+                Sql.execute(dataSource, "ANALYZE postrider_message");
             }
             for (boolean generic : List.of(false, true)) {
                 try (Session session = new Session(dataSource, generic)) {
@@ -356,16 +356,16 @@ final class LaneCostTest {
     void readOnInnoDbStepsOverItsOwnRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
         LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
-        int topicId = (int) number(dataSource, "SELECT id FROM postrider_topic");
+        int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<LaneCursor.Look> looks = IntStream.range(0, LANES)
                 .mapToObj(lane -> new LaneCursor.Look(lane, 0, ROOM, false))
                 .toList();
         for (int crowd : List.of(0, 1_000, 200_000)) {
-            execute(dataSource, "TRUNCATE TABLE postrider_message");
+            Sql.execute(dataSource, "TRUNCATE TABLE postrider_message");
             fill(dataSource, engine, crowd);
             for (boolean analyzed : List.of(false, true)) {
                 if (analyzed) {
-                    execute(dataSource, "ANALYZE TABLE postrider_message");
+                    Sql.execute(dataSource, "ANALYZE TABLE postrider_message");
                 }
                 int expected = Math.min(crowd, LANES * ROOM);
                 try (Connection connection = dataSource.getConnection();
@@ -430,21 +430,6 @@ final class LaneCostTest {
                             + " SELECT " + id + ", t.id, 'default', t.topic, 'x', 'k', 'text/plain', 'y', '{}', " + lane
                             + ", " + now + ", " + now + ", " + now + ", " + now
                             + " FROM postrider_topic t CROSS JOIN " + numbers + " WHERE " + count + " > 0");
-        }
-    }
-
-    private static void execute(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
-    }
-
-    private static long number(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            return row.next() ? row.getLong(1) : 0;
         }
     }
 }

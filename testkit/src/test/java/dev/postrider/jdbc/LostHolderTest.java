@@ -12,7 +12,6 @@ import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +48,7 @@ final class LostHolderTest {
     void messageThatIsConvictedIsNoMereSuspectAfterAnotherHolderIsLost() throws SQLException {
         DataSource dataSource = database();
         assertThat(readBy(dataSource, "first")).isZero();
-        execute(dataSource, "UPDATE postrider_message SET crashes = 4");
+        Sql.execute(dataSource, "UPDATE postrider_message SET crashes = 4");
         loseHolder(dataSource);
 
         assertThat(readBy(dataSource, "second")).isEqualTo(4);
@@ -70,14 +69,7 @@ final class LostHolderTest {
     }
 
     private static void loseHolder(DataSource dataSource) throws SQLException {
-        execute(dataSource, "UPDATE postrider_lane SET until = '2020-01-01 00:00:00'");
-    }
-
-    private static void execute(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.executeUpdate(sql);
-        }
+        Sql.execute(dataSource, "UPDATE postrider_lane SET until = '2020-01-01 00:00:00'");
     }
 
     /** Takes the lane and reads the message; answers how many nodes were lost with it. */

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.store.RetentionStore;
+import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -18,54 +18,69 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Indexes that stayed large when their table became small again are built anew, unless somebody is at the table. */
 final class OutgrownIndexTest {
 
+    /** A reserved word, so that it must be quoted everywhere. */
+    private static final JdbcOptions OPTIONS = JdbcOptions.defaults().withSchema("user");
+
+    private static final String TABLE = "\"user\".postrider_message";
+
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void indexesAreBuiltAnewWhenTheyHaveOutgrownTheirTable(Engine engine) throws SQLException {
-        DataSource dataSource =
-                Databases.assumeStarted(engine).createDatabase("outgrown").dataSource();
-        try (Postrider postrider = Postrider.on(dataSource).topic("own").build()) {
+        Database database = Databases.assumeStarted(engine).createDatabase("outgrown");
+        DataSource dataSource = database.dataSource();
+        Sql.execute(dataSource, "CREATE SCHEMA \"user\"");
+        try (Postrider postrider = Postrider.on(dataSource)
+                .tables(tables -> tables.withSchema("user"))
+                .topic("own")
+                .build()) {
             postrider.migrate();
         }
-        RetentionStore retention = JdbcDatabase.open(
-                        dataSource, JdbcOptions.defaults(), Duration.ofSeconds(10), event -> {})
-                .retention();
+        RetentionStore retention = retention(dataSource);
         assertThat(retention.rebuildIndexes()).as("small ones").isFalse();
 
-        execute(dataSource, """
-                INSERT INTO postrider_message (id, topic_id, namespace, topic, type, content_type, payload, occurred_at)
+        Sql.execute(dataSource, "INSERT INTO " + TABLE + """
+                 (id, topic_id, namespace, topic, type, content_type, payload, occurred_at)
                 SELECT gen_random_uuid(), 1, 'default', 'own', 'x', 'text/plain', 'y', now() FROM generate_series(1, 400000)
                 """);
         assertThat(retention.rebuildIndexes()).as("large ones of a large table").isFalse();
-        execute(dataSource, "DELETE FROM postrider_message");
-        execute(dataSource, "VACUUM postrider_message");
+        Sql.execute(dataSource, "DELETE FROM " + TABLE);
+        Sql.execute(dataSource, "VACUUM " + TABLE);
         long large = indexes(dataSource);
 
+        assertThat(retention(stranger(database)).rebuildIndexes())
+                .as("by somebody who does not own them")
+                .isFalse();
         try (Connection writer = dataSource.getConnection();
                 Statement statement = writer.createStatement()) {
             writer.setAutoCommit(false);
-            statement.execute("LOCK TABLE postrider_message IN ROW EXCLUSIVE MODE");
+            statement.execute("LOCK TABLE " + TABLE + " IN ROW EXCLUSIVE MODE");
             assertThat(retention.rebuildIndexes()).as("while somebody writes").isFalse();
-            assertThat(indexes(dataSource)).isEqualTo(large);
             writer.rollback();
         }
+        assertThat(indexes(dataSource)).isEqualTo(large);
         assertThat(retention.rebuildIndexes()).isTrue();
         assertThat(indexes(dataSource)).isLessThan(1_000_000);
         assertThat(retention.rebuildIndexes()).as("once is enough").isFalse();
     }
 
-    private static long indexes(DataSource dataSource) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT pg_indexes_size('postrider_message')")) {
-            row.next();
-            return row.getLong(1);
-        }
+    private static RetentionStore retention(DataSource dataSource) {
+        return JdbcDatabase.open(dataSource, OPTIONS, Duration.ofSeconds(10), event -> {})
+                .retention();
     }
 
-    private static void execute(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        }
+    /** May write everything and owns nothing. */
+    private static DataSource stranger(Database database) throws SQLException {
+        String role = "stranger_" + database.name();
+        DataSource owner = database.dataSource();
+        Sql.execute(owner, "CREATE ROLE " + role);
+        Sql.execute(owner, "GRANT USAGE ON SCHEMA \"user\" TO " + role);
+        Sql.execute(owner, "GRANT ALL ON ALL TABLES IN SCHEMA \"user\" TO " + role);
+        String url = database.jdbcUrl();
+        String options = (url.contains("?") ? "&" : "?") + "options=-c%20role=" + role;
+        return new Database(database.name(), url + options, database.user(), database.password()).dataSource();
+    }
+
+    private static long indexes(DataSource dataSource) throws SQLException {
+        return Sql.number(dataSource, "SELECT pg_indexes_size('" + TABLE + "')");
     }
 }

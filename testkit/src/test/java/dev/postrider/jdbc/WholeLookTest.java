@@ -14,7 +14,6 @@ import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +44,7 @@ final class WholeLookTest {
                 Databases.assumeStarted(engine).createDatabase("late").dataSource();
         try (Postrider postrider = postrider(dataSource)) {
             write(postrider, 0);
-            execute(dataSource, "UPDATE postrider_lane SET floor = 1000000"); // wrong, whoever wrote it
+            Sql.execute(dataSource, "UPDATE postrider_lane SET floor = 1000000"); // wrong, whoever wrote it
             LaneStore store = store(dataSource);
             Lane lane = store.acquire(new Lane.Request(TOPIC, "worker", 1, Lane.Supply.FREE, LEASE))
                     .get(0);
@@ -107,13 +106,6 @@ final class WholeLookTest {
                     events::add,
                     nanos::get,
                     UUID::randomUUID);
-        }
-    }
-
-    private static void execute(DataSource dataSource, String sql) throws SQLException {
-        try (Connection connection = dataSource.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
         }
     }
 }
