@@ -57,10 +57,12 @@ VARIABLES
     excuse,     \* whether something happened after which a message may be delivered twice
     again,      \* what was delivered twice without an excuse
     stale,      \* whether an outcome was accepted from a node that did not hold the lane
+    afresh,     \* what an operator put back when nothing of it was under way, and was not sent since
+    undone,     \* whether an outcome changed one of these
     by          \* what the last step was; not part of the state
 
 database == <<drawn, durable, running, life>>
-ghosts == <<sent, received, given, early, excuse, again, stale>>
+ghosts == <<sent, received, given, early, excuse, again, stale, afresh, undone>>
 vars == <<row, database, lane, newest, node, faults, ghosts, by>>
 view == <<row, database, lane, newest, node, faults, ghosts>>
 
@@ -68,7 +70,7 @@ Names == {"outcome without the lane lock", "held keys not loaded", "floor above 
           "horizon from the newest number", "floor kept over a database crash", "acknowledge by number", "joins out of order",
           "number before the transaction", "reads what is not committed", "reads on from the last row",
           "read forgets what was put back", "sends while a message is put back", "promotes nobody",
-          "sends without a look at the clock", "number of a lost answer passed over"}
+          "sends without a look at the clock", "number of a lost answer passed over", "outcome over an operator's change"}
 AllEvents == {"commits in any order", "rollback", "database crash", "failover", "failure", "rejection", "parking", "operator",
               "slow read", "slow answer", "lost answer", "crash", "put back", "expiry"}
 ASSUME Bugs \subseteq Names
@@ -115,6 +117,7 @@ Upto(list, n) == SubSeq(list, 1, Min(n, Len(list)))
 ---------------------------------------------------------------------------
 \* The memory of a node
 
+Never == <<>>      \* an outcome that was not sent without an answer; else the revision that its lane had when it was sent first
 NoLine == [first |-> Nothing, behind |-> <<>>, held |-> FALSE]
 NoMark == [number |-> Nothing, waits |-> {}]
 NoLook == [kind |-> "none", rows |-> <<>>, full |-> FALSE, drawn |-> 0, mark |-> NoMark, proves |-> FALSE, life |-> 0,
@@ -139,7 +142,7 @@ Floor(n) ==
     LET lowest == IF n.inOrder = {} \/ Has("floor above an undelivered row") THEN Far ELSE Least(Numbers(n.inOrder)) - 1 IN
     Max(n.floor, Min(n.start, lowest))
 
-Outcome(m, kind) == [message |-> m, kind |-> kind, phase |-> "new", held |-> FALSE, asked |-> FALSE]
+Outcome(m, kind) == [message |-> m, kind |-> kind, phase |-> "new", held |-> FALSE, asked |-> Never]
 Queued(n, m, kind) == [n EXCEPT !.queue = Append(@, Outcome(m, kind))]
 Unsettled(n) == n.batch \o n.queue
 IsReturning(n, k) ==
@@ -214,6 +217,7 @@ Init ==
     /\ node = [w \in Workers |-> Fresh]
     /\ faults = MaxFaults
     /\ sent = {} /\ received = {} /\ given = {} /\ early = {} /\ excuse = FALSE /\ again = {} /\ stale = FALSE
+    /\ afresh = {} /\ undone = FALSE
     /\ by = ""
 
 ---------------------------------------------------------------------------
@@ -274,7 +278,7 @@ Failover ==
                     ELSE IF Number(m) > n /\ State(m) \in Live THEN [row[m] EXCEPT !.state = "LOST"] ELSE row[m]]
     /\ running' = {} /\ life' = life + 1 /\ excuse' = TRUE
     /\ node' = [w \in Workers |-> Failing(node[w])]
-    /\ UNCHANGED <<lane, newest, sent, received, given, early, again, stale>> /\ By("failover")
+    /\ UNCHANGED <<lane, newest, sent, received, given, early, again, stale, afresh, undone>> /\ By("failover")
 
 ---------------------------------------------------------------------------
 \* Holding the lane
@@ -326,13 +330,13 @@ Expire ==
     /\ ~lane.over
     /\ IF \E w \in Workers : Holds(w) THEN May("expiry") /\ Fault /\ excuse' = TRUE ELSE NoFault /\ UNCHANGED excuse
     /\ lane' = [lane EXCEPT !.over = TRUE]
-    /\ UNCHANGED <<row, database, newest, node, sent, received, given, early, again, stale>> /\ By("expire")
+    /\ UNCHANGED <<row, database, newest, node, sent, received, given, early, again, stale, afresh, undone>> /\ By("expire")
 
 Crash(w) ==
     /\ May("crash") /\ node[w] # Fresh /\ Fault
     /\ node' = [node EXCEPT ![w] = Fresh]
     /\ excuse' = TRUE
-    /\ UNCHANGED <<row, database, lane, newest, sent, received, given, early, again, stale>> /\ By("crash")
+    /\ UNCHANGED <<row, database, lane, newest, sent, received, given, early, again, stale, afresh, undone>> /\ By("crash")
 
 ---------------------------------------------------------------------------
 \* Reading
@@ -430,7 +434,8 @@ Send(w, m) ==
     /\ sent' = sent \cup {m}
     /\ early' = IF m \notin sent /\ \E x \in Earlier(m) : Committed(x) /\ x \notin received \cup given /\ State(x) # "LOST"
                 THEN early \cup {m} ELSE early
-    /\ UNCHANGED <<row, database, lane, newest, received, given, excuse, again, stale>> /\ NoFault /\ By("send")
+    /\ afresh' = afresh \ {m}
+    /\ UNCHANGED <<row, database, lane, newest, received, given, excuse, again, stale, undone>> /\ NoFault /\ By("send")
 
 Answer(w, m) ==
     /\ m \in node[w].flying
@@ -448,7 +453,7 @@ Answer(w, m) ==
        \/ /\ May("parking") /\ Fault
           /\ node' = [node EXCEPT ![w] = Decided(@, m, "parked")]
           /\ UNCHANGED <<received, given, again>>
-    /\ UNCHANGED <<row, database, lane, newest, sent, early, excuse, stale>> /\ By("answer")
+    /\ UNCHANGED <<row, database, lane, newest, sent, early, excuse, stale, afresh, undone>> /\ By("answer")
 
 \* Too little is left of the lease to begin a delivery.
 DoNotSend(w, m) ==
@@ -491,10 +496,16 @@ Target(m) ==
     IF Has("acknowledge by number") THEN {x \in Messages : Number(x) = Number(m) /\ State(x) \in Live}
     ELSE {x \in {m} : State(x) \in Live}
 
-Meets(outcome) ==
+\* Unanswered.isInDoubt: it may have been written, and an operator may have put the message back since.
+IsInDoubt(n, outcome) == outcome.asked # Never /\ outcome.asked # <<n.revision>>
+
+\* LaneStatements.Leaving: no operator puts a message back into the order.
+Meets(n, outcome) ==
     CASE outcome.kind = "delivered" -> Target(outcome.message) # {}
       [] outcome.kind = "blocked" -> State(outcome.message) = "PENDING"
-      [] OTHER -> State(outcome.message) \in Live \ {"PARKED", "DEAD"}
+      [] Has("outcome over an operator's change") -> State(outcome.message) \in Live \ {"PARKED", "DEAD"}
+      [] outcome.message \in n.waiting -> State(outcome.message) \in {"RETRY", "BLOCKED"} /\ ~IsInDoubt(n, outcome)
+      [] OTHER -> State(outcome.message) = "PENDING"
 
 \* The heads of keys after these are gone.
 NextHeads(gone) ==
@@ -536,7 +547,7 @@ SettledOne(n, whole, i) ==
     LET o == whole.batch[i]
         m == o.message
         k == Key(m)
-        written == o.phase = "met" \/ o.asked
+        written == o.phase = "met" \/ o.asked # Never
         keyHeld == IF o.phase = "met" THEN o.held ELSE TRUE
         held == IF m \in n.waiting /\ o.kind \in {"delivered", "buried"} /\ written
                 THEN keyHeld \/ JoiningAfter(whole, i) ELSE n.lines[k].held IN
@@ -573,7 +584,7 @@ WriteOf(w, n) ==
     LET rank == Rung(n)
         mine == {i \in New(n) : Rank(n, n.batch[i]) = rank}
         fenced == Has("outcome without the lane lock") \/ (lane.token = n.token /\ lane.revision = n.revision)
-        meets == {i \in mine : fenced /\ Meets(n.batch[i])}
+        meets == {i \in mine : fenced /\ Meets(n, n.batch[i])}
         met == {n.batch[i] : i \in meets}
         answered == [i \in DOMAIN n.batch |->
             IF i \notin mine THEN n.batch[i]
@@ -582,13 +593,14 @@ WriteOf(w, n) ==
     /\ row' = IF met = {} THEN row ELSE After(rank, met)
     /\ IF met = {} THEN UNCHANGED durable ELSE Flushed
     /\ stale' = (stale \/ (met # {} /\ lane.token # n.token))
+    /\ undone' = (undone \/ (rank \in {1, 5, 6} /\ \E o \in met : o.message \in afresh))
     /\ \/ /\ node' = [node EXCEPT ![w] = Told([IF met = {} THEN n ELSE Marked(n) EXCEPT !.batch = answered])]
           /\ NoFault
        \* The answer is lost: all of the batch is sent again, and what was concluded is not trusted.
        \/ /\ May("lost answer") /\ Fault
           /\ node' = [node EXCEPT ![w] = [Distrusting(n) EXCEPT
-                        !.batch = [i \in DOMAIN n.batch |-> [n.batch[i] EXCEPT !.phase = "new", !.asked = TRUE]]]]
-    /\ UNCHANGED <<drawn, running, life, lane, newest, sent, received, given, early, excuse, again>> /\ By(Kinds[rank])
+                        !.batch = [i \in DOMAIN n.batch |-> [n.batch[i] EXCEPT !.phase = "new", !.asked = IF @ = Never THEN <<n.revision>> ELSE @]]]]
+    /\ UNCHANGED <<drawn, running, life, lane, newest, sent, received, given, early, excuse, again, afresh>> /\ By(Kinds[rank])
 
 Write(w) ==
     \E count \in Counts(node[w]) :
@@ -599,34 +611,40 @@ Write(w) ==
 ---------------------------------------------------------------------------
 \* Operators: each locks the lane and raises its revision.
 
-Repair(after, puts, name) ==
+IsUnderWay(m) ==
+    \E w \in Workers :
+        \/ m \in node[w].flying
+        \/ \E i \in DOMAIN Unsettled(node[w]) : Unsettled(node[w])[i].message = m /\ Unsettled(node[w])[i].asked = Never
+
+Repair(after, puts, back, name) ==
     /\ May("operator") /\ Fault
     /\ row' = after
     /\ lane' = [lane EXCEPT !.revision = @ + 1]
     /\ Flushed
     /\ given' = given \cup puts
+    /\ afresh' = (afresh \ puts) \cup {m \in back : ~IsUnderWay(m)}
     /\ excuse' = TRUE
-    /\ UNCHANGED <<drawn, running, life, newest, node, sent, received, early, again, stale>> /\ By(name)
+    /\ UNCHANGED <<drawn, running, life, newest, node, sent, received, early, again, stale, undone>> /\ By(name)
 
 Promoted(rows, gone) ==
     [m \in Messages |-> IF m \in NextHeads({gone}) /\ State(m) = "BLOCKED" THEN [rows[m] EXCEPT !.state = "RETRY"] ELSE rows[m]]
 
 ReleaseKey(k) ==
     /\ WaitingOf(k) # {}
-    /\ Repair([row EXCEPT ![HeadOf(k)].state = "RETRY"], {}, "release")
+    /\ Repair([row EXCEPT ![HeadOf(k)].state = "RETRY"], {}, {HeadOf(k)}, "release")
 
 SkipKey(k) ==
     /\ WaitingOf(k) # {} /\ State(HeadOf(k)) \in {"RETRY", "PARKED"}
-    /\ Repair(Promoted([row EXCEPT ![HeadOf(k)].state = "DEAD"], HeadOf(k)), {HeadOf(k)}, "skip")
+    /\ Repair(Promoted([row EXCEPT ![HeadOf(k)].state = "DEAD"], HeadOf(k)), {HeadOf(k)}, {}, "skip")
 
 Replay(m) ==
     /\ State(m) \in {"DEAD", "PARKED"}
-    /\ Repair([row EXCEPT ![m].state = "RETRY"], {}, "replay")
+    /\ Repair([row EXCEPT ![m].state = "RETRY"], {}, {m}, "replay")
 
 Discard(m) ==
     /\ State(m) \in {"DEAD", "PARKED"}
     /\ LET gone == [row EXCEPT ![m].state = "GONE"] IN
-       Repair(IF State(m) = "PARKED" THEN Promoted(gone, m) ELSE gone, {m}, "discard")
+       Repair(IF State(m) = "PARKED" THEN Promoted(gone, m) ELSE gone, {m}, {}, "discard")
 
 ---------------------------------------------------------------------------
 
@@ -670,6 +688,9 @@ TokenSafety == ~stale
 
 BoundedDuplicates == again = {}
 
+\* What an operator puts back is delivered before it is given up again.
+NothingUndone == ~undone
+
 \* Whoever takes the lane over begins to read at its floor: nothing may appear below.
 FloorIsBelow == \A m \in Messages : State(m) \in {"PENDING", "OPEN"} => Number(m) > lane.floor
 
@@ -695,8 +716,6 @@ Transitions == {
     <<"RETRY", "PARKED", "fail again">>,
     \* An operator skipped it while it was under way, and then it was delivered after all.
     <<"DEAD", "DELIVERED", "acknowledge waiting">>,
-    \* An operator put it back before an outcome whose answer had been lost was sent again.
-    <<"RETRY", "PARKED", "leave the order">>, <<"RETRY", "DEAD", "leave the order">>,
     <<"PARKED", "RETRY", "release">>, <<"PARKED", "DEAD", "skip">>, <<"RETRY", "DEAD", "skip">>, <<"BLOCKED", "RETRY", "skip">>,
     <<"DEAD", "RETRY", "replay">>, <<"PARKED", "RETRY", "replay">>,
     <<"DEAD", "GONE", "discard">>, <<"PARKED", "GONE", "discard">>, <<"BLOCKED", "RETRY", "discard">>}

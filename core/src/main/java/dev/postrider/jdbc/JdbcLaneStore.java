@@ -458,19 +458,21 @@ final class JdbcLaneStore implements LaneStore {
 
     /** One that cannot be buried now must be met again: nothing else remembers it. */
     private void bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
-        boolean outOfKey = !found.state().equals("PENDING");
+        LaneStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_HELD_KEY
+                ? LaneStatements.Leaving.THEIR_KEY
+                : LaneStatements.Leaving.THE_ORDER;
         LaneCursor.writing(List.of(cursor), () -> {
             boolean buried = false;
             boolean again = true;
             while (!buried && again) {
                 buried = !run(
                                 "bury an unreadable row",
-                                connection -> statements.move(connection, List.of(cursor), List.of(move), outOfKey))
+                                connection -> statements.move(connection, List.of(cursor), List.of(move), leaving))
                         .keyHeld()
                         .isEmpty();
                 again = !buried && refresh(List.of(cursor));
             }
-            if (!buried && !outOfKey) {
+            if (!buried && place(found.state()) == LaneClaim.Place.IN_ORDER) {
                 cursor.readAgain(found.row().seq());
             }
             return buried;
@@ -572,7 +574,7 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     private List<Settlement> writeOthers(List<Outcome> outcomes) {
-        LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options);
+        LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options, unanswered);
         try {
             for (int race = 0; !batch.steps().isEmpty() && race < OPERATOR_RACES; race++) {
                 for (LaneOutcomes.Step step : batch.steps()) {
@@ -588,13 +590,19 @@ final class JdbcLaneStore implements LaneStore {
             unanswered.answered(outcomes);
             return settlements;
         } catch (StoreUnavailableException e) {
-            unanswered.outcomes(outcomes);
+            unanswered.outcomes(outcomes, this::revision);
             distrust();
             throw e;
         } catch (RuntimeException e) {
-            unanswered.outcomes(batch.writtenSoFar(outcomes)); // these have their answer, but nobody is told
+            unanswered.outcomes(
+                    batch.writtenSoFar(outcomes), this::revision); // these have their answer, but nobody is told
             throw e;
         }
+    }
+
+    private int revision(Outcome outcome) {
+        LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+        return cursor == null ? 0 : cursor.revision();
     }
 
     private void write(LaneOutcomes batch, LaneOutcomes.Step step) {

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>what was delivered, in order and then in held keys, where the next one becomes the head;
  *   <li>what was tried in held keys without success, after what was before it is gone.
  * </ol>
+ *
+ * <p>What was sent without an answer, in a lane that an operator has changed since, is only written where it cannot meet what the operator
+ * did. Of a held key it could, and is left: the message is tried again if it still waits.
  */
 final class LaneOutcomes {
 
@@ -39,20 +42,27 @@ final class LaneOutcomes {
     private final List<? extends Outcome> outcomes;
     private final Map<UUID, LaneCursor> cursors;
     private final JdbcOptions options;
+    private final Unanswered unanswered;
     private final Map<Long, Boolean> keyHeld;
 
-    LaneOutcomes(List<? extends Outcome> outcomes, Map<UUID, LaneCursor> cursors, JdbcOptions options) {
-        this(outcomes, cursors, options, new HashMap<>());
+    LaneOutcomes(
+            List<? extends Outcome> outcomes,
+            Map<UUID, LaneCursor> cursors,
+            JdbcOptions options,
+            Unanswered unanswered) {
+        this(outcomes, cursors, options, unanswered, new HashMap<>());
     }
 
     private LaneOutcomes(
             List<? extends Outcome> outcomes,
             Map<UUID, LaneCursor> cursors,
             JdbcOptions options,
+            Unanswered unanswered,
             Map<Long, Boolean> keyHeld) {
         this.outcomes = outcomes;
         this.cursors = cursors;
         this.options = options;
+        this.unanswered = unanswered;
         this.keyHeld = keyHeld;
     }
 
@@ -61,7 +71,7 @@ final class LaneOutcomes {
         List<? extends Outcome> left = outcomes.stream()
                 .filter(outcome -> !keyHeld.containsKey(outcome.claim().seq()))
                 .toList();
-        return new LaneOutcomes(left, cursors, options, keyHeld);
+        return new LaneOutcomes(left, cursors, options, unanswered, keyHeld);
     }
 
     void written(LaneStatements.Written written) {
@@ -112,13 +122,16 @@ final class LaneOutcomes {
                 joining.add(lane, outcome);
             } else if (!waiting) {
                 leaving.add(lane, outcome);
-            } else {
+            } else if (!unanswered.isInDoubt(outcome, lane.revision())) {
                 boolean stays = outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked;
                 (stays ? failedAgain : outOfKey).add(lane, outcome);
             }
         }
         List<Step> steps = new ArrayList<>();
-        leaving.addTo(steps, (connection, sql) -> sql.move(connection, leaving.lanes, leaving.moves(), false));
+        leaving.addTo(
+                steps,
+                (connection, sql) ->
+                        sql.move(connection, leaving.lanes, leaving.moves(), LaneStatements.Leaving.THE_ORDER));
         joining.addTo(steps, (connection, sql) -> sql.block(connection, joining.lanes, joining.rows()));
         delivered.addTo(
                 steps,
@@ -128,9 +141,14 @@ final class LaneOutcomes {
                 steps,
                 (connection, sql) -> sql.acknowledge(
                         connection, deliveredWaiting.lanes, deliveredWaiting.rows(), true, options.archive()));
-        outOfKey.addTo(steps, (connection, sql) -> sql.move(connection, outOfKey.lanes, outOfKey.moves(), true));
+        outOfKey.addTo(
+                steps,
+                (connection, sql) ->
+                        sql.move(connection, outOfKey.lanes, outOfKey.moves(), LaneStatements.Leaving.THEIR_KEY));
         failedAgain.addTo(
-                steps, (connection, sql) -> sql.move(connection, failedAgain.lanes, failedAgain.moves(), false));
+                steps,
+                (connection, sql) ->
+                        sql.move(connection, failedAgain.lanes, failedAgain.moves(), LaneStatements.Leaving.NOTHING));
         return steps;
     }
 

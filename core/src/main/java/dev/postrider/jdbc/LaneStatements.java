@@ -69,6 +69,25 @@ abstract class LaneStatements {
             @Nullable String fingerprint) {}
 
     /**
+     * What messages leave when they are moved, and so the states that they are moved from. An operator never puts one back into
+     * the order: an outcome that is sent again cannot meet what it did, unless it is of a held key.
+     */
+    enum Leaving {
+        /** The order, or their time beside it. */
+        THE_ORDER,
+
+        /** Their key, whose next message becomes the head. */
+        THEIR_KEY,
+
+        /** They stay in their key. */
+        NOTHING;
+
+        List<String> states() {
+            return this == THE_ORDER ? List.of("PENDING", "SCHEDULED") : List.of("RETRY", "BLOCKED");
+        }
+    }
+
+    /**
      * Which rows a statement met.
      *
      * @param keyHeld by number: whether the row's key still has waiting rows
@@ -184,9 +203,8 @@ abstract class LaneStatements {
     /**
      * Moves rows that were not delivered.
      *
-     * @param outOfKey they were waiting, and no longer are: the next of each key becomes its head
      */
-    abstract Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+    abstract Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
             throws SQLException;
 
     /** Puts rows behind the head of their key; one that turns out to have none before it is the head. */

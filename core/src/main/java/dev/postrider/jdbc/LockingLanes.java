@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -490,12 +491,12 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
             throws SQLException {
         Map<Long, UUID> wanted = new LinkedHashMap<>();
         rows.forEach(row -> wanted.put(row.seq(), row.id()));
         Map<Long, Found> met = fenced(connection, fence, wanted);
-        met.values().removeIf(row -> row.state().equals("PARKED") || row.state().equals("DEAD"));
+        met.values().removeIf(row -> !leaving.states().contains(row.state()));
         Map<Long, Boolean> keyHeld = new HashMap<>();
         for (Move row : rows) {
             if (met.containsKey(row.seq())) {
@@ -504,7 +505,7 @@ final class LockingLanes extends LaneStatements {
                         row.seq(), row.state().equals("RETRY") || row.state().equals("PARKED"));
             }
         }
-        return outOfKey ? promoted(connection, met) : new Written(keyHeld, Horizon.NO_TRANSACTION);
+        return leaving == Leaving.THEIR_KEY ? promoted(connection, met) : new Written(keyHeld, Horizon.NO_TRANSACTION);
     }
 
     private void move(Connection connection, Move row) throws SQLException {
@@ -551,12 +552,12 @@ final class LockingLanes extends LaneStatements {
         dialect.change(connection, LockingLaneSql.WAIT, seqs, "let messages wait", binder -> binder.text(state));
     }
 
-    /** The rows that are there, in lanes that are still ours; in the order of their numbers. */
+    /** The rows that are there, in lanes that are still ours and unchanged; in the order of their numbers. */
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
         Map<UUID, Integer> held = held(connection, fence, dialect.shareLock());
         Set<Place> lanes = fence.stream()
-                .filter(lane -> held.containsKey(lane.token))
+                .filter(lane -> Objects.equals(held.get(lane.token), lane.revision()))
                 .map(lane -> new Place(lane.topicId, lane.lane))
                 .collect(Collectors.toSet());
         Map<Long, Found> met = new TreeMap<>();

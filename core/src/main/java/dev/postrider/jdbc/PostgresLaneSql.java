@@ -313,7 +313,7 @@ final class PostgresLaneSql {
                     updated_at = clock_timestamp()
                 FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
                          AS t (seq, id, state, attempts, delay, error, reason, fingerprint)
-                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state NOT IN ('PARKED', 'DEAD')
+                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state = ANY (?::text[])
                   AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
                 RETURNING m.*
             )

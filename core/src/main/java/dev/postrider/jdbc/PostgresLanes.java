@@ -306,11 +306,11 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, boolean outOfKey)
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
             throws SQLException {
         return written(
                 connection,
-                outOfKey ? PostgresLaneSql.MOVE_OUT : PostgresLaneSql.MOVE,
+                leaving == Leaving.THEIR_KEY ? PostgresLaneSql.MOVE_OUT : PostgresLaneSql.MOVE,
                 binder -> fence(binder, fence)
                         .array("int8", column(rows, Move::seq))
                         .array("uuid", column(rows, Move::id))
@@ -320,7 +320,8 @@ final class PostgresLanes extends LaneStatements {
                         .array("text", column(rows, Move::error))
                         .array("text", column(rows, Move::reason))
                         .array("text", column(rows, Move::fingerprint))
-                        .array("int8", column(rows, Move::seq)));
+                        .array("int8", column(rows, Move::seq))
+                        .array("text", leaving.states().toArray()));
     }
 
     @Override

@@ -4,9 +4,9 @@ import dev.postrider.store.Outcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToIntFunction;
 
 /**
  * What was sent to the database and got no answer, so that it is unknown whether it took effect: claims to be given back, and
@@ -29,7 +29,8 @@ final class Unanswered {
     private record Row(long seq, UUID token) {}
 
     private final Map<UUID, LostClaim> claims = new ConcurrentHashMap<>();
-    private final Set<Row> outcomes = ConcurrentHashMap.newKeySet();
+    /** By the revision that their lanes had; of messages without a lane, nothing. */
+    private final Map<Row, Integer> outcomes = new ConcurrentHashMap<>();
 
     void claim(int topicId, UUID token, Duration lease, long now) {
         if (claims.size() < MOST_CLAIMS) {
@@ -58,14 +59,28 @@ final class Unanswered {
     }
 
     void outcomes(List<? extends Outcome> sent) {
+        outcomes(sent, outcome -> 0);
+    }
+
+    /** @param revision which operators raise, of the lane */
+    void outcomes(List<? extends Outcome> sent, ToIntFunction<Outcome> revision) {
         if (outcomes.size() < MOST_OUTCOMES) {
-            sent.forEach(outcome -> outcomes.add(row(outcome)));
+            sent.forEach(outcome -> outcomes.putIfAbsent(row(outcome), revision.applyAsInt(outcome)));
         }
     }
 
     /** Whether an outcome for this claim was sent before without an answer. */
     boolean wasSent(Outcome outcome) {
-        return !outcomes.isEmpty() && outcomes.contains(row(outcome));
+        return !outcomes.isEmpty() && outcomes.containsKey(row(outcome));
+    }
+
+    /**
+     * Whether an outcome for this claim was sent before without an answer, and an operator has changed the lane since: perhaps he
+     * put the message back after it was written, and what is there now is no longer what was claimed.
+     */
+    boolean isInDoubt(Outcome outcome, int revision) {
+        Integer sent = outcomes.isEmpty() ? null : outcomes.get(row(outcome));
+        return sent != null && sent != revision;
     }
 
     /** Now it is known. */

@@ -17,6 +17,7 @@ final class ProperModelTest {
         "Lanes-operators, 20000",
         "Lanes-crash, 10000",
         "Lanes-failover, 5000",
+        "Lanes-again, 4000",
         "Lanes-lost, 8000",
         "Lanes-live, 5000",
         "Leases-safe, 15000",

@@ -47,6 +47,8 @@ final class SeededBugTest {
             new Seed("Lanes-crash", "floor kept over a database crash", "StartIsBelow"),
             new Seed("Lanes-failover", "acknowledge by number", "NoLoss"),
             new Seed("Lanes-lost", "number of a lost answer passed over", "StartIsBelow"),
+            new Seed("Lanes-operators", "outcome over an operator's change", "Legal"),
+            new Seed("Lanes-again", "outcome over an operator's change", "NothingUndone"),
             new Seed("Leases-safe", "ack without token", "TokenSafety"),
             new Seed("Leases-safe", "nack unguarded", "Legal"),
             new Seed("Leases-safe", "sweep by id only", "Legal"),

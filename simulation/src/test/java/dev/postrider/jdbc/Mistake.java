@@ -117,10 +117,10 @@ public enum Mistake implements SimulatedStores.Speech {
     /** A failed head of a key goes back into the order, where what is behind it does not wait. */
     FAILED_HEAD_STAYS_IN_ORDER(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, boolean outOfKey)
+        Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
                 throws SQLException {
             return super.move(
-                    connection, fence, moves.stream().map(Mistake::pending).toList(), outOfKey);
+                    connection, fence, moves.stream().map(Mistake::pending).toList(), leaving);
         }
     })),
 

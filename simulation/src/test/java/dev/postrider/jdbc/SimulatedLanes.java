@@ -584,7 +584,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, boolean outOfKey)
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("move in lanes", transaction -> {
@@ -594,10 +594,8 @@ class SimulatedLanes extends LaneStatements {
             session.meanwhileAtWorst(transaction);
             List<Row> finished = new ArrayList<>();
             for (Move move : moves) {
-                Predicate<Row> condition = row -> isMeant(row, move.id())
-                        && !row.state.equals("PARKED")
-                        && !row.state.equals("DEAD")
-                        && isFenced(row, places);
+                Predicate<Row> condition =
+                        row -> isMeant(row, move.id()) && leaving.states().contains(row.state) && isFenced(row, places);
                 Row visible = seen.get(move.seq());
                 Row row = visible == null || !condition.test(visible)
                         ? null
@@ -615,7 +613,7 @@ class SimulatedLanes extends LaneStatements {
             }
             Map<Long, Boolean> keyHeld = new HashMap<>();
             finished.forEach(row -> keyHeld.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
-            if (outOfKey) {
+            if (leaving == Leaving.THEIR_KEY) {
                 keyHeld.putAll(promote(transaction, seen, finished));
             }
             session.meanwhile(transaction);

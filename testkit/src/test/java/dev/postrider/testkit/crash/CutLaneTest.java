@@ -209,6 +209,70 @@ final class CutLaneTest {
         }
     }
 
+    /** An outcome is of what was delivered, not of what an operator has put back since. */
+    @OnAllServers
+    void whatAnOperatorPutBackStaysWhenAnOutcomeIsSentAgain(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            Map<String, Function<LaneClaim, Outcome>> outcomes = Map.of(
+                    "buried", claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
+                    "parked", claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
+            for (Map.Entry<String, Function<LaneClaim, Outcome>> each : outcomes.entrySet()) {
+                for (boolean held : List.of(false, true)) {
+                    write(ledger, each.getKey() + held, 0);
+                    LaneClaim claim =
+                            held ? readHeld(store, lane) : read(store, lane).get(0);
+                    List<Outcome> sent = List.of(each.getValue().apply(claim));
+
+                    loseSettle(engine, store, proxy, sent);
+                    ledger.admin().replay(claim.claim().message().id(), "ada");
+                    List<Settlement> settlements = store.settle(sent);
+
+                    assertThat(settlements).noneMatch(Settlement::isLost);
+                    assertThat(stateOf(site, claim)).as(each.getKey() + held).isEqualTo("RETRY 0");
+                    List<LaneClaim> again = store.readTimed(NAME, Set.of(lane), 10, 1000);
+                    assertThat(again).hasSize(1);
+                    store.settle(delivered(again));
+                    assertThat(stateOf(site, claim)).isEmpty();
+                }
+            }
+        }
+    }
+
+    /** Nobody knows then whether he put it back or it was never written; it waits and is tried again, which is right in both. */
+    @OnAllServers
+    void outcomeThatDidNotArriveBeforeAnOperatorChangedTheLaneLeavesTheMessageToBeTriedAgain(Engine engine)
+            throws Exception {
+        try (Site site = Site.on(engine)) {
+            Postrider ledger = ledger(site);
+            FaultyProxy proxy = site.proxy();
+            LaneStore store = store(site, proxy);
+            Lane lane = acquire(store).get(0);
+            write(ledger, "other", 0);
+            LaneClaim other = read(store, lane).get(0);
+            store.settle(List.of(new Outcome.Parked(other.claim(), DeadReason.FAILED, "no")));
+            write(ledger, "a", 1);
+            LaneClaim claim = readHeld(store, lane);
+            List<Outcome> sent = List.of(new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"));
+            proxy.refuse();
+            proxy.cut();
+            assertThatThrownBy(() -> store.settle(sent)).isInstanceOf(StoreUnavailableException.class);
+            proxy.accept();
+            ledger.admin().discard(other.claim().message().id(), "ada");
+
+            assertThat(store.settle(sent)).noneMatch(Settlement::isLost);
+
+            assertThat(stateOf(site, claim)).isEqualTo("RETRY 1");
+            List<LaneClaim> again = store.readTimed(NAME, Set.of(lane), 10, 1000);
+            assertThat(numbers(again)).containsExactly(1);
+            store.settle(List.of(new Outcome.Buried(again.get(0).claim(), DeadReason.REJECTED, "no")));
+            assertThat(stateOf(site, claim)).isEqualTo("DEAD 2");
+        }
+    }
+
     @OnAllServers
     void cutConnectionsKeepTheOrderAndMakeNoDuplicate(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
@@ -298,6 +362,12 @@ final class CutLaneTest {
 
     private static List<LaneClaim> read(LaneStore store, Lane lane) {
         return store.read(NAME, Map.of(lane, 100), 1000);
+    }
+
+    /** The only message to be read, which has failed once and so holds its key. */
+    private static LaneClaim readHeld(LaneStore store, Lane lane) {
+        store.settle(List.of(new Outcome.Retry(read(store, lane).get(0).claim(), Duration.ZERO, "busy")));
+        return store.readTimed(NAME, Set.of(lane), 10, 1000).get(0);
     }
 
     private static long owned(Site site) {
