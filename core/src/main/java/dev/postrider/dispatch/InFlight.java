@@ -12,8 +12,9 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node holds, what it is about to hold, and how much more it may. A message takes a slot while it is being delivered, and
- * its bytes for as long as it is held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
+ * What this node holds, what it is about to hold, and how much more it may. A message takes a slot from its delivery until
+ * its outcome is written, so that no more than there are slots can come twice if this node is lost, and its bytes for as long as it is
+ * held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
  * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Thread-safe.
  */
 final class InFlight {
@@ -176,7 +177,7 @@ final class InFlight {
         }
     }
 
-    synchronized void freeSlot(Held claim) {
+    private void freeSlot(Held claim) {
         if (claim.hasSlot) {
             claim.hasSlot = false;
             change(claim.topic(), -1, 0);

@@ -129,13 +129,17 @@ final class OutcomeWriter {
 
     /**
      * A claim that is done with makes room for the next one, so it is not kept waiting; nobody waits for a message that was born
-     * claimed, as long as slots are left for others.
+     * claimed, as long as slots are left for others. Of a lane there is always more to send, as long as slots are left.
      */
     private boolean isEnough(int count, Held oneOfThem) {
-        return count >= ledger.batch()
-                || (waitingOfClaims.get() > 0
-                        ? ledger.undecided().getAsInt() <= 0
-                        : count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1));
+        if (count >= ledger.batch()) {
+            return true;
+        }
+        boolean takesSlots = count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1);
+        if (oneOfThem.inLane() != null) {
+            return takesSlots || ledger.undecided().getAsInt() <= 0;
+        }
+        return waitingOfClaims.get() > 0 ? ledger.undecided().getAsInt() <= 0 : takesSlots;
     }
 
     /** Writes a batch if one is full, has waited long enough, or is all there is to wait for. */

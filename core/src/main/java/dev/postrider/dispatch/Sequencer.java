@@ -292,7 +292,7 @@ final class Sequencer {
         return suspects.poll();
     }
 
-    /** Slots that were taken by other topics may be free again. */
+    /** What was answered keeps its slot until that is written, and others have theirs. */
     void slotsFreed() {
         send();
     }
@@ -312,7 +312,6 @@ final class Sequencer {
         if (!write.test(held, outcome)) {
             return;
         }
-        inFlight.freeSlot(held);
         KeyLine line = lineOf(held);
         if (line != null && line.first == held && !endsLater(held, outcome)) {
             line.first = null;

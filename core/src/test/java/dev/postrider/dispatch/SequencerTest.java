@@ -310,7 +310,7 @@ final class SequencerTest {
     }
 
     @Test
-    void messagesWaitForFreeSlotsInTheirOrder() {
+    void messagesWaitInTheirOrderUntilOutcomesAreWrittenAndSlotsFree() {
         LaneRig narrow = new LaneRig(2);
         Lane lane = narrow.take();
         LaneClaim first = narrow.next(lane, "a");
@@ -318,9 +318,14 @@ final class SequencerTest {
         assertThat(narrow.sent()).containsExactly("1", "2");
 
         narrow.deliver(first);
+        assertThat(narrow.sent())
+                .as("it would come again if the node were lost")
+                .containsExactly("1", "2");
+
+        narrow.write();
 
         assertThat(narrow.sent()).containsExactly("1", "2", "3");
-        assertThat(narrow.inFlight.count()).isEqualTo(4);
+        assertThat(narrow.inFlight.count()).isEqualTo(3);
     }
 
     @Test
