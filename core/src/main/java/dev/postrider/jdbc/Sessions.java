@@ -16,8 +16,11 @@ final class Sessions {
 
     private static final Logger log = LoggerFactory.getLogger(Sessions.class);
 
-    /** A statement of ours that conflicts with another can simply be run again: it has no effects but its own. */
-    private static final int CONFLICT_RETRIES = 10;
+    /**
+     * A statement of ours that conflicts with another, or was refused over a connection that can only read, can simply be run again: it
+     * has no effects but its own.
+     */
+    private static final int ATTEMPTS = 10;
 
     private final DataSource dataSource;
     private final boolean setIsolation;
@@ -72,11 +75,9 @@ final class Sessions {
             try {
                 return once(autoCommit, networkTimeoutMillis, body);
             } catch (SQLException e) {
-                if (!SqlErrors.isConflict(e)) {
-                    throw SqlErrors.translate(doing, e);
-                }
-                if (attempt == CONFLICT_RETRIES) {
-                    throw new TransactionConflictException(e);
+                boolean conflict = SqlErrors.isConflict(e);
+                if (attempt == ATTEMPTS || !(conflict || SqlErrors.isReadOnly(e))) {
+                    throw conflict ? new TransactionConflictException(e) : SqlErrors.translate(doing, e);
                 }
             }
         }
@@ -95,9 +96,26 @@ final class Sessions {
                 }
                 connection.setAutoCommit(autoCommit);
                 return body.run(connection);
+            } catch (SQLException e) {
+                if (SqlErrors.isReadOnly(e)) {
+                    giveUp(connection);
+                }
+                throw e;
             } finally {
                 restore(connection, wasAutoCommit, wasTimeout, wasIsolation);
             }
+        }
+    }
+
+    /**
+     * It leads to a server that was the primary and no longer is, and pools take it for a good one. A new connection goes where the
+     * address leads now.
+     */
+    private static void giveUp(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            log.debug("A connection to a read-only server could not be given up", e);
         }
     }
 

@@ -70,6 +70,11 @@ final class SqlErrors {
                 || e instanceof SQLRecoverableException;
     }
 
+    /** Of a session, a transaction or a server: nothing can be written over this connection. */
+    static boolean isReadOnly(SQLException e) {
+        return READ_ONLY_STATES.contains(state(e)) || READ_ONLY_CODES.contains(e.getErrorCode());
+    }
+
     static boolean isDuplicateKey(SQLException e) {
         return state(e).equals("23505") || e.getErrorCode() == 1062;
     }
@@ -101,7 +106,7 @@ final class SqlErrors {
         if (state(e).equals(ABORTED_TRANSACTION)) {
             return new UnusableConnectionException(Problem.ABORTED, "", e);
         }
-        if (READ_ONLY_STATES.contains(state(e)) || READ_ONLY_CODES.contains(e.getErrorCode())) {
+        if (isReadOnly(e)) {
             return new UnusableConnectionException(Problem.READ_ONLY, "", e);
         }
         return isConflict(e) ? new TransactionConflictException(e) : translate(doing, e);
