@@ -4,8 +4,9 @@ import java.util.Arrays;
 
 /**
  * The first deliveries of a key come in the order of its numbers, which producers draw under a lock. Where what is behind a failed
- * message waits, none is sent before the one ahead of it was taken, unless that was given up. The order of deliveries is that of the
- * receiver's journal, so no clock matters. Scheduled messages are outside the order.
+ * message waits, none is sent before the one ahead of it was taken, unless that was given up; a rejection is that where keys go on, even
+ * if its worker did not live to write it down and the message is sent again. The order of deliveries is that of the receiver's journal,
+ * so no clock matters. Scheduled messages are outside the order.
  */
 final class KeyOrder implements Invariant {
 
@@ -90,9 +91,13 @@ final class KeyOrder implements Invariant {
         }
         return evidence.receipts()
                 .rows(message)
-                .filter(row -> history.receipts.result(row) == Result.OK || history.receipts.result(row) == Result.SLOW)
+                .filter(row -> isDone(history.receipts.result(row), evidence.run.goesOn(topic)))
                 .findFirst()
                 .orElse(first);
+    }
+
+    private static boolean isDone(Result result, boolean goesOn) {
+        return result == Result.OK || result == Result.SLOW || (goesOn && result == Result.POISON);
     }
 
     /** Given up before it came for the first time, by an operator or by a worker, and replayed later. */

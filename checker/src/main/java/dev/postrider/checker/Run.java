@@ -60,6 +60,15 @@ record Run(
 
     /** Whether what is behind a failed message of the topic waits for it; it does unless the run says otherwise. */
     boolean blocks(String topic) {
-        return properties.getProperty("policy." + topic, "BLOCK").equals("BLOCK");
+        return !policy(topic).equals("SKIP");
+    }
+
+    /** Whether what is behind a message that was rejected comes without waiting for an operator; it does only if the run says so. */
+    boolean goesOn(String topic) {
+        return policy(topic).equals("GO_ON");
+    }
+
+    private String policy(String topic) {
+        return properties.getProperty("policy." + topic, "BLOCK");
     }
 }

@@ -51,6 +51,30 @@ final class KeyOrderTest extends InvariantTest {
     }
 
     @Test
+    void nextOneMayComeAfterTheOneAheadWasRejectedWhereKeysGoOn() {
+        story.properties("policy.ordered=GO_ON")
+                .inOrder("k", "a1", "a2")
+                .comes("w", "a1", "poison")
+                .takenInOrder("w", "a2", "a1");
+        holds(2);
+    }
+
+    @Test
+    void nextOneWaitsForARetryAlsoWhereKeysGoOn() {
+        story.properties("policy.ordered=GO_ON")
+                .inOrder("k", "a1", "a2")
+                .comes("w", "a1", "refused")
+                .takenInOrder("w", "a2", "a1");
+        isViolated(1, "came before");
+    }
+
+    @Test
+    void nextOneWaitsForAnOperatorAfterTheOneAheadWasRejectedWhereKeysDoNot() {
+        story.inOrder("k", "a1", "a2").comes("w", "a1", "poison").takenInOrder("w", "a2", "a1");
+        isViolated(1, "came before");
+    }
+
+    @Test
     void nextOneMayComeAfterAnOperatorSkippedTheOneAhead() {
         story.inOrder("k", "a1", "a2")
                 .comes("w", "a1", "poison")

@@ -81,6 +81,7 @@ final class Run {
         properties.put("pollMillis", Long.toString(Pace.POLL.toMillis()));
         properties.put("maxAttempts", Integer.toString(Pace.MAX_ATTEMPTS));
         properties.put("inFlight", Integer.toString(Pace.IN_FLIGHT));
+        properties.put("policy." + Business.FLOW, "GO_ON");
         properties.put("workers", Integer.toString(Site.WORKERS));
         properties.put("started", Long.toString(Journal.now()));
     }
