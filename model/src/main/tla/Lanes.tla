@@ -197,7 +197,7 @@ PutBack(n, m) ==
                  THEN [n EXCEPT !.start = Min(@, Number(m) - 1), !.limit = Min(@, Number(m) - 1)] ELSE n IN
     [lower EXCEPT !.inOrder = @ \ {m}, !.waiting = @ \ {m}]
 
-\* JdbcLaneStore.distrust: what was concluded is forgotten, what is in hand stays.
+\* LaneCursors.distrust: what was concluded is forgotten, what is in hand stays.
 Distrusting(n) ==
     IF Has("floor kept over a database crash") THEN n
     ELSE [n EXCEPT !.start = n.floor, !.limit = Min(@, n.floor), !.server = 0, !.seen = 0, !.mark = NoMark, !.proved = 0]

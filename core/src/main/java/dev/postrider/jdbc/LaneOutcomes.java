@@ -40,22 +40,18 @@ final class LaneOutcomes {
     }
 
     private final List<? extends Outcome> outcomes;
-    private final Map<UUID, LaneCursor> cursors;
+    private final LaneCursors cursors;
     private final JdbcOptions options;
     private final Unanswered unanswered;
     private final Map<Long, Boolean> keyHeld;
 
-    LaneOutcomes(
-            List<? extends Outcome> outcomes,
-            Map<UUID, LaneCursor> cursors,
-            JdbcOptions options,
-            Unanswered unanswered) {
+    LaneOutcomes(List<? extends Outcome> outcomes, LaneCursors cursors, JdbcOptions options, Unanswered unanswered) {
         this(outcomes, cursors, options, unanswered, new HashMap<>());
     }
 
     private LaneOutcomes(
             List<? extends Outcome> outcomes,
-            Map<UUID, LaneCursor> cursors,
+            LaneCursors cursors,
             JdbcOptions options,
             Unanswered unanswered,
             Map<Long, Boolean> keyHeld) {

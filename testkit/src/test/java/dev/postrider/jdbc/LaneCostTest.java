@@ -186,6 +186,7 @@ final class LaneCostTest {
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
         texts.add(array("bigint", rows.seqs));
+        texts.add(array("text", List.of("PENDING", "SCHEDULED")));
         return texts;
     }
 
