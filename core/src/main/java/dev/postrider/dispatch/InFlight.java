@@ -69,6 +69,10 @@ final class InFlight {
         closed = true;
     }
 
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
     synchronized void openSlots() {
         closed = false;
     }

@@ -129,10 +129,11 @@ final class OutcomeWriter {
 
     /**
      * A claim that is done with makes room for the next one, so it is not kept waiting; nobody waits for a message that was born
-     * claimed, as long as slots are left for others. Of a lane there is always more to send, as long as slots are left.
+     * claimed, as long as slots are left for others. Of a lane there is always more to send, as long as slots are left. While they are
+     * closed nothing is sent, and somebody waits for what was.
      */
     private boolean isEnough(int count, Held oneOfThem) {
-        if (count >= ledger.batch()) {
+        if (count >= ledger.batch() || inFlight.isClosed()) {
             return true;
         }
         boolean takesSlots = count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1);

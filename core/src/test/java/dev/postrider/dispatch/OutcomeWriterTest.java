@@ -50,6 +50,17 @@ final class OutcomeWriterTest {
     }
 
     @Test
+    void outcomesAreWrittenAtOnceWhileSlotsAreClosed() {
+        List<Held> held = rig.hold(3);
+        rig.inFlight.closeSlots();
+
+        deliver(held.get(0));
+        rig.writer.runOnce();
+
+        assertThat(rig.store.settles).extracting(List::size).containsExactly(1);
+    }
+
+    @Test
     void batchHoldsAtMostFiveHundred() {
         rig.hold(1200).forEach(this::deliver);
 
