@@ -96,6 +96,14 @@ final class LaneCostTest {
             String topic = Integer.toString(session.topicId);
             Plan held = session.explain(PostgresLaneSql.HELD_KEYS, List.of(topic, lanes));
             assertThat(held.text).contains("postrider_message_head");
+            Plan headless = session.explain(
+                    LockingDialect.in(HeldKeys.HEADLESS, LANES),
+                    concat(
+                            List.of(topic),
+                            IntStream.range(0, LANES)
+                                    .mapToObj(Integer::toString)
+                                    .toList()));
+            assertThat(headless.rowsOfMessages()).as(headless.text).isBetween(100_000L, 110_000L);
             Plan timed = session.explain(
                     PostgresLaneSql.READ_TIMED,
                     List.of(lanes, topic, "'{}'::bigint[]", "8", topic, "50", topic, "1000000"));

@@ -17,6 +17,11 @@ record Latencies(double p50, double p99) {
     /** A steady load on a system that delivers and whose connections are probed; the first fifth is not counted. */
     static Latencies of(Arena arena, Contender contender, double perSecond, Duration duration) throws Exception {
         contender.clear();
+        return again(arena, contender, perSecond, duration);
+    }
+
+    /** The same in tables as they are. */
+    static Latencies again(Arena arena, Contender contender, double perSecond, Duration duration) throws Exception {
         arena.settle();
         int capacity = (int) (perSecond * duration.toNanos() / 1e9) + 1;
         AtomicLongArray committed = new AtomicLongArray(capacity);
