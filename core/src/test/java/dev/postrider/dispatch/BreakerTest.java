@@ -147,8 +147,8 @@ final class BreakerTest {
         lanes.offer(waiting);
         for (LaneClaim claim : first) {
             lanes.answer(claim, DOWN);
+            lanes.write();
         }
-        lanes.write();
 
         assertThat(lanes.sent()).containsExactly("1", "2", "3");
         assertThat(lanes.inFlight.count()).as("the lane can go to another node").isZero();
@@ -159,6 +159,7 @@ final class BreakerTest {
         assertThat(lanes.sent()).containsExactly("1", "2", "3", "4");
 
         lanes.deliver(waiting);
+        lanes.write();
         assertThat(lanes.sent()).containsExactly("1", "2", "3", "4", "5");
     }
 
