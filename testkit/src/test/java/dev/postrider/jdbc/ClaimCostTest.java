@@ -8,6 +8,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -10,6 +10,7 @@ import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -10,6 +10,7 @@ import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneStore;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -7,6 +7,7 @@ import dev.postrider.store.RetentionStore;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

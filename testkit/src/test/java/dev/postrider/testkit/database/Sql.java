@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** Statements of the tests, each in a connection of its own. */
-final class Sql {
+/** Statements of the tests, each in a connection of its own. Thread-safe. */
+public final class Sql {
 
     private Sql() {}
 
-    static void execute(DataSource dataSource, String sql) throws SQLException {
+    public static void execute(DataSource dataSource, String sql) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
@@ -21,7 +21,7 @@ final class Sql {
     }
 
     /** The first column of all rows. */
-    static List<String> query(DataSource dataSource, String sql) throws SQLException {
+    public static List<String> query(DataSource dataSource, String sql) throws SQLException {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {
@@ -30,6 +30,15 @@ final class Sql {
                 values.add(rows.getString(1));
             }
             return values;
+        }
+    }
+
+    /** The first column of the first row, 0 if there is none. */
+    public static long number(DataSource dataSource, String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? row.getLong(1) : 0;
         }
     }
 }
