@@ -121,7 +121,7 @@ final class Engine {
         births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, surroundings, events);
         laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, surroundings, events, this::lanesTaken);
         solitude = new Solitude(
-                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, surroundings.waiter());
+                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, events, surroundings.waiter());
         LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), surroundings);
         housekeeper = new Housekeeper(
                 stores.messages(), stores.retention(), options, topics, surroundings, events, inFlight, this::tally);

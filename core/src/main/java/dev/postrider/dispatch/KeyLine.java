@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.store.LaneClaim;
 import dev.postrider.store.OrderingKey;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -20,7 +21,10 @@ final class KeyLine {
 
     final Deque<Held> behind = new ArrayDeque<>();
 
-    /** Messages of the key wait in the database, outside the order: what comes in order must join them. */
+    /**
+     * Messages of the key wait in the database, outside the order: what comes in order must join them. Not while anything of the line came in
+     * order: if this node is lost, or gives the lane away, that is read again, after what has joined.
+     */
     boolean held;
 
     /** How many are on their way to join them, and not written yet. */
@@ -32,6 +36,15 @@ final class KeyLine {
     KeyLine(LaneQueue lane, OrderingKey key) {
         this.lane = lane;
         this.key = key;
+    }
+
+    boolean hasInOrder() {
+        return (first != null && isInOrder(first)) || behind.stream().anyMatch(KeyLine::isInOrder);
+    }
+
+    static boolean isInOrder(Held held) {
+        LaneClaim claim = held.inLane();
+        return claim != null && claim.place() == LaneClaim.Place.IN_ORDER;
     }
 
     boolean isIdle() {

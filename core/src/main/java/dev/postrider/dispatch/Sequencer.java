@@ -245,9 +245,8 @@ final class Sequencer {
         } else if (place == LaneClaim.Place.IN_ORDER && line.held) {
             join(line, held);
         } else {
-            if (place == LaneClaim.Place.IN_HELD_KEY && !line.held) {
-                line.held = true; // an operator replayed it
-                join(line);
+            if (place == LaneClaim.Place.IN_HELD_KEY && line.first == null) {
+                line.held = true; // else an operator has replayed it, and it goes behind what is in hand
             }
             enqueue(line, held);
         }
@@ -350,7 +349,7 @@ final class Sequencer {
     /** What came in order goes to wait behind the head; what waits in the database anyway is left in the line. */
     private void join(KeyLine line) {
         line.behind.removeIf(held -> {
-            boolean inOrder = placeOf(held) == LaneClaim.Place.IN_ORDER;
+            boolean inOrder = KeyLine.isInOrder(held);
             if (inOrder) {
                 join(line, held);
             }
@@ -418,7 +417,7 @@ final class Sequencer {
             return false;
         }
         if (placeOf(held) == LaneClaim.Place.IN_HELD_KEY && !settlement.isLost()) {
-            line.held = keyHeld || line.joining > 0;
+            line.held = (keyHeld || line.joining > 0) && !line.hasInOrder();
         }
         if (line.first == held) {
             line.first = null;

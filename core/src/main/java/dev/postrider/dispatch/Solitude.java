@@ -1,5 +1,7 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneStore;
@@ -31,6 +33,7 @@ final class Solitude {
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
     private final BiConsumer<Held, Outcome> decided;
+    private final EventListener events;
     private final Waiter progress;
     private volatile boolean stopping;
 
@@ -44,12 +47,14 @@ final class Solitude {
             InFlight inFlight,
             DeliveryPipeline pipeline,
             BiConsumer<Held, Outcome> decided,
+            EventListener events,
             Waiter progress) {
         this.store = store;
         this.sequencers = List.copyOf(sequencers);
         this.inFlight = inFlight;
         this.pipeline = pipeline;
         this.decided = decided;
+        this.events = events;
         this.progress = progress;
     }
 
@@ -78,20 +83,26 @@ final class Solitude {
     }
 
     private void deliver(Held held) {
-        if (held.claim().crashes() >= CONVICTED) {
-            Outcome buried = new Outcome.Buried(
-                    held.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
-            decided.accept(held, Verdict.inLane(held.topic(), Objects.requireNonNull(held.inLane()), buried));
-            return;
-        }
         inFlight.closeSlots();
         try {
-            await(() -> inFlight.slotsTaken() == 0);
-            deliverAlone(held);
+            if (held.claim().crashes() >= CONVICTED) {
+                bury(held);
+            } else {
+                await(() -> inFlight.slotsTaken() == 0);
+                deliverAlone(held);
+            }
         } finally {
             inFlight.openSlots();
             sequencers.forEach(Sequencer::slotsFreed);
         }
+    }
+
+    /** What is behind it may kill as well, and would do so for ever if this one were there again each time, ahead of it. */
+    private void bury(Held held) {
+        Outcome buried = new Outcome.Buried(
+                held.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
+        decided.accept(held, Verdict.inLane(held.topic(), Objects.requireNonNull(held.inLane()), buried));
+        await(() -> !inFlight.isHeld(held));
     }
 
     private void deliverAlone(Held held) {
@@ -99,6 +110,7 @@ final class Solitude {
             decided.accept(held, new Outcome.Released(held.claim()));
             return;
         }
+        events.on(new Event.Suspected(held.claim().message(), held.claim().crashes()));
         inFlight.takeSlot(held);
         pipeline.deliver(held);
         await(() -> !inFlight.isHeld(held));

@@ -68,6 +68,12 @@ public sealed interface Event {
     /** A message of an ordered topic was not tried, because its key is held; it waits there. */
     record Blocked(Message message) implements Event {}
 
+    /**
+     * A message of an ordered topic was in the hands of so many nodes that were lost. It may have killed them: it is delivered now, and
+     * nothing else by this node meanwhile.
+     */
+    record Suspected(Message message, int crashes) implements Event {}
+
     /** A batch of outcomes was written. */
     record Settled(int delivered, int failed, int buried, int released, int lost) implements Event {}
 

@@ -71,6 +71,8 @@ public final class LogListener implements EventListener {
                     value(e.error()));
         } else if (event instanceof Event.Blocked e) {
             log.debug("OUTBOX_WORKER_BLOCK {}", named(e.message()));
+        } else if (event instanceof Event.Suspected e) {
+            log.debug("OUTBOX_WORKER_SUSPECT {} crashes={}", named(e.message()), e.crashes());
         } else if (event instanceof Event.Processed e) {
             log.debug(
                     "INBOX_PROCESS consumer={} {} took_ms={}",

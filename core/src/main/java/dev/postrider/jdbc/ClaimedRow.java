@@ -29,14 +29,15 @@ record ClaimedRow(
     static final Comparator<ClaimedRow> BY_DUE_TIME =
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
-    static List<ClaimedRow> readAll(ResultSet rows, Dialect dialect) throws SQLException {
+    /** Those from the row on that the answer is at. */
+    static List<ClaimedRow> readOn(ResultSet rows, Dialect dialect) throws SQLException {
         Reader reader = new Reader(rows, dialect);
         int availableAt = rows.findColumn("available_at");
         List<ClaimedRow> claimed = new ArrayList<>();
-        while (rows.next()) {
+        do {
             Instant due = dialect.readTime(rows, availableAt);
             claimed.add(reader.read(due == null ? Instant.EPOCH : due));
-        }
+        } while (rows.next());
         return claimed;
     }
 

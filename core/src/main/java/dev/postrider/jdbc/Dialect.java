@@ -179,9 +179,16 @@ abstract class Dialect {
     /** Whether every claim and outcome is one statement, which needs no transaction around it. */
     abstract boolean worksInSingleStatements();
 
-    /** Leases what is due, beginning at {@code from}, in the order it came due. */
-    abstract List<ClaimedRow> claimDue(
-            Connection connection, int topicId, ClaimRequest request, UUID token, Instant from) throws SQLException;
+    /**
+     * What was due, in the order it came due.
+     *
+     * @param sight null if nothing was, or where the database does not tell
+     */
+    record Due(List<ClaimedRow> rows, Frontier.@Nullable Sight sight) {}
+
+    /** Leases what is due, beginning at {@code from}. */
+    abstract Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+            throws SQLException;
 
     /** Leases what another lease ran out on, no longer ago than {@code span}, or earlier where that saves nothing. */
     abstract List<ClaimedRow> claimExpired(
@@ -427,7 +434,12 @@ abstract class Dialect {
 
     /** In the order they came due: no database promises to return them so. */
     final List<ClaimedRow> claimedRows(ResultSet rows) throws SQLException {
-        List<ClaimedRow> claimed = ClaimedRow.readAll(rows, this);
+        return rows.next() ? claimedRowsOn(rows) : List.of();
+    }
+
+    /** The same, from the row on that the answer is at. */
+    final List<ClaimedRow> claimedRowsOn(ResultSet rows) throws SQLException {
+        List<ClaimedRow> claimed = ClaimedRow.readOn(rows, this);
         claimed.sort(ClaimedRow.BY_DUE_TIME);
         return claimed;
     }

@@ -136,9 +136,9 @@ final class JdbcMessageStore implements MessageStore {
         Frontier frontier = looks(topicId).due;
         Frontier.Look look = frontier.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            List<ClaimedRow> rows = dialect.claimDue(connection, topicId, request, token, look.from());
-            frontier.ended(look, rows, rows.size() == request.limit(), nanos.getAsLong());
-            return rows;
+            Dialect.Due due = dialect.claimDue(connection, topicId, request, token, look.from());
+            frontier.ended(look, due, due.rows().size() == request.limit(), nanos.getAsLong());
+            return due.rows();
         });
     }
 

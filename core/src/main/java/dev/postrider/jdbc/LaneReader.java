@@ -72,7 +72,7 @@ final class LaneReader {
             LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
             wholeLooks.took(whole.size(), began, nanos.getAsLong());
             reportLate(topic, byLane, looks, sighting);
-            List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows());
+            List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows(), Set.of());
             if (!sighting.paused()) {
                 advance(byLane, looks, sighting, maxBytes);
             }
@@ -168,20 +168,27 @@ final class LaneReader {
             if (byLane.isEmpty()) {
                 return List.of();
             }
-            List<Long> leaveOut = byLane.values().stream()
+            Set<Long> inHand = byLane.values().stream()
                     .flatMap(cursor -> cursor.inHand().stream())
-                    .toList();
+                    .collect(Collectors.toUnmodifiableSet());
             List<LaneStatements.LaneRow> rows = table.run(
                     "read what is due in lanes",
                     connection -> table.statements.readTimed(
-                            connection, topicId, List.copyOf(byLane.keySet()), leaveOut, limit, maxBytes));
-            return take(lanes, byLane, rows);
+                            connection, topicId, List.copyOf(byLane.keySet()), List.copyOf(inHand), limit, maxBytes));
+            return take(lanes, byLane, rows, inHand);
         }
     }
 
-    /** Of a held key only what comes before the first row that is not to be had: nothing may overtake it. */
+    /**
+     * Of a held key only what comes before the first row that is not to be had: nothing may overtake it.
+     *
+     * @param inHand what of the rows was in hand before they were read: if it has its outcome now, they were read before that
+     */
     private List<LaneClaim> take(
-            Collection<Lane> lanes, Map<Integer, LaneCursor> byLane, List<LaneStatements.LaneRow> rows) {
+            Collection<Lane> lanes,
+            Map<Integer, LaneCursor> byLane,
+            List<LaneStatements.LaneRow> rows,
+            Set<Long> inHand) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());
@@ -202,6 +209,7 @@ final class LaneReader {
                     ? cursor.tookInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
                             && !found.state().equals("PARKED")
+                            && !inHand.contains(found.row().seq())
                             && cursor.tookWaiting(found.row().seq(), place == LaneClaim.Place.IN_HELD_KEY);
             if (taken) {
                 claims.add(new LaneClaim(claim(found.row(), message, lane), found.lane(), place));

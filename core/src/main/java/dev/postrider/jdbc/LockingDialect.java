@@ -150,14 +150,14 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    List<ClaimedRow> claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         List<Long> locked = query(
                 connection,
                 withTenants(LockingSql.LOCK_DUE, request),
                 binder -> bindLock(binder.integer(topicId).time(from), topicId, request),
                 rows -> upToBudget(rows, request.maxBytes()));
-        return lease(connection, LockingSql.LEASE_DUE, locked, request, token);
+        return new Due(lease(connection, LockingSql.LEASE_DUE, locked, request, token), null);
     }
 
     /** Leases are in no index of their own: what is leased is gone through in any case. */

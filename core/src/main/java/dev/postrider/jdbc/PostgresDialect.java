@@ -9,6 +9,7 @@ import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -214,13 +216,24 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    List<ClaimedRow> claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         return query(
                 connection,
                 PostgresSql.CLAIM_DUE,
                 binder -> bindClaim(binder.integer(topicId).time(from), topicId, request, token),
-                this::claimedRows);
+                this::due);
+    }
+
+    private Due due(ResultSet rows) throws SQLException {
+        if (!rows.next()) {
+            return new Due(List.of(), null);
+        }
+        Frontier.Sight sight = new Frontier.Sight(
+                Objects.requireNonNull(readTime(rows, "looked_at")),
+                rows.getLong("transaction"),
+                rows.getLong("finished_before"));
+        return new Due(claimedRowsOn(rows), sight);
     }
 
     @Override

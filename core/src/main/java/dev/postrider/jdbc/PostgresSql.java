@@ -176,7 +176,7 @@ final class PostgresSql {
      * The rows are locked in a materialised CTE, so that the limit is applied once; the window then stops at the byte budget.
      * They are updated by their place in the table, where a locked row stays: joined by number, a planner that believes the
      * queue to be empty reads the whole of its index (docs/decisions/0011). statement_timestamp() is stable, so it bounds the index scan;
-     * clock_timestamp() makes the lease whole.
+     * clock_timestamp() makes the lease whole. The last columns tell from when on something can still appear ({@link Frontier.Sight}).
      */
     static final String CLAIM_DUE = """
             WITH due AS MATERIALIZED (
@@ -197,7 +197,8 @@ final class PostgresSql {
             SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
                 locked_until = clock_timestamp() + ? * interval '1 microsecond', updated_at = clock_timestamp()
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
-            RETURNING m.*
+            RETURNING m.*, statement_timestamp() AS looked_at, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
+                      (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint) AS finished_before
             """;
 
     static final String CLAIM_EXPIRED = """

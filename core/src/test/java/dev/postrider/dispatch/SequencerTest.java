@@ -345,19 +345,58 @@ final class SequencerTest {
     }
 
     @Test
-    void replayedHeadHoldsAKeyThatWasNotHeldAndThoseBehindJoinIt() {
+    void replayedMessageGoesBehindWhatIsInHandOfItsKey() {
         Lane lane = rig.take();
         LaneClaim underWay = rig.next(lane, "a");
         LaneClaim behind = rig.next(lane, "a");
         rig.offer(underWay, behind);
         LaneClaim replayed = rig.next(lane, "a", Place.IN_HELD_KEY);
-
         rig.offer(replayed);
-        rig.deliver(underWay);
+        LaneClaim later = rig.next(lane, "a");
+        rig.offer(later);
 
-        assertThat(rig.sent()).containsExactly("1", "3");
+        rig.deliver(underWay);
+        rig.deliver(behind);
+        rig.deliver(replayed);
+
+        assertThat(rig.sent()).containsExactly("1", "2", "3", "4");
         rig.write();
-        assertThat(rig.written).hasAtLeastOneElementOfType(Outcome.Blocked.class);
+        assertThat(rig.written).hasSize(3).allMatch(Outcome.Delivered.class::isInstance);
+    }
+
+    /** Or else it would be read again after those that have joined: they wait in the database as what was tried. */
+    @Test
+    void nothingJoinsAReplayedMessageBeforeWhatIsAheadOfItHasItsOutcome() {
+        Lane lane = rig.take();
+        rig.inFlight.closeSlots();
+        rig.offer(rig.next(lane, "a"), rig.next(lane, "a"));
+        rig.offer(rig.next(lane, "a", Place.IN_HELD_KEY));
+        rig.offer(rig.next(lane, "a"));
+
+        rig.sequencer.keep(0);
+        rig.write();
+
+        assertThat(rig.sent()).isEmpty();
+        assertThat(rig.written).hasSize(4).allMatch(Outcome.Released.class::isInstance);
+    }
+
+    @Test
+    void whatIsBehindAReplayedMessageJoinsItWhenItFails() {
+        Lane lane = rig.take();
+        LaneClaim underWay = rig.next(lane, "a");
+        LaneClaim replayed = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim later = rig.next(lane, "a");
+        rig.offer(underWay);
+        rig.offer(replayed);
+        rig.offer(later);
+
+        rig.deliver(underWay);
+        rig.fail(replayed);
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("1", "2");
+        assertThat(rig.written.get(1)).isInstanceOf(Outcome.Retry.class);
+        assertThat(rig.written.get(2)).isEqualTo(new Outcome.Blocked(later.claim()));
     }
 
     @Test

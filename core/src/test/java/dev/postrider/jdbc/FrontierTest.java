@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class FrontierTest {
@@ -61,6 +62,51 @@ final class FrontierTest {
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(3605));
     }
 
+    @Test
+    void beginsLaterWhereNothingCanAppear() {
+        costly();
+        claim(NOON, 11, 11);
+        claim(NOON.plusSeconds(1), 12, 11);
+        assertThat(frontier.begin(now).from()).as("11 may still be under way").isEqualTo(NOON.minusSeconds(4));
+
+        claim(NOON.plusSeconds(2), 13, 12);
+        assertThat(frontier.begin(now).from()).as("a second before the first").isEqualTo(NOON.minusSeconds(1));
+
+        claim(NOON.plusSeconds(60), 14, 13);
+        assertThat(frontier.begin(now).from()).as("13 may be under way").isEqualTo(NOON.plusSeconds(55));
+
+        claim(NOON.plusSeconds(60), 15, 15);
+        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(55));
+        claim(NOON.plusSeconds(60), 16, 16);
+        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(59));
+    }
+
+    @Test
+    void goesOnWhereItEndedWhenThatWasLongAgoAndNothingCanAppearBefore() {
+        costly();
+        claim(NOON.plusSeconds(60), 11, 11);
+        claim(NOON.plusSeconds(61), 12, 12);
+        frontier.ended(frontier.begin(now), due(NOON.plusSeconds(2)), false, now);
+
+        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(2));
+    }
+
+    @Test
+    void whatWasProvedByAClockThatWasSetBackIsForgotten() {
+        costly();
+        claim(NOON.plusSeconds(60), 11, 11);
+        claim(NOON.plusSeconds(60), 12, 12);
+        claim(NOON, 13, 13);
+
+        assertThat(frontier.begin(now).from()).isEqualTo(NOON.minusSeconds(5));
+    }
+
+    /** One message that came due at the same moment, and what the claim tells of transactions. */
+    private void claim(Instant at, long transaction, long finishedBefore) {
+        Frontier.Sight sight = new Frontier.Sight(at, transaction, finishedBefore);
+        frontier.ended(frontier.begin(now), new Dialect.Due(List.of(row(at)), sight), false, now);
+    }
+
     /** Each of those that go further back, twice. */
     private void costly() {
         for (int i = 0; i < 2; i++) {
@@ -74,8 +120,12 @@ final class FrontierTest {
     private Instant look(long took, boolean full, Instant... claimed) {
         Frontier.Look look = frontier.begin(now);
         now += took;
-        frontier.ended(look, List.of(claimed).stream().map(FrontierTest::row).toList(), full, now);
+        frontier.ended(look, due(claimed), full, now);
         return look.from();
+    }
+
+    private static Dialect.Due due(Instant... claimed) {
+        return new Dialect.Due(Stream.of(claimed).map(FrontierTest::row).toList(), null);
     }
 
     private static ClaimedRow row(Instant availableAt) {

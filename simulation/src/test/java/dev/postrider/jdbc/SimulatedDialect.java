@@ -70,7 +70,7 @@ class SimulatedDialect extends Dialect {
     // Claiming
 
     @Override
-    List<ClaimedRow> claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what is due", transaction -> {
@@ -81,8 +81,14 @@ class SimulatedDialect extends Dialect {
                     && row.availableAt >= micros(from)
                     && row.availableAt <= began;
             List<Row> due = inOrderOfTime(database.snapshot(transaction), condition);
+            long finishedBefore = database.oldestRunning();
             session.meanwhile(transaction);
-            return lease(session, transaction, due, condition, request, token, row -> {});
+            List<ClaimedRow> rows = lease(session, transaction, due, condition, request, token, row -> {});
+            return new Due(
+                    rows,
+                    rows.isEmpty()
+                            ? null
+                            : new Frontier.Sight(instant(began), database.number(transaction), finishedBefore));
         });
     }
 

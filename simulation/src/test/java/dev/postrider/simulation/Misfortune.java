@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * What may go wrong in one run, drawn from its seed. Every fifth run has no trouble but connections that are cut, so that what only
- * other troubles excuse can be seen not to happen.
+ * other troubles excuse can be seen not to happen; half of these have an operator.
  *
  * @param poisons whether there are messages that kill the node that sends them
  * @param answers whether the destination may fail to answer in time
@@ -44,7 +44,7 @@ record Misfortune(
                     false,
                     false,
                     false,
-                    false,
+                    chance.oneIn(2),
                     chance.oneIn(2),
                     chance.oneIn(4),
                     Weather.onlyCuts(chance));

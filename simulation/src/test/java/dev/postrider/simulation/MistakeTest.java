@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A judge who never found anybody guilty is no evidence: each broken rule is noticed, and how soon is printed. */
 final class MistakeTest {
 
-    private static final int MOST_SEEDS = 2000;
+    private static final int MOST_SEEDS = 5000;
 
     @ParameterizedTest
     @EnumSource

@@ -444,8 +444,9 @@ final class World {
     // The operator
 
     private void operate() {
+        int rest = chance.oneIn(3) ? 200 : 3_000;
         while (!calm && misfortune.operates()) {
-            conductor.pass(chance.between(300, 3_000) * 1_000_000);
+            conductor.pass(chance.between(rest / 10, rest) * 1_000_000);
             try {
                 if (chance.oneIn(4)) {
                     operator.pause((int) chance.between(ORDERS_ID, WORK_ID), !calm && chance.oneIn(2));

@@ -40,7 +40,7 @@ final class LaneCostTest {
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void readsTakeTheirRowsFromTheIndexHoweverManyWait(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        for (int crowd : List.of(0, 1_000, 1_000_000)) {
+        for (int crowd : List.of(0, 1_000, 200_000)) {
             everyPlan(dataSource, engine, crowd, session -> {
                 for (String read : List.of(PostgresLaneSql.READ, PostgresLaneSql.READ_WITHIN)) {
                     Plan plan = session.explain(read, readArguments(read, session.topicId, 0));
@@ -91,8 +91,8 @@ final class LaneCostTest {
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void questionsForWhatWaitsAreAnsweredByTheirIndexes(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        everyPlan(dataSource, engine, 300_000, session -> {
-            session.block(100_000);
+        everyPlan(dataSource, engine, 100_000, session -> {
+            session.block(30_000);
             String lanes = array("smallint", IntStream.range(0, LANES).boxed().toList());
             String topic = Integer.toString(session.topicId);
             Plan held = session.explain(PostgresLaneSql.HELD_KEYS, List.of(topic, lanes));
@@ -104,7 +104,7 @@ final class LaneCostTest {
                             IntStream.range(0, LANES)
                                     .mapToObj(Integer::toString)
                                     .toList()));
-            assertThat(headless.rowsOfMessages()).as(headless.text).isBetween(100_000L, 110_000L);
+            assertThat(headless.rowsOfMessages()).as(headless.text).isBetween(30_000L, 33_000L);
             Plan timed = session.explain(
                     PostgresLaneSql.READ_TIMED,
                     List.of(lanes, topic, "'{}'::bigint[]", "8", topic, "50", topic, "1000000"));

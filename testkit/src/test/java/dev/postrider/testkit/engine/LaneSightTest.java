@@ -7,6 +7,7 @@ import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneStore;
@@ -110,6 +111,32 @@ final class LaneSightTest {
         assertThat(numbers(read(store, journal))).containsExactly(0);
     }
 
+    /** An operator has put an older one of the key back, so that the key is read while others of it are in hand. */
+    @Test
+    void whatHasItsOutcomeInTheMiddleOfAReadIsNotTakenAgain() throws SQLException {
+        LaneStore store = store();
+        Lane lane = take(store, "ledger");
+        for (int number = 0; number < 3; number++) {
+            write("ledger", "a", number);
+        }
+        List<LaneClaim> claims = read(store, lane);
+        store.settle(List.of(
+                new Outcome.Buried(claims.get(0).claim(), DeadReason.REJECTED, "no"),
+                new Outcome.Retry(claims.get(1).claim(), Duration.ZERO, "busy"),
+                new Outcome.Blocked(claims.get(2).claim())));
+        List<LaneClaim> inHand = readTimed(store, lane);
+        assertThat(numbers(inHand)).containsExactly(1, 2);
+        postrider.admin().replay(claims.get(0).claim().message().id(), "ada");
+        hooks.at(1, false, () -> deliver(store, inHand));
+
+        List<LaneClaim> replayed = readTimed(store, lane);
+
+        assertThat(hooks.disarm()).isTrue();
+        assertThat(numbers(replayed)).containsExactly(0);
+        deliver(store, replayed);
+        assertThat(query("SELECT count(*) FROM postrider_message")).isEqualTo("0");
+    }
+
     private LaneStore store() {
         postrider.migrate();
         return JdbcDatabase.open(hooks, JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {})
@@ -123,6 +150,10 @@ final class LaneSightTest {
 
     private static List<LaneClaim> read(LaneStore store, Lane lane) {
         return store.read(lane.topic(), Map.of(lane, 1000), 1_000_000);
+    }
+
+    private static List<LaneClaim> readTimed(LaneStore store, Lane lane) {
+        return store.readTimed(lane.topic(), Set.of(lane), 1000, 1_000_000);
     }
 
     private static void deliver(LaneStore store, List<LaneClaim> claims) {
