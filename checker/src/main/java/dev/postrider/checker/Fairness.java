@@ -5,13 +5,14 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * No key of an ordered topic waits much longer than the others, ten times as long as the key in the middle. A message waits from when
  * it is committed and the one before it in its key was taken, until it comes. Only times are looked at in which nothing was broken,
- * and had not been for two leases before the message was committed: those that nodes were lost with go one at a time afterwards, since
- * one of them may be to blame. Nor may a lane of the topic have changed hands meanwhile. Keys that waited for an operator are passed over, and
- * waits of less than a lease are nothing.
+ * and had not been for two leases before the message was committed. Nor may a lane of the topic have changed hands meanwhile, nor the worker
+ * that it came from have delivered anything alone: what nodes were lost with goes one at a time, since one of them may be to blame, and
+ * everything else of that worker waits. Keys that waited for an operator are passed over, and waits of less than a lease are nothing.
  */
 final class Fairness implements Invariant {
 
@@ -90,10 +91,12 @@ final class Fairness implements Invariant {
         for (long place : inOrder) {
             int row = (int) place;
             int message = history.intents.message.get(row);
-            long came = history.receipts.time.get(evidence.receipts().row(message, 0));
+            int first = evidence.receipts().row(message, 0);
+            long came = history.receipts.time.get(first);
+            int worker = history.receipts.worker.get(first);
             long committed = history.transactions.committedAt.get(history.intents.transaction.get(row));
             long eligible = Math.max(committed, taken);
-            if (committed > 0 && quiet.was(history.intents.topic.get(row), committed, came)) {
+            if (committed > 0 && quiet.was(history.intents.topic.get(row), worker, committed, came)) {
                 sum += Math.max(0, came - eligible);
                 count++;
             }
@@ -112,28 +115,40 @@ final class Fairness implements Invariant {
         return evidence.history.receipts.time.get(evidence.receipts().row(message, size - 1));
     }
 
-    /** When nothing was broken and no lane changed hands. */
+    /** When nothing was broken, no lane changed hands and nothing was delivered alone. */
     private static final class Quiet {
 
         private final Intervals broken;
         private final long after;
-        private final Map<Integer, Intervals> lanes = new HashMap<>();
+        private final Map<Integer, Intervals> lanes;
+        private final Map<Integer, Intervals> solitudes;
 
         /** @param after for how long it is not quiet after a fault */
         Quiet(History history, long after) {
             this.broken = Intervals.of(history.faults, any -> true);
             this.after = after;
-            for (Fault change : history.laneChanges) {
-                lanes.computeIfAbsent(
-                        history.names.of(change.target()),
-                        any -> Intervals.of(
-                                history.laneChanges, other -> other.target().equals(change.target())));
-            }
+            this.lanes = byTarget(history, history.laneChanges);
+            this.solitudes = byTarget(history, history.solitudes);
         }
 
-        boolean was(int topic, long begin, long end) {
-            Intervals changes = lanes.get(topic);
-            return !broken.touch(begin - after, end) && (changes == null || !changes.touch(begin, end));
+        private static Map<Integer, Intervals> byTarget(History history, List<Fault> all) {
+            Map<Integer, Intervals> byTarget = new HashMap<>();
+            for (Fault one : all) {
+                byTarget.computeIfAbsent(
+                        history.names.of(one.target()),
+                        any -> Intervals.of(all, other -> other.target().equals(one.target())));
+            }
+            return byTarget;
+        }
+
+        boolean was(int topic, int worker, long begin, long end) {
+            return !broken.touch(begin - after, end)
+                    && !touch(lanes.get(topic), begin, end)
+                    && !touch(solitudes.get(worker), begin, end);
+        }
+
+        private static boolean touch(@Nullable Intervals intervals, long begin, long end) {
+            return intervals != null && intervals.touch(begin, end);
         }
     }
 }

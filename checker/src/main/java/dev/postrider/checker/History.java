@@ -24,6 +24,9 @@ final class History {
     /** When a worker took or gave back lanes of a topic, which is the target: no fault, but not a quiet time either. */
     final List<Fault> laneChanges = new ArrayList<>();
 
+    /** When a worker, which is the target, delivered something that may have killed others, and nothing else meanwhile. */
+    final List<Fault> solitudes = new ArrayList<>();
+
     final List<Action> actions = new ArrayList<>();
     final List<Call> commands = new ArrayList<>();
 

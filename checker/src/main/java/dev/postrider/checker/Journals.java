@@ -156,6 +156,8 @@ final class Journals {
     private void noted(Line line) {
         if (line.is("taken") || line.is("released")) {
             history.laneChanges.add(new Fault("lanes", line.text("topic"), line.time(), line.time()));
+        } else if (line.is("alone")) {
+            history.solitudes.add(new Fault("alone", line.text("worker"), line.time(), line.time()));
         }
     }
 
@@ -172,6 +174,8 @@ final class Journals {
             receipts.same.set(row, isAsIntended(line, message));
         } else if (line.is("answered")) {
             answered(line, message, worker);
+        } else if (line.is("unheard")) {
+            unheard(line, message, worker);
         } else {
             throw line.unreadable("has an event that no receiver writes");
         }
@@ -202,6 +206,20 @@ final class Journals {
             throw line.unreadable("answers what was not received");
         }
         receipts.results.set(oldest, Result.of(line));
+    }
+
+    /** The last answer to this worker did not leave: whoever takes a message and then is gone has dropped it. */
+    private void unheard(Line line, int message, int worker) {
+        Receipts receipts = history.receipts;
+        for (int row = receipts.last.get(message); row >= 0; row = receipts.previous.get(row)) {
+            if (receipts.worker.get(row) == worker && receipts.result(row) != Result.NONE) {
+                if (receipts.result(row).isTaken()) {
+                    receipts.results.set(row, Result.DROPPED);
+                }
+                return;
+            }
+        }
+        throw line.unreadable("tells of an answer that was not given");
     }
 
     // The others

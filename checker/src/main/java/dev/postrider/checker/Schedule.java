@@ -1,5 +1,6 @@
 package dev.postrider.checker;
 
+import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,8 +18,8 @@ final class Schedule implements Invariant {
 
     private static final int LEAST_DELAYS = 500;
 
-    /** Kolmogorov and Smirnov, one in a thousand. */
-    private static final double CRITICAL = 1.95;
+    /** Kolmogorov and Smirnov, one in a hundred thousand: several are judged in every run. */
+    private static final double CRITICAL = 2.47;
 
     @Override
     public String name() {
@@ -141,9 +142,19 @@ final class Schedule implements Invariant {
             distance = Math.max(distance, Math.abs(expected - (place + 0.5) / sorted.length) + 0.5 / sorted.length);
         }
         double found = distance;
+        double rounded = 0.5 * step(sorted) / Math.max(1, longest - shortest);
         findings.require(
-                distance <= CRITICAL / Math.sqrt(sorted.length),
+                distance <= CRITICAL / Math.sqrt(sorted.length) + rounded,
                 () -> "the delays of " + what + ", from " + sorted[0] + " to " + longest
                         + " us, are not spread evenly over the upper half (" + found + ")");
+    }
+
+    /** What all of them are multiples of: each was rounded to it, and may have been half of it more or less. */
+    private static long step(long[] delays) {
+        long step = 0;
+        for (long delay : delays) {
+            step = BigInteger.valueOf(step).gcd(BigInteger.valueOf(delay)).longValueExact();
+        }
+        return step;
     }
 }

@@ -41,6 +41,17 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
+    void retryAfterAnAnswerThatDidNotLeaveIsNone() {
+        story.written("a")
+                .taken("w", "a")
+                .line("receiver", "unheard", "id=" + Story.id("a"), "worker=w")
+                .taken("w", "a");
+        holds(2);
+        story.taken("w", "a");
+        isViolated(1, UNEXPLAINED);
+    }
+
+    @Test
     void lostAnswerExcusesOneRetryOnly() {
         story.written("a")
                 .received("w", "a", 1)

@@ -78,6 +78,18 @@ final class FairnessTest extends InvariantTest {
     }
 
     @Test
+    void workerThatDeliversSomethingAloneMakesAllOfItsKeysWait() {
+        keys(30);
+        late(6 * Story.SECOND);
+        long end = story.now();
+        story.pass(-3 * Story.SECOND).line("note-2", "alone", "worker=other", "id=" + Story.id("a1"), "crashes=2");
+        isViolated(1, "key ordered/t/late");
+        story.line("note-1", "alone", "worker=w", "id=" + Story.id("a1"), "crashes=2")
+                .pass(end - story.now());
+        holds(30);
+    }
+
+    @Test
     void keyThatWaitsForAnOperatorDoesNotCount() {
         keys(30);
         story.inOrder("k", "b1", "b2")

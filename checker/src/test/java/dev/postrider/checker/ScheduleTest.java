@@ -68,6 +68,14 @@ final class ScheduleTest extends InvariantTest {
     }
 
     @Test
+    void delaysInWholeMillisecondsAreSpreadEvenly() {
+        for (int retry = 0; retry < 4000; retry++) {
+            retried("a" + retry, 1, Math.round(10 + 10 * (retry * 311 % 4000) / 3999.0) * 1000, Story.SECOND);
+        }
+        holds(4000);
+    }
+
+    @Test
     void delaysThatAreAllNearTheLongestAreNot() {
         for (int retry = 0; retry < 600; retry++) {
             retried("a" + retry, 1, 900_000 + (retry * 311 % 600) * 100_000 / 599, Story.SECOND);

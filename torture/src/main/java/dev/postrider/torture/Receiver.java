@@ -133,20 +133,34 @@ final class Receiver implements AutoCloseable {
                         new InputStreamReader(connection.getInputStream(), StandardCharsets.UTF_8))) {
             connection.setTcpNoDelay(true);
             for (String line = in.readLine(); line != null && !closed; line = in.readLine()) {
-                Answer answer = receive(Request.parse(line));
+                Request request = Request.parse(line);
+                Answer answer = receive(request);
                 if (answer == Answer.DROPPED) {
                     return;
                 }
                 if (answer == Answer.SLOW) {
                     LockSupport.parkNanos(delay() * 1_000_000);
                 }
-                String word = answer == Answer.SLOW ? Answer.OK.word() : answer.word();
-                connection.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
+                answer(connection, request, answer);
             }
         } catch (IOException e) {
             // the worker is gone, or this receiver is
         } finally {
             connections.remove(connection);
+        }
+    }
+
+    private void answer(Socket connection, Request request, Answer answer) throws IOException {
+        String word = answer == Answer.SLOW ? Answer.OK.word() : answer.word();
+        try {
+            connection.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            if (connection
+                    .isClosed()) { // by this side, which is down; that the other one is gone is not the receiver's
+                // fault
+                journal.write("unheard", "id", request.id(), "worker", request.worker());
+            }
+            throw e;
         }
     }
 

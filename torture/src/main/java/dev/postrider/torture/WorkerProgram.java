@@ -103,6 +103,8 @@ final class WorkerProgram {
             journal.write("buried", "id", e.message().id(), "reason", e.reason(), "attempt", e.attempt());
         } else if (event instanceof Event.Parked e && !isReceived(e.message())) {
             journal.write("parked", "id", e.message().id(), "reason", e.reason());
+        } else if (event instanceof Event.Suspected e) {
+            notes.write("alone", "worker", name, "id", e.message().id(), "crashes", e.crashes());
         } else if (event instanceof Event.LanesTaken e) {
             notes.write("taken", "topic", e.topic(), "count", e.count(), "held", e.held());
         } else if (event instanceof Event.LanesReleased e) {
