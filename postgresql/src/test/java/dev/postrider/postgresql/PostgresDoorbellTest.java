@@ -180,11 +180,13 @@ final class PostgresDoorbellTest {
         listeningNode();
         String first = listener();
 
+        long cut = System.nanoTime();
         execute("SELECT pg_terminate_backend(" + first + ")");
 
         eventually(
                 "it listens again",
                 () -> !listener().equals("none") && !listener().equals(first));
+        System.out.println("LISTEN was lost: it listens again after " + (System.nanoTime() - cut) / 1_000_000 + " ms");
         assertThat(within(BEFORE_A_POLL, () -> place(writer, "after"))).isTrue();
     }
 

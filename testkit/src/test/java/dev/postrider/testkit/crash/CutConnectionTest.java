@@ -91,7 +91,7 @@ final class CutConnectionTest {
 
             long last = node.seen().stream().mapToLong(Node.Seen::nanos).max().orElseThrow();
             site.print("answer to a claim lost", "delivered " + Site.millis(last - cut) + " ms later, attempt 1");
-            assertThat(Duration.ofNanos(last - cut)).isLessThan(Duration.ofSeconds(3));
+            assertThat(Duration.ofNanos(last - cut)).isLessThan(PATIENT.lease());
             assertDeliveredOnce(site, node, 5);
         }
     }

@@ -9,7 +9,6 @@ import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -21,8 +20,6 @@ import java.util.Set;
  * its successor. A pool sees nothing wrong with them.
  */
 final class DemotedServerTest {
-
-    private static final Duration RECOVERY = Duration.ofSeconds(5);
 
     @OnAllServers
     void nodeGoesOnOverNewConnections(Engine engine) throws Exception {
@@ -37,7 +34,7 @@ final class DemotedServerTest {
             int demoted = address.move(pool.getMaximumPoolSize());
             site.place(5);
             long moved = System.nanoTime();
-            Await.until(RECOVERY, () -> "delivered " + node.count(), () -> node.count() >= 10);
+            Await.until(() -> "delivered " + node.count(), () -> node.count() >= 10);
             long took = System.nanoTime() - moved;
             Await.until(() -> "waiting " + site.live(), () -> site.live().isEmpty());
 
