@@ -14,6 +14,7 @@ final class AttemptBounds implements Invariant {
             "kill-worker",
             "pause-worker",
             "crash-database",
+            "promote-standby",
             "half-open",
             "delay",
             "clock-skew",

@@ -17,7 +17,7 @@ final class BoundedDuplicates implements Invariant {
     private static final Set<String> OF_A_WORKER = Set.of("kill-worker", "pause-worker", "clock-skew", "clock-step");
 
     /** Nobody may have. */
-    private static final Set<String> OF_ALL = Set.of("crash-database", "half-open");
+    private static final Set<String> OF_ALL = Set.of("crash-database", "promote-standby", "half-open");
 
     /** As good as a pause if they take long enough for a lease to run out. */
     private static final Set<String> IF_LONG = Set.of("delay", "exhaust-connections");

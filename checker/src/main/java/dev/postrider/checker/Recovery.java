@@ -27,6 +27,7 @@ final class Recovery {
         add("a worker was killed", "the last message in its hands came again", redelivered("kill-worker"), lease(2));
         add("a worker was paused", "the last message in its hands came again", redelivered("pause-worker"), lease(2));
         add("the database was back", "the first delivery", firstDelivery("crash-database"), "5 s");
+        add("a standby had taken its place", "the first delivery", firstDelivery("promote-standby"), "5 s");
         add("the destination was back", "the first delivery", firstDelivery("destination-down"), "10 s");
         add("a worker was told to stop", "it had stopped", stops(), "");
         add("the faults ended", "the last first delivery", drain(), "");

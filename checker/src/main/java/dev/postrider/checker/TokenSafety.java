@@ -9,8 +9,8 @@ import java.util.Set;
  */
 final class TokenSafety implements Invariant {
 
-    private static final Set<String> BREAK_CONNECTIONS =
-            Set.of("crash-database", "terminate-session", "cut", "delay", "half-open", "swallow-commit");
+    private static final Set<String> BREAK_CONNECTIONS = Set.of(
+            "crash-database", "promote-standby", "terminate-session", "cut", "delay", "half-open", "swallow-commit");
 
     @Override
     public String name() {

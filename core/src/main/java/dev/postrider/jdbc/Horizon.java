@@ -45,12 +45,16 @@ final class Horizon {
     private long proved;
     private int life;
 
-    /** Takes a look into account. One of another server makes everything that was seen before worthless. */
-    synchronized void see(Sight sight) {
-        if (isOfAnotherServer(sight)) {
-            forget();
+    /** What is seen from now on is of this server. Nothing may be known of another one. */
+    synchronized void begin(String server) {
+        this.server = server;
+    }
+
+    /** Takes a look into account; false, and nothing of it, if it is of another server than everything else that is known. */
+    synchronized boolean see(Sight sight) {
+        if (!sight.server().equals(server)) {
+            return false;
         }
-        server = sight.server();
         lastNumber = sight.lastNumber();
         Long tick = sight.tick();
         if (tick != null) {
@@ -61,6 +65,7 @@ final class Horizon {
             marks.removeFirst();
             first = marks.peekFirst();
         }
+        return true;
     }
 
     /** Nothing that is not yet visible has this number or a lower one. */
@@ -88,8 +93,8 @@ final class Horizon {
         return server;
     }
 
-    synchronized boolean isOfAnotherServer(Sight sight) {
-        return server != null && !server.equals(sight.server());
+    synchronized boolean isOfAnotherServer(String server) {
+        return this.server != null && !this.server.equals(server);
     }
 
     /** After the connection was lost: the database may have crashed, and given out numbers again. */

@@ -107,8 +107,7 @@ final class JdbcLaneStore implements LaneStore {
                 "look for held keys", connection -> table.statements.heldKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
         for (LaneStatements.Taken lane : taken) {
-            cursors.put(new LaneCursor(
-                    topicId, lane.lane(), lane.token(), lane.revision(), lane.floor(), nanos.getAsLong()));
+            cursors.put(new LaneCursor(topicId, lane.lane(), lane.token(), lane.revision(), nanos.getAsLong()));
             lanes.add(new Lane(
                     request.topic(),
                     lane.lane(),
@@ -186,7 +185,7 @@ final class JdbcLaneStore implements LaneStore {
         }
     }
 
-    /** The server is asked for first: when it turns out to be another, the cursors start again before that is known. */
+    /** The server is asked for first: when it turns out to be another, the cursors start again before that one is named. */
     private LaneStatements.Floors floors(Collection<Lane> lanes) {
         String server = cursors.horizon.server();
         Map<LaneCursor, Long> floors = new HashMap<>();

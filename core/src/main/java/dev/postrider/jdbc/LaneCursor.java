@@ -38,20 +38,19 @@ final class LaneCursor {
     private final NavigableSet<Long> inOrder = new TreeSet<>();
     private final Map<Long, Boolean> waiting = new TreeMap<>();
     private int revision;
-    private long floor;
+    private boolean floorKnown;
+    private long storedFloor;
     private long start;
     private long nextWhole;
 
     /** How far the look under way may conclude anything: it left out what was in hand and has been put back since. */
     private long limit = Long.MAX_VALUE;
 
-    LaneCursor(int topicId, int lane, UUID token, int revision, long floor, long nanos) {
+    LaneCursor(int topicId, int lane, UUID token, int revision, long nanos) {
         this.topicId = topicId;
         this.lane = lane;
         this.token = token;
         this.revision = revision;
-        this.floor = floor;
-        this.start = floor;
         this.nextWhole = nanos + WHOLE_EVERY_NANOS;
     }
 
@@ -154,24 +153,37 @@ final class LaneCursor {
         limit = Math.min(limit, seq - 1);
     }
 
-    /** What the lane row may say: nothing up to here is still to be delivered in order. */
+    /** What the lane row may say, if it does not say more: nothing up to here is still to be delivered in order. */
     synchronized long floor() {
         long lowest = inOrder.isEmpty() ? Long.MAX_VALUE : inOrder.first() - 1;
-        return Math.max(floor, Math.min(start, lowest));
+        return Math.min(start, lowest);
     }
 
     synchronized long storedFloor() {
-        return floor;
+        return storedFloor;
     }
 
-    synchronized void stored(long storedFloor) {
-        floor = storedFloor;
+    synchronized void stored(long floor) {
+        storedFloor = floor;
     }
 
-    /** What was read is still in hand; what was concluded from it is not to be trusted. */
-    synchronized void restart() {
+    /** Whether it is known where to begin. Else the lane row must be asked, of the server that is to be read from. */
+    synchronized boolean isFloorKnown() {
+        return floorKnown;
+    }
+
+    /** Reading begins where the lane row says. */
+    synchronized void begin(long floor) {
+        storedFloor = floor;
         start = floor;
-        limit = Math.min(limit, floor);
+        floorKnown = true;
+    }
+
+    /** What was read is still in hand; what was concluded from it, and what the lane row said, is not to be trusted. */
+    synchronized void restart() {
+        start = 0;
+        limit = 0;
+        floorKnown = false;
     }
 
     synchronized long start() {

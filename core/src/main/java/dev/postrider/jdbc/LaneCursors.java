@@ -46,28 +46,51 @@ final class LaneCursors {
         return of(lanes).stream().collect(Collectors.toMap(cursor -> cursor.lane, cursor -> cursor));
     }
 
-    /** They begin again where the lane row says: another server may have given the same numbers. */
-    void restart() {
+    /**
+     * The database may have crashed, and a number that was given to a transaction that did not survive comes again; or it may be another
+     * one, which lacks the last commits.
+     */
+    void distrust() {
+        horizon.forget();
         cursors.values().forEach(LaneCursor::restart);
     }
 
-    /** The database may have crashed, and a number that was given to a transaction that did not survive comes again. */
-    void distrust() {
-        horizon.forget();
-        restart();
+    /** Asks where to begin with lanes of which that is not known; those that are lost are forgotten. */
+    void findFloors(Collection<Lane> lanes) {
+        List<LaneCursor> lost =
+                of(lanes).stream().filter(cursor -> !cursor.isFloorKnown()).toList();
+        if (lost.isEmpty()) {
+            return;
+        }
+        LaneStatements.Standings standings = standings(lost);
+        if (horizon.isOfAnotherServer(standings.server())) {
+            distrust();
+        }
+        horizon.begin(standings.server());
+        for (LaneCursor cursor : lost) {
+            LaneStatements.Standing standing = standings.byToken().get(cursor.token);
+            if (standing == null) {
+                cursors.remove(cursor.token);
+            } else {
+                cursor.begin(standing.floor());
+            }
+        }
+    }
+
+    private LaneStatements.Standings standings(List<LaneCursor> lanes) {
+        return table.statement("look after lanes", connection -> table.statements.standings(connection, lanes));
     }
 
     /** Whether an operator changed one of these lanes, so that writing again is worth it; lanes that are lost are forgotten. */
     boolean refresh(List<LaneCursor> lanes) {
-        Map<UUID, Integer> revisions =
-                table.statement("look after lanes", connection -> table.statements.revisions(connection, lanes));
+        Map<UUID, LaneStatements.Standing> standings = standings(lanes).byToken();
         boolean changed = false;
         for (LaneCursor lane : lanes) {
-            Integer revision = revisions.get(lane.token);
-            if (revision == null) {
+            LaneStatements.Standing standing = standings.get(lane.token);
+            if (standing == null) {
                 cursors.remove(lane.token);
-            } else if (revision != lane.revision()) {
-                lane.revision(revision);
+            } else if (standing.revision() != lane.revision()) {
+                lane.revision(standing.revision());
                 changed = true;
             }
         }

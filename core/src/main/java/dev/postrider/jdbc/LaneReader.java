@@ -17,10 +17,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads lanes: what is next in their order, and what is due beside it and in held keys. Thread-safe; reads are one after another, because
@@ -47,44 +49,57 @@ final class LaneReader {
 
     List<LaneClaim> read(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
         synchronized (reading) {
-            int topicId = table.topicId(topic);
-            Map<Integer, LaneCursor> byLane = cursors.byLane(room.keySet());
-            Map<Integer, LaneCursor.Look> looks = new HashMap<>();
-            List<Integer> whole = new ArrayList<>();
-            List<Long> leaveOut = new ArrayList<>();
-            long began = nanos.getAsLong();
-            int mayBeWhole = wholeLooks.room(began);
-            room.forEach((lane, count) -> {
-                LaneCursor cursor = byLane.get(lane.number());
-                if (cursor != null) {
-                    LaneCursor.Look look = cursor.look(count, began, whole.size() < mayBeWhole);
-                    looks.put(lane.number(), look);
-                    leaveOut.addAll(cursor.readAlready(look));
-                    if (look.whole()) {
-                        whole.add(lane.number());
-                    }
-                }
-            });
-            if (looks.isEmpty()) {
-                return List.of();
+            List<LaneClaim> claims = readOnce(topic, room, maxBytes);
+            if (claims == null) {
+                cursors.distrust();
+                claims = readOnce(topic, room, maxBytes);
             }
-            table.goOnWithoutHeads(topicId, whole);
-            LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
-            wholeLooks.took(whole.size(), began, nanos.getAsLong());
-            reportLate(topic, byLane, looks, sighting);
-            List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows(), Set.of());
-            if (!sighting.paused()) {
-                advance(byLane, looks, sighting, maxBytes);
-            }
-            return claims;
+            return Objects.requireNonNullElse(claims, List.of());
         }
+    }
+
+    /** Null if another server has answered than said where to begin: it may have rows before those that were asked for. */
+    private @Nullable List<LaneClaim> readOnce(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
+        int topicId = table.topicId(topic);
+        cursors.findFloors(room.keySet());
+        Map<Integer, LaneCursor> byLane = cursors.byLane(room.keySet());
+        Map<Integer, LaneCursor.Look> looks = new HashMap<>();
+        List<Integer> whole = new ArrayList<>();
+        List<Long> leaveOut = new ArrayList<>();
+        long began = nanos.getAsLong();
+        int mayBeWhole = wholeLooks.room(began);
+        room.forEach((lane, count) -> {
+            LaneCursor cursor = byLane.get(lane.number());
+            if (cursor != null) {
+                LaneCursor.Look look = cursor.look(count, began, whole.size() < mayBeWhole);
+                looks.put(lane.number(), look);
+                leaveOut.addAll(cursor.readAlready(look));
+                if (look.whole()) {
+                    whole.add(lane.number());
+                }
+            }
+        });
+        if (looks.isEmpty()) {
+            return List.of();
+        }
+        table.goOnWithoutHeads(topicId, whole);
+        LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
+        wholeLooks.took(whole.size(), began, nanos.getAsLong());
+        if (!cursors.horizon.see(sighting.sight())) {
+            return null;
+        }
+        reportLate(topic, byLane, looks, sighting);
+        List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows(), Set.of());
+        if (!sighting.paused()) {
+            advance(byLane, looks, sighting, maxBytes);
+        }
+        return claims;
     }
 
     private LaneStatements.Sighting sight(
             int topicId, Map<Integer, LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes) {
-        LaneStatements.Sighting sighting;
         try {
-            sighting = table.run(
+            return table.run(
                     "read lanes",
                     connection -> table.statements.read(
                             connection, topicId, List.copyOf(looks.values()), leaveOut, maxBytes));
@@ -92,11 +107,6 @@ final class LaneReader {
             cursors.distrust();
             throw e;
         }
-        if (cursors.horizon.isOfAnotherServer(sighting.sight())) {
-            cursors.restart();
-        }
-        cursors.horizon.see(sighting.sight());
-        return sighting;
     }
 
     /** What appears below the start, where nothing should, was missed by every look so far: a fault worth knowing of. */

@@ -107,6 +107,17 @@ abstract class LaneStatements {
      */
     record Floors(@Nullable String server, Map<LaneCursor, Long> byLane) {}
 
+    /**
+     * What the rows of lanes say.
+     *
+     * @param server whose rows they are
+     * @param byToken of the lanes that are still held
+     */
+    record Standings(String server, Map<UUID, Standing> byToken) {}
+
+    /** @param floor as in {@link Floors} */
+    record Standing(int revision, long floor) {}
+
     private final NodeTable nodes;
     private final HeldKeys keys;
 
@@ -152,7 +163,7 @@ abstract class LaneStatements {
             Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
 
-    /** Prolongs, and stores the floors; answers for the lanes that are still held. */
+    /** Prolongs, and stores the floors that are higher than what is stored; answers for the lanes that are still held. */
     abstract Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException;
 
     abstract void release(Connection connection, Floors floors) throws SQLException;
@@ -160,8 +171,7 @@ abstract class LaneStatements {
     /** Gives back lanes that were taken without an answer. */
     abstract void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException;
 
-    /** The revision of each lane that is still held, by its token. */
-    abstract Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
+    abstract Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
 
     /** The keys that are held in each of these lanes. */
     abstract Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)

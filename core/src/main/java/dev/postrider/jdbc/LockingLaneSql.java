@@ -22,15 +22,15 @@ final class LockingLaneSql {
 
     /** In the order of everybody else who locks more than one; a lock of its kind is added. */
     static final String LANES =
-            "SELECT lane, token, revision FROM {lane}{by key} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
+            "SELECT lane, token, revision, floor FROM {lane}{by key} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
 
     static final String PROLONG =
             "UPDATE {lane}{by key} SET until = {later}, buffer = ? WHERE topic_id = ? AND lane IN ({values})";
 
-    static final String STORE_FLOOR = "UPDATE {lane} SET floor = ? WHERE topic_id = ? AND lane = ?";
+    static final String STORE_FLOOR = "UPDATE {lane} SET floor = GREATEST(floor, ?) WHERE topic_id = ? AND lane = ?";
 
     static final String FREE = """
-            UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, floor = ?, buffer = 0, alone = NULL
+            UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, floor = GREATEST(floor, ?), buffer = 0, alone = NULL
             WHERE topic_id = ? AND lane = ? AND token = ?
             """;
 

@@ -17,7 +17,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -32,6 +31,9 @@ final class LockingLanes extends LaneStatements {
 
     /** Where open transactions cannot be seen: none is expected to be older. What one all the same leaves behind is found later. */
     private static final Duration OLDEST_TRANSACTION = Duration.ofMinutes(1);
+
+    /** Numbers are proved by their age here: a server that lacks the last commits, but less than that, gives no proved number again. */
+    private static final String ANY_SERVER = "";
 
     /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
     private static final int MOST_TIMED = 32;
@@ -106,7 +108,7 @@ final class LockingLanes extends LaneStatements {
         Map<UUID, Long> stored = new HashMap<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic :
                 byTopic(floors.byLane().keySet()).entrySet()) {
-            Map<UUID, Integer> held = lanes(connection, topic.getKey(), topic.getValue(), " FOR UPDATE");
+            Map<UUID, Standing> held = lanes(connection, topic.getKey(), topic.getValue(), " FOR UPDATE");
             List<LaneCursor> kept = topic.getValue().stream()
                     .filter(lane -> held.containsKey(lane.token))
                     .toList();
@@ -156,21 +158,21 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
-        return held(connection, lanes, "");
+    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+        return new Standings(ANY_SERVER, held(connection, lanes, ""));
     }
 
-    /** The lanes that still have their token, with their revisions. */
-    private Map<UUID, Integer> held(Connection connection, Collection<LaneCursor> lanes, String lock)
+    /** The lanes that still have their token. */
+    private Map<UUID, Standing> held(Connection connection, Collection<LaneCursor> lanes, String lock)
             throws SQLException {
-        Map<UUID, Integer> held = new HashMap<>();
+        Map<UUID, Standing> held = new HashMap<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic : byTopic(lanes).entrySet()) {
             held.putAll(lanes(connection, topic.getKey(), topic.getValue(), lock));
         }
         return held;
     }
 
-    private Map<UUID, Integer> lanes(Connection connection, int topicId, List<LaneCursor> lanes, String lock)
+    private Map<UUID, Standing> lanes(Connection connection, int topicId, List<LaneCursor> lanes, String lock)
             throws SQLException {
         Set<UUID> wanted = lanes.stream().map(lane -> lane.token).collect(Collectors.toSet());
         return dialect.query(
@@ -178,12 +180,12 @@ final class LockingLanes extends LaneStatements {
                 LockingDialect.in(LockingLaneSql.LANES, lanes.size()) + lock,
                 binder -> bindLanes(binder.integer(topicId), lanes),
                 rows -> {
-                    Map<UUID, Integer> held = new HashMap<>();
+                    Map<UUID, Standing> held = new HashMap<>();
                     while (rows.next()) {
                         if (rows.getBytes("token") != null) {
                             UUID token = dialect.readUuid(rows, "token");
                             if (wanted.contains(token)) {
-                                held.put(token, rows.getInt("revision"));
+                                held.put(token, new Standing(rows.getInt("revision"), rows.getLong("floor")));
                             }
                         }
                     }
@@ -310,7 +312,7 @@ final class LockingLanes extends LaneStatements {
             row.next();
             long now = micros(dialect.readTime(row, "now"));
             long oldest = now - Binder.toMicros(OLDEST_TRANSACTION);
-            Horizon.Sight sight = new Horizon.Sight("", row.getLong("last_number"), oldest, now);
+            Horizon.Sight sight = new Horizon.Sight(ANY_SERVER, row.getLong("last_number"), oldest, now);
             return new Sighting(sight, row.getBoolean("paused"), List.of());
         });
     }
@@ -555,9 +557,12 @@ final class LockingLanes extends LaneStatements {
     /** The rows that are there, in lanes that are still ours and unchanged; in the order of their numbers. */
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
-        Map<UUID, Integer> held = held(connection, fence, dialect.shareLock());
+        Map<UUID, Standing> held = held(connection, fence, dialect.shareLock());
         Set<Place> lanes = fence.stream()
-                .filter(lane -> Objects.equals(held.get(lane.token), lane.revision()))
+                .filter(lane -> {
+                    Standing standing = held.get(lane.token);
+                    return standing != null && standing.revision() == lane.revision();
+                })
                 .map(lane -> new Place(lane.topicId, lane.lane))
                 .collect(Collectors.toSet());
         Map<Long, Found> met = new TreeMap<>();

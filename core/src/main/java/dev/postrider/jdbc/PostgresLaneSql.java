@@ -35,7 +35,7 @@ final class PostgresLaneSql {
             UPDATE {lane} AS l
             SET until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
                 floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
-                             THEN held.floor ELSE l.floor END
+                             THEN greatest(held.floor, l.floor) ELSE l.floor END
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
             RETURNING l.token, l.floor, pg_current_xact_id()::text::bigint AS transaction
@@ -52,7 +52,7 @@ final class PostgresLaneSql {
             UPDATE {lane} AS l
             SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
                 floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
-                             THEN held.floor ELSE l.floor END
+                             THEN greatest(held.floor, l.floor) ELSE l.floor END
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
             """;
@@ -61,8 +61,9 @@ final class PostgresLaneSql {
             UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL WHERE token = ANY (?::uuid[])
             """;
 
-    static final String REVISIONS = """
-            SELECT l.token, l.revision
+    static final String STANDINGS = """
+            SELECT l.token, l.revision, l.floor,
+                   coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
             FROM unnest(?::int[], ?::smallint[], ?::uuid[]) AS mine (topic_id, lane, token)
             JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
             """;

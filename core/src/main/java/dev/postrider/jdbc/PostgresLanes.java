@@ -106,13 +106,16 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
-        return dialect.query(connection, PostgresLaneSql.REVISIONS, binder -> lanes(binder, lanes), rows -> {
-            Map<UUID, Integer> revisions = new HashMap<>();
+    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+        return dialect.query(connection, PostgresLaneSql.STANDINGS, binder -> lanes(binder, lanes), rows -> {
+            String server = "";
+            Map<UUID, Standing> byToken = new HashMap<>();
             while (rows.next()) {
-                revisions.put(dialect.readUuid(rows, "token"), rows.getInt("revision"));
+                server = rows.getString("server");
+                byToken.put(
+                        dialect.readUuid(rows, "token"), new Standing(rows.getInt("revision"), rows.getLong("floor")));
             }
-            return revisions;
+            return new Standings(server, byToken);
         });
     }
 

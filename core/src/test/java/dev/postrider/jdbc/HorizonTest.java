@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 final class HorizonTest {
@@ -25,6 +26,7 @@ final class HorizonTest {
         look("a", 100, 7);
         Horizon.Seen before = horizon.lastSeen();
         horizon.forget();
+        horizon.begin("b");
         look("b", 90, 8);
 
         horizon.wrote(before, 10);
@@ -34,15 +36,18 @@ final class HorizonTest {
     }
 
     @Test
-    void writeThatWasSentToAnotherServerProvesNothing() {
+    void lookAtAnotherServerThanItBeganWithIsOfNoUse() {
         look("a", 100, 7);
-        Horizon.Seen before = horizon.lastSeen();
-        look("b", 90, 8);
 
-        horizon.wrote(before, 10);
-        look("b", 91, 11);
+        assertThat(horizon.see(sight("b", 90, 8))).isFalse();
 
-        assertThat(horizon.proved()).isZero();
+        assertThat(horizon.isOfAnotherServer("b")).isTrue();
+        assertThat(horizon.lastSeen().number()).isEqualTo(100);
+        horizon.forget();
+        assertThat(horizon.isOfAnotherServer("b")).isFalse();
+        assertThat(horizon.see(sight("b", 90, 8)))
+                .as("nobody has said that it is this one")
+                .isFalse();
     }
 
     @Test
@@ -61,7 +66,16 @@ final class HorizonTest {
         assertThat(horizon.proved()).isEqualTo(120);
     }
 
+    @BeforeEach
+    void begin() {
+        horizon.begin("a");
+    }
+
     private void look(String server, long lastNumber, long finishedBefore) {
-        horizon.see(new Horizon.Sight(server, lastNumber, finishedBefore, null));
+        assertThat(horizon.see(sight(server, lastNumber, finishedBefore))).isTrue();
+    }
+
+    private static Horizon.Sight sight(String server, long lastNumber, long finishedBefore) {
+        return new Horizon.Sight(server, lastNumber, finishedBefore, null);
     }
 }

@@ -218,13 +218,12 @@ class SimulatedLanes extends LaneStatements {
     /** The floor is only true of the server that showed it. */
     long floor(LaneState lane, Floors floors) {
         boolean same = database.server().equals(floors.server());
-        return same
-                ? floors.byLane().entrySet().stream()
-                        .filter(entry -> entry.getKey().topicId == lane.topicId && entry.getKey().lane == lane.lane)
-                        .findFirst()
-                        .orElseThrow()
-                        .getValue()
-                : lane.floor;
+        long held = floors.byLane().entrySet().stream()
+                .filter(entry -> entry.getKey().topicId == lane.topicId && entry.getKey().lane == lane.lane)
+                .findFirst()
+                .orElseThrow()
+                .getValue();
+        return same ? Math.max(held, lane.floor) : lane.floor;
     }
 
     static List<LaneCursor> inOrder(Collection<LaneCursor> lanes) {
@@ -276,16 +275,16 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Map<UUID, Integer> revisions(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
         return Session.of(connection).run("look after lanes", transaction -> {
-            Map<UUID, Integer> revisions = new HashMap<>();
+            Map<UUID, Standing> byToken = new HashMap<>();
             for (LaneCursor cursor : lanes) {
                 LaneState lane = lane(cursor);
                 if (cursor.token.equals(lane.token)) {
-                    revisions.put(cursor.token, lane.revision);
+                    byToken.put(cursor.token, new Standing(lane.revision, lane.floor));
                 }
             }
-            return revisions;
+            return new Standings(database.server(), byToken);
         });
     }
 

@@ -58,7 +58,7 @@ record Arguments(
         Engine engine = Engine.POSTGRESQL_18;
         long messages = -1;
         Path directory = null;
-        Set<FaultKind> faults = EnumSet.allOf(FaultKind.class);
+        Set<FaultKind> only = null;
         Path mutant = null;
         Deque<String> left = new ArrayDeque<>(arguments);
         while (!left.isEmpty()) {
@@ -70,11 +70,16 @@ record Arguments(
                 case "--engine" -> engine = engine(value(option, left));
                 case "--messages" -> messages = number(option, left, Long::parseLong);
                 case "--directory" -> directory = Path.of(value(option, left));
-                case "--only" -> faults = faults(value(option, left));
-                case "--no-faults" -> faults = Set.of();
+                case "--only" -> only = faults(value(option, left));
+                case "--no-faults" -> only = Set.of();
                 case "--mutant" -> mutant = Path.of(value(option, left)).toAbsolutePath();
                 default -> throw new IllegalArgumentException("There is no option '" + option + "'");
             }
+        }
+        Set<FaultKind> faults = only == null ? FaultKind.of(engine) : only;
+        if (!FaultKind.of(engine).containsAll(faults)) {
+            throw new IllegalArgumentException("With " + name(engine) + " there is no "
+                    + FaultKind.PROMOTE_STANDBY.word() + "; take --engine postgresql");
         }
         int seconds = (int) Math.round(minutes * 60);
         if (seconds < 10 || seconds > 24 * 3600) {

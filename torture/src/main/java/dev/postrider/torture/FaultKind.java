@@ -1,6 +1,9 @@
 package dev.postrider.torture;
 
+import dev.postrider.testkit.database.Engine;
+import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Set;
 
 /** What can be broken, how often and for how long. */
 enum FaultKind {
@@ -27,7 +30,8 @@ enum FaultKind {
     REBALANCE(120, 5000, 20_000),
     PAUSE_TOPIC(20, 500, 3000),
     CLOCK_SKEW(300, 10_000, 20_000),
-    CLOCK_STEP(300, 10_000, 20_000);
+    CLOCK_STEP(300, 10_000, 20_000),
+    PROMOTE_STANDBY(450, 3000, 10_000);
 
     private final int everySeconds;
     private final int shortest;
@@ -38,6 +42,13 @@ enum FaultKind {
         this.everySeconds = everySeconds;
         this.shortest = shortest;
         this.longest = longest;
+    }
+
+    /** All that can be broken with this engine. */
+    static Set<FaultKind> of(Engine engine) {
+        return engine == Engine.POSTGRESQL_18
+                ? EnumSet.allOf(FaultKind.class)
+                : EnumSet.complementOf(EnumSet.of(PROMOTE_STANDBY));
     }
 
     /** The name in the evidence. */

@@ -120,6 +120,7 @@ final class Nemesis {
             case PAUSE_WORKER -> StruckProcess.paused(site.workers(), "worker", planned);
             case PAUSE_CALLER -> StruckProcess.paused(site.callers(), "caller", planned);
             case CRASH_DATABASE -> new CrashDatabase(site.server(), crash);
+            case PROMOTE_STANDBY -> new PromoteStandby(site.server(), crash);
             case TERMINATE_SESSION ->
                 new TerminateSession(site.engine(), site.database(), lot % COMMIT_SHARE == 0, pick);
             case CUT -> BrokenLine.cut(one(site.all(), pick));

@@ -52,6 +52,17 @@ final class ArgumentsTest {
     }
 
     @Test
+    void standbysAreForPostgresOnly() {
+        assertThat(Arguments.parse(List.of("--engine", "mysql"), RUNS, 7).faults())
+                .contains(FaultKind.CRASH_DATABASE)
+                .doesNotContain(FaultKind.PROMOTE_STANDBY);
+        assertThatThrownBy(
+                        () -> Arguments.parse(List.of("--only", "cut,promote-standby", "--engine", "mariadb"), RUNS, 7))
+                .hasMessageContaining("promote-standby")
+                .hasMessageContaining("postgresql");
+    }
+
+    @Test
     void whatMakesNoSenseIsNamed() {
         assertThatThrownBy(() -> Arguments.parse(List.of("--only", "earthquake"), RUNS, 7))
                 .hasMessageContaining("earthquake")

@@ -3,10 +3,12 @@ package dev.postrider.testkit.database;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Copies and deletes whole directories. */
@@ -16,23 +18,63 @@ final class FileTrees {
 
     /** Copies a directory with its permissions: PostgreSQL refuses a data directory that others may read. */
     static void copy(Path from, Path to) throws IOException {
-        Files.walkFileTree(from, new SimpleFileVisitor<>() {
+        Files.walkFileTree(from, new Copying(from, to));
+    }
+
+    /**
+     * The same of a directory that somebody is writing to: what disappears meanwhile is left out.
+     *
+     * @param wanted whether a path, relative to the directory, is to be copied with all that is in it
+     */
+    static void copyInUse(Path from, Path to, Predicate<Path> wanted) throws IOException {
+        Files.walkFileTree(from, new Copying(from, to) {
             @Override
-            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
-                    throws IOException {
-                return copied(directory);
+            FileVisitResult copied(Path path) throws IOException {
+                if (!wanted.test(from.relativize(path))) {
+                    return FileVisitResult.SKIP_SUBTREE;
+                }
+                try {
+                    return super.copied(path);
+                } catch (NoSuchFileException e) {
+                    return FileVisitResult.SKIP_SUBTREE;
+                }
             }
 
             @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                return copied(file);
-            }
-
-            private FileVisitResult copied(Path path) throws IOException {
-                Files.copy(path, to.resolve(from.relativize(path)), StandardCopyOption.COPY_ATTRIBUTES);
-                return FileVisitResult.CONTINUE;
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
             }
         });
+    }
+
+    private static class Copying extends SimpleFileVisitor<Path> {
+
+        private final Path from;
+        private final Path to;
+
+        Copying(Path from, Path to) {
+            this.from = from;
+            this.to = to;
+        }
+
+        @Override
+        public final FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+                throws IOException {
+            return copied(directory);
+        }
+
+        @Override
+        public final FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            return copied(file);
+        }
+
+        FileVisitResult copied(Path path) throws IOException {
+            Files.copy(path, to.resolve(from.relativize(path)), StandardCopyOption.COPY_ATTRIBUTES);
+            return FileVisitResult.CONTINUE;
+        }
     }
 
     /** Deletes a directory and everything in it; one that is not there is fine. */

@@ -2,6 +2,7 @@ package dev.postrider.testkit.database;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -46,7 +47,7 @@ final class ProcessServer implements DatabaseServer {
             Drivers.require(engine, installation.home(port).jdbcUrl());
             ProcessServer server =
                     new ProcessServer(engine, installation, EngineDirectory.newServerDirectory(engine), port);
-            server.startFirst();
+            server.startFirst(data -> FileTrees.copy(installation.dataTemplate(), data));
             return server;
         } catch (IOException e) {
             throw new DatabaseUnavailableException(
@@ -60,10 +61,24 @@ final class ProcessServer implements DatabaseServer {
         }
     }
 
-    private synchronized void startFirst() throws IOException {
+    /** Makes the directory that a server keeps its data in. */
+    @FunctionalInterface
+    interface Data {
+        void make(Path directory) throws IOException;
+    }
+
+    /** A server of the same installation beside this one, with an address and data of its own. */
+    ProcessServer another(Data data) throws IOException {
+        ProcessServer server =
+                new ProcessServer(engine, installation, EngineDirectory.newServerDirectory(engine), FreePort.find());
+        server.startFirst(data);
+        return server;
+    }
+
+    private synchronized void startFirst(Data data) throws IOException {
         Runtime.getRuntime().addShutdownHook(shutdownHook);
         try {
-            FileTrees.copy(installation.dataTemplate(), directory.resolve("data"));
+            data.make(data());
             launch();
         } catch (IOException | RuntimeException e) {
             close();
@@ -170,9 +185,30 @@ final class ProcessServer implements DatabaseServer {
         }
     }
 
+    /**
+     * Ends, and leaves its data to another server of the same engine in place of what that one had. The heir must be down; it begins with
+     * it when it is restarted.
+     */
+    synchronized void bequeath(ProcessServer heir) throws IOException {
+        requireOpen();
+        stop();
+        FileTrees.delete(heir.data());
+        Files.move(data(), heir.data());
+        process = null;
+        close();
+    }
+
     @Override
     public long pid() {
         return current().pid();
+    }
+
+    int port() {
+        return port;
+    }
+
+    Path data() {
+        return directory.resolve("data");
     }
 
     @Override

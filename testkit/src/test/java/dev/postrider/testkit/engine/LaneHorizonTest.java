@@ -16,6 +16,7 @@ import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.DatabaseServer;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Standby;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -224,6 +225,37 @@ final class LaneHorizonTest {
 
             assertThat(site.floor()).isEqualTo(stored);
             site.roundsUntilFloorIsAbove(last);
+            site.postrider.close();
+        }
+    }
+
+    @Test
+    void laneOfAServerThatLacksTheLastCommitsIsReadFromWhereThatOneSays() throws SQLException {
+        try (DatabaseServer server = Databases.startOrAbort(Engine.POSTGRESQL_18)) {
+            Site site = new Site(server.createDatabase("lanes"));
+            site.roundsUntilFloorIsAbove(site.write(0));
+            site.write(1);
+            long lost;
+            try (Standby standby = Standby.of(server)) {
+                standby.loseTouch();
+                for (int number = 2; number < 60; number++) {
+                    site.write(number);
+                    site.round();
+                }
+                lost = site.write(60);
+                site.roundsUntilFloorIsAbove(lost);
+                server.crash();
+                standby.promote();
+                standby.takePlace();
+            }
+            server.restart();
+            assertThat(site.write(61)).as("a number that was given before").isLessThan(lost);
+
+            assertThat(site.round()).containsExactly(1, 61);
+
+            assertThat(site.floor()).isLessThan(lost);
+            assertThat(site.count("postrider_message")).isZero();
+            assertThat(events).noneMatch(Event.FoundLate.class::isInstance);
             site.postrider.close();
         }
     }
