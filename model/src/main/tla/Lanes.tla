@@ -67,7 +67,7 @@ vars == <<row, database, lane, newest, node, faults, ghosts, by>>
 view == <<row, database, lane, newest, node, faults, ghosts>>
 
 Names == {"outcome without the lane lock", "held keys not loaded", "floor above an undelivered row", "floor raised before the read",
-          "horizon from the newest number", "floor kept over a database crash", "acknowledge by number", "joins out of order",
+          "horizon from the newest number", "floor kept over a database crash", "floor kept over a failover", "acknowledge by number", "joins out of order",
           "number before the transaction", "reads what is not committed", "reads on from the last row",
           "read forgets what was put back", "sends while a message is put back", "promotes nobody",
           "sends without a look at the clock", "number of a lost answer passed over", "outcome over an operator's change"}
@@ -125,7 +125,8 @@ NoLook == [kind |-> "none", rows |-> <<>>, full |-> FALSE, drawn |-> 0, mark |->
 
 Fresh == [
     token |-> Nothing, revision |-> 0, loaded |-> FALSE,
-    floor |-> 0, start |-> 0, limit |-> Far,               \* LaneCursor
+    known |-> FALSE, start |-> 0, limit |-> Far,           \* LaneCursor
+    kept |-> 0,                                            \* the floor that was stored last; only a wrong one begins there
     inOrder |-> {}, waiting |-> {},                        \* what is in hand, and from where
     afterwards |-> {},                                     \* what of it was read after the lane was lost
     server |-> 0, seen |-> 0, mark |-> NoMark, proved |-> 0, \* Horizon
@@ -140,7 +141,7 @@ InHand(n) == n.inOrder \cup n.waiting
 Numbers(S) == {Number(m) : m \in S}
 Floor(n) ==
     LET lowest == IF n.inOrder = {} \/ Has("floor above an undelivered row") THEN Far ELSE Least(Numbers(n.inOrder)) - 1 IN
-    Max(n.floor, Min(n.start, lowest))
+    Min(n.start, lowest)
 
 Outcome(m, kind) == [message |-> m, kind |-> kind, phase |-> "new", held |-> FALSE, asked |-> Never]
 Queued(n, m, kind) == [n EXCEPT !.queue = Append(@, Outcome(m, kind))]
@@ -200,7 +201,7 @@ PutBack(n, m) ==
 \* LaneCursors.distrust: what was concluded is forgotten, what is in hand stays.
 Distrusting(n) ==
     IF Has("floor kept over a database crash") THEN n
-    ELSE [n EXCEPT !.start = n.floor, !.limit = Min(@, n.floor), !.server = 0, !.seen = 0, !.mark = NoMark, !.proved = 0]
+    ELSE [n EXCEPT !.known = FALSE, !.start = 0, !.limit = 0, !.server = 0, !.seen = 0, !.mark = NoMark, !.proved = 0]
 
 \* Horizon.wrote: a number that was seen waits for those that run when the write that comes after it takes its transaction id.
 Marked(n) ==
@@ -267,18 +268,19 @@ DatabaseCrash ==
     /\ UNCHANGED <<durable, lane, newest, ghosts>> /\ By("database crash")
 
 \* A replica takes over that had not everything. What is lost with the primary is not promised; what is written afterwards is,
-\* although it gets the same numbers. The lane's row is taken to have arrived.
+\* although it gets the same numbers. The lane's floor may be an earlier one; its token and revision are taken to have arrived.
 Failover ==
     /\ May("failover") /\ Fault
-    /\ \E n \in lane.floor..drawn :
+    /\ \E n \in 0..drawn :
         /\ n < drawn
         /\ drawn' = n /\ durable' = n
+        /\ lane' = [lane EXCEPT !.floor = Min(@, n)]
         /\ row' = [m \in Messages |->
                     IF State(m) = "OPEN" THEN [row[m] EXCEPT !.state = "ROLLED BACK"]
                     ELSE IF Number(m) > n /\ State(m) \in Live THEN [row[m] EXCEPT !.state = "LOST"] ELSE row[m]]
     /\ running' = {} /\ life' = life + 1 /\ excuse' = TRUE
     /\ node' = [w \in Workers |-> Failing(node[w])]
-    /\ UNCHANGED <<lane, newest, sent, received, given, early, again, stale, afresh, undone>> /\ By("failover")
+    /\ UNCHANGED <<newest, sent, received, given, early, again, stale, afresh, undone>> /\ By("failover")
 
 ---------------------------------------------------------------------------
 \* Holding the lane
@@ -289,8 +291,7 @@ Acquire(w) ==
     /\ node[w].token = Nothing /\ lane.over
     /\ newest' = newest + 1
     /\ lane' = [lane EXCEPT !.token = newest + 1, !.over = FALSE]
-    /\ node' = [node EXCEPT ![w] = [WithoutLane(@) EXCEPT
-                    !.token = newest + 1, !.revision = lane.revision, !.floor = lane.floor, !.start = lane.floor]]
+    /\ node' = [node EXCEPT ![w] = [WithoutLane(@) EXCEPT !.token = newest + 1, !.revision = lane.revision]]
     /\ Flushed
     /\ UNCHANGED <<row, drawn, running, life, ghosts>> /\ NoFault /\ By("acquire")
 
@@ -301,15 +302,26 @@ LoadHeldKeys(w) ==
                     !.held = ~Has("held keys not loaded") /\ \E m \in WaitingOf(k) : State(m) \in {"RETRY", "PARKED"}]]]
     /\ UNCHANGED <<row, database, lane, newest, ghosts>> /\ NoFault /\ By("load held keys")
 
+\* LaneCursors.findFloors: where to begin is asked of the server that is to be read from.
+FindFloor(w) ==
+    LET n == node[w]
+        alone == IF n.server \in {0, life} THEN n ELSE Distrusting(n) IN
+    /\ n.token # Nothing /\ n.loaded /\ ~n.known /\ n.look.kind = "none"
+    /\ node' = [node EXCEPT ![w] =
+                    IF ~Holds(w) THEN WithoutLane(n)
+                    ELSE [alone EXCEPT !.known = TRUE, !.server = life, !.start = Max(lane.floor, n.kept)]]
+    /\ UNCHANGED <<row, database, lane, newest, ghosts>> /\ NoFault /\ By("find floor")
+
 \* The floor is only true of the server that showed it.
 Renew(w) ==
     LET n == node[w]
         trusted == n.server = life \/ Has("floor kept over a database crash")
-        stored == IF trusted THEN Floor(n) ELSE lane.floor IN
+        stored == IF trusted THEN Max(lane.floor, Floor(n)) ELSE lane.floor IN
     /\ n.token # Nothing /\ n.loaded
     /\ IF Holds(w)
        THEN /\ lane' = [lane EXCEPT !.over = FALSE, !.floor = stored]
-            /\ node' = [node EXCEPT ![w] = [Marked(n) EXCEPT !.floor = stored]]
+            /\ node' = [node EXCEPT ![w] = [Marked(n) EXCEPT
+                            !.kept = IF Has("floor kept over a failover") THEN stored ELSE 0]]
             /\ Flushed
        ELSE /\ node' = [node EXCEPT ![w] = WithoutLane(n)]
             /\ UNCHANGED <<lane, durable>>
@@ -320,7 +332,7 @@ GiveUpLane(w) ==
     LET n == node[w] IN
     /\ May("put back") /\ Fault
     /\ Holds(w) /\ n.loaded /\ InHand(n) = {} /\ n.look.kind = "none"
-    /\ lane' = [lane EXCEPT !.token = Nothing, !.over = TRUE, !.floor = IF n.server = life THEN Floor(n) ELSE @]
+    /\ lane' = [lane EXCEPT !.token = Nothing, !.over = TRUE, !.floor = IF n.server = life THEN Max(@, Floor(n)) ELSE @]
     /\ node' = [node EXCEPT ![w] = WithoutLane(n)]
     /\ Flushed
     /\ UNCHANGED <<row, drawn, running, life, newest, ghosts>> /\ By("release lane")
@@ -357,12 +369,10 @@ Sight(n) ==
 
 \* Horizon.see. A mark that was made after the snapshot is not proved by it.
 Seeing(n, look) ==
-    IF n.server # 0 /\ n.server # look.life /\ ~Has("floor kept over a database crash")
-    THEN [Distrusting(n) EXCEPT !.server = look.life, !.seen = look.drawn]
-    ELSE LET proved == look.proves /\ n.mark = look.mark
-             reached == IF Has("horizon from the newest number") THEN look.drawn
-                        ELSE IF proved THEN Max(n.proved, n.mark.number) ELSE n.proved IN
-         [n EXCEPT !.server = look.life, !.seen = look.drawn, !.proved = reached, !.mark = IF proved THEN NoMark ELSE @]
+    LET proved == look.proves /\ n.mark = look.mark
+        reached == IF Has("horizon from the newest number") THEN look.drawn
+                   ELSE IF proved THEN Max(n.proved, n.mark.number) ELSE n.proved IN
+    [n EXCEPT !.server = look.life, !.seen = look.drawn, !.proved = reached, !.mark = IF proved THEN NoMark ELSE @]
 
 Taken(n, rows) == LET IsNew(m) == m \notin InHand(n) IN SelectSeq(rows, IsNew)
 
@@ -370,7 +380,11 @@ TakenIn(n, look, rows, ordered) ==
     [Offered(n, rows, ordered) EXCEPT
         !.look = NoLook, !.back = {}, !.afterwards = IF look.late THEN @ \cup {rows[i] : i \in DOMAIN rows} ELSE @]
 
+\* What another server shows is of no use: it may have rows before those that were asked for.
 AfterRead(n, look) ==
+    IF n.server # look.life /\ ~Has("floor kept over a database crash")
+    THEN [Distrusting(n) EXCEPT !.look = NoLook, !.back = {}]
+    ELSE
     LET saw == Seeing(n, look)
         last == IF look.rows = <<>> THEN 0 ELSE Number(look.rows[Len(look.rows)])
         end == IF Has("reads on from the last row") THEN Max(saw.start, last)
@@ -383,7 +397,7 @@ Reads(w) == node[w].token # Nothing /\ node[w].loaded /\ node[w].look.kind = "no
 
 Read(w) ==
     LET n == [node[w] EXCEPT !.limit = Far] IN
-    /\ Reads(w) /\ ~May("slow read") /\ Cardinality(InHand(n)) < Room
+    /\ Reads(w) /\ n.known /\ ~May("slow read") /\ Cardinality(InHand(n)) < Room
     /\ node' = [node EXCEPT ![w] = AfterRead(n, Sight(n))]
     /\ UNCHANGED <<row, database, lane, newest, ghosts>> /\ NoFault /\ By("read")
 
@@ -410,7 +424,7 @@ ReadTimed(w, k) ==
 \* The same in two steps: others of the node write outcomes between what the statement has seen and what is made of it.
 BeginRead(w) ==
     LET n == [node[w] EXCEPT !.limit = Far] IN
-    /\ May("slow read") /\ Reads(w) /\ Cardinality(InHand(n)) < Room
+    /\ May("slow read") /\ Reads(w) /\ n.known /\ Cardinality(InHand(n)) < Room
     /\ node' = [node EXCEPT ![w] = [n EXCEPT !.look = Sight(n)]]
     /\ UNCHANGED <<row, database, lane, newest, ghosts>> /\ NoFault /\ By("begin to read")
 
@@ -649,7 +663,7 @@ Discard(m) ==
 ---------------------------------------------------------------------------
 
 Works(w) ==
-    \/ LoadHeldKeys(w) \/ Renew(w) \/ Read(w) \/ BeginRead(w) \/ EndRead(w) \/ Write(w) \/ Settle(w)
+    \/ LoadHeldKeys(w) \/ FindFloor(w) \/ Renew(w) \/ Read(w) \/ BeginRead(w) \/ EndRead(w) \/ Write(w) \/ Settle(w)
     \/ \E k \in Keys : ReadTimed(w, k) \/ BeginReadTimed(w, k) \/ JoinLate(w, k)
     \/ \E m \in Messages : Send(w, m) \/ Answer(w, m)
 

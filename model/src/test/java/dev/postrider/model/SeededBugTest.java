@@ -46,6 +46,7 @@ final class SeededBugTest {
             new Seed("Lanes-keys", "sends while a message is put back", "OrderOfKeys"),
             new Seed("Lanes-crash", "floor kept over a database crash", "StartIsBelow"),
             new Seed("Lanes-failover", "acknowledge by number", "NoLoss"),
+            new Seed("Lanes-failover", "floor kept over a failover", "StartIsBelow"),
             new Seed("Lanes-lost", "number of a lost answer passed over", "StartIsBelow"),
             new Seed("Lanes-operators", "outcome over an operator's change", "Legal"),
             new Seed("Lanes-again", "outcome over an operator's change", "NothingUndone"),

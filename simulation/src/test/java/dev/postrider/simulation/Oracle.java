@@ -59,8 +59,8 @@ final class Oracle {
         oracle.noLoss();
         if (!world.database().hasFailedOver()) {
             oracle.order(); // an outcome that is lost with its commit is not there to wait for
-            oracle.violations.addAll(world.alarms());
         }
+        oracle.violations.addAll(world.alarms());
         oracle.noDuplicates();
         oracle.nothingStuck();
         oracle.effectsOnce();
