@@ -22,8 +22,11 @@ final class Frontier {
     private static final Duration NEAR_EVERY = Duration.ofMillis(250);
     private static final Duration FURTHER_EVERY = Duration.ofSeconds(1);
 
-    /** @param further which of the looks that go further back it is, if it is one */
-    record Look(Instant from, @Nullable Seldom further, long began) {}
+    /**
+     * @param further which of the looks that go further back it is, if it is one
+     * @param goingOn whether it only goes on where the last one ended
+     */
+    record Look(Instant from, @Nullable Seldom further, boolean goingOn, long began) {}
 
     /**
      * What a claim tells of all transactions: one that begins to write later has an id above its own. If a later claim finds everything up to
@@ -55,14 +58,14 @@ final class Frontier {
     synchronized Look begin(long nanos) {
         for (Step step : further) {
             if (step.seldom().isDue(nanos)) {
-                return new Look(before(step.back()), step.seldom(), nanos);
+                return new Look(before(step.back()), step.seldom(), false, nanos);
             }
         }
         if (!deep || nanos - lastNear >= NEAR_EVERY.toNanos()) {
             lastNear = nanos;
-            return new Look(near(), null, nanos);
+            return new Look(near(), null, false, nanos);
         }
-        return new Look(reached, null, nanos);
+        return new Look(reached, null, true, nanos);
     }
 
     /** For asking what comes next, without taking the turn of a look that claims. */
@@ -86,7 +89,7 @@ final class Frontier {
         if (!rows.isEmpty()) {
             reached = rows.get(rows.size() - 1).availableAt();
         }
-        if (due.sight() != null) {
+        if (due.sight() != null && !look.goingOn()) { // which has not looked where something may have appeared
             see(due.sight());
         }
     }

@@ -92,6 +92,23 @@ final class FrontierTest {
     }
 
     @Test
+    void lookThatOnlyGoesOnProvesNothing() {
+        costly();
+        claim(NOON, 11, 11);
+        look(QUICK, true, NOON.plusSeconds(3));
+        Frontier.Look goingOn = frontier.begin(now);
+        Frontier.Sight sight = new Frontier.Sight(NOON.plusSeconds(3), 12, 12);
+        frontier.ended(goingOn, new Dialect.Due(List.of(row(NOON.plusSeconds(3))), sight), false, now);
+
+        assertThat(goingOn.from()).isEqualTo(NOON.plusSeconds(3));
+        assertThat(frontier.begin(now).from())
+                .as("what has appeared before it is found by this one")
+                .isEqualTo(NOON.minusSeconds(2));
+        claim(NOON.plusSeconds(3), 13, 13);
+        assertThat(frontier.begin(now).from()).isEqualTo(NOON.minusSeconds(1));
+    }
+
+    @Test
     void whatWasProvedByAClockThatWasSetBackIsForgotten() {
         costly();
         claim(NOON.plusSeconds(60), 11, 11);
