@@ -191,6 +191,9 @@ final class ProcessServer implements DatabaseServer {
      */
     synchronized void bequeath(ProcessServer heir) throws IOException {
         requireOpen();
+        if (heir.current().isAlive()) {
+            throw new IllegalStateException(heir + " still runs: crash it before");
+        }
         stop();
         FileTrees.delete(heir.data());
         Files.move(data(), heir.data());

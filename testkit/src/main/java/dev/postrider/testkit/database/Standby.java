@@ -43,8 +43,13 @@ public final class Standby implements AutoCloseable {
         }
         try {
             Standby standby = new Standby(origin, origin.another(data -> copy(origin, data)));
-            standby.awaitAll();
-            return standby;
+            try {
+                standby.awaitAll();
+                return standby;
+            } catch (IllegalStateException e) {
+                standby.close();
+                throw e;
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -70,7 +75,9 @@ public final class Standby implements AutoCloseable {
         Files.writeString(
                 data.resolve("postgresql.auto.conf"),
                 "primary_conninfo = 'host=127.0.0.1 port=" + origin.port() + " user=" + origin.user()
-                        + " application_name=standby'\n");
+                        + " application_name=standby'\n"
+                        // When there is nobody to follow, it looks again so often.
+                        + "wal_retrieve_retry_interval = '100ms'\n");
     }
 
     /** The log is sent over, from the beginning of the copy on; and the copy is not the process that the original is. */
@@ -106,7 +113,11 @@ public final class Standby implements AutoCloseable {
         waitedFor = false;
     }
 
-    /** Ends, and leaves everything to the primary, which must be down: restart it, and its address leads to what was here. */
+    /**
+     * Ends, and leaves everything to the primary: restart it, and its address leads to what was here.
+     *
+     * @throws IllegalStateException if the primary still runs
+     */
     public void takePlace() {
         try {
             server.bequeath(primary);

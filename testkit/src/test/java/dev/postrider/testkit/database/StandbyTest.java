@@ -1,6 +1,7 @@
 package dev.postrider.testkit.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.sql.SQLException;
@@ -71,6 +72,9 @@ final class StandbyTest {
                 standby.bindCommits();
                 assertThatThrownBy(() -> Sql.execute(standby.server().dataSource(), "CREATE TABLE letter (id INT)"))
                         .hasMessageContaining("read-only");
+                assertThatIllegalStateException()
+                        .isThrownBy(standby::takePlace)
+                        .withMessageContaining("still runs");
             }
 
             Sql.execute(database, "INSERT INTO letter VALUES (1)");
