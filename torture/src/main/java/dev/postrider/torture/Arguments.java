@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param messages how many are to be committed in that time
  * @param directory where the evidence goes
  * @param faults what is broken; in a run with none of it the receiver takes everything at once, too
- * @param mutant classes that are put before those of Postrider; null for Postrider as it is
+ * @param mutant the name of the fault that is put into Postrider; null for Postrider as it is
  */
 record Arguments(
         boolean help,
@@ -31,11 +31,11 @@ record Arguments(
         long messages,
         Path directory,
         Set<FaultKind> faults,
-        @Nullable Path mutant) {
+        @Nullable String mutant) {
 
     static final String USAGE = """
             Usage: postrider torture [--minutes N] [--seed S] [--engine postgresql|mariadb|mysql] [--messages M] [--directory D]
-                                     [--only FAULT,…] [--no-faults] [--mutant DIR]
+                                     [--only FAULT,…] [--no-faults] [--mutant NAME]
 
             Writes and delivers messages while processes are killed, the database crashes and connections break, and has the
             journals judged. Ends with 0 only if everything held.
@@ -47,7 +47,7 @@ record Arguments(
               --directory D    where the journals and the report go; a new one below torture/target/runs unless said otherwise
               --only FAULT,…   only these are broken, as often as usual: kill-worker,crash-database for instance
               --no-faults      nothing is broken: there must be no duplicates at all
-              --mutant DIR     classes that take the place of Postrider's own, to see whether a bug is found
+              --mutant NAME    Postrider with this fault put into it, to see whether it is noticed; docs/checker.md has them
             """;
 
     /** @throws IllegalArgumentException saying what is wrong */
@@ -59,7 +59,7 @@ record Arguments(
         long messages = -1;
         Path directory = null;
         Set<FaultKind> only = null;
-        Path mutant = null;
+        String mutant = null;
         Deque<String> left = new ArrayDeque<>(arguments);
         while (!left.isEmpty()) {
             String option = left.remove();
@@ -72,7 +72,7 @@ record Arguments(
                 case "--directory" -> directory = Path.of(value(option, left));
                 case "--only" -> only = faults(value(option, left));
                 case "--no-faults" -> only = Set.of();
-                case "--mutant" -> mutant = Path.of(value(option, left)).toAbsolutePath();
+                case "--mutant" -> mutant = value(option, left);
                 default -> throw new IllegalArgumentException("There is no option '" + option + "'");
             }
         }

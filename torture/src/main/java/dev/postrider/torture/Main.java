@@ -1,6 +1,7 @@
 package dev.postrider.torture;
 
 import dev.postrider.testkit.database.DatabaseUnavailableException;
+import dev.postrider.torture.mutant.BadMutantException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,7 +43,7 @@ public final class Main {
             System.out.print(new Report(summary).text());
             written.forEach(path -> System.out.println(path.toAbsolutePath()));
             return summary.held() ? 0 : 1;
-        } catch (DatabaseUnavailableException e) {
+        } catch (DatabaseUnavailableException | BadMutantException e) {
             System.err.println("postrider torture: " + e.getMessage());
             return 2;
         }

@@ -39,6 +39,7 @@ final class Report {
         row(text, "database", properties.get("engine") + " " + properties.get("engineVersion"));
         row(text, "seed", properties.get("seed"));
         row(text, "commit", properties.get("commit"));
+        row(text, "mutant", properties.get("mutant"));
         row(text, "Java", properties.get("java"));
         row(text, "load and faults", properties.get("seconds") + " s");
         row(text, "drained", drained(properties));

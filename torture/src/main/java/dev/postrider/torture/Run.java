@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -74,6 +75,7 @@ final class Run {
         properties.put("engine", Arguments.name(arguments.engine()));
         properties.put("engineVersion", version(site));
         properties.put("java", System.getProperty("java.version"));
+        properties.put("mutant", Objects.requireNonNullElse(arguments.mutant(), "none"));
         properties.put("seconds", Integer.toString(arguments.seconds()));
         properties.put("messages", Long.toString(arguments.messages()));
         properties.put("leaseMillis", Long.toString(Pace.LEASE.toMillis()));

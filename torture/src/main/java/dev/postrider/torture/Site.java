@@ -6,6 +6,7 @@ import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.DatabaseServer;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.torture.mutant.Mutants;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -54,9 +55,9 @@ final class Site implements AutoCloseable {
     /** @param random where everything that starts here gets its seed from */
     Site(Arguments arguments, Random random) {
         directory = arguments.directory();
-        mutant = arguments.mutant();
         seeds = new Random(random.nextLong());
         makeDirectory();
+        mutant = made(arguments.mutant());
         server = Databases.start(arguments.engine());
         started.push(server);
         try {
@@ -88,6 +89,16 @@ final class Site implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The classes with this fault. The schema is always right: it is made by this process, not by those with the fault. */
+    private @Nullable Path made(@Nullable String name) {
+        if (name == null) {
+            return null;
+        }
+        Mutants mutants = Mutants.in(Path.of(System.getProperty("postrider.repository", ".")));
+        return mutants.make(
+                mutants.get(name), directory.resolve("mutant").toAbsolutePath(), System.getProperty("java.class.path"));
     }
 
     private void migrate() throws SQLException {

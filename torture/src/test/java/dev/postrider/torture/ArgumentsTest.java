@@ -37,11 +37,18 @@ final class ArgumentsTest {
                 "d",
                 "--no-faults",
                 "--mutant",
-                "/m");
+                "retry-at-once");
 
         assertThat(Arguments.parse(words, RUNS, 7))
                 .isEqualTo(new Arguments(
-                        false, 30, 9007199254740993L, Engine.MARIADB_11_4, 100, Path.of("d"), Set.of(), Path.of("/m")));
+                        false,
+                        30,
+                        9007199254740993L,
+                        Engine.MARIADB_11_4,
+                        100,
+                        Path.of("d"),
+                        Set.of(),
+                        "retry-at-once"));
     }
 
     @Test

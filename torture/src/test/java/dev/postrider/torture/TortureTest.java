@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Some seconds in which nothing is broken; the evidence stays in the build directory. With faults it is run by {@code ./postrider torture}. */
+/** Some seconds in which nothing is broken from outside; the evidence stays in the build directory. With faults it is run by {@code ./postrider torture}. */
 final class TortureTest {
 
     private static final long SEED = 20_261_116;
@@ -25,6 +25,23 @@ final class TortureTest {
         assertThat(summary.duplicates()).isZero();
         assertThat(summary.deaths()).isZero();
         assertSound(summary);
+    }
+
+    /** Evidence is worth something only if it can speak against us. */
+    @Test
+    void judgeNoticesMessagesThatAreAcknowledgedBeforeTheyAreDelivered() throws Exception {
+        Summary summary = run(new Arguments(
+                false,
+                10,
+                SEED,
+                Engine.POSTGRESQL_18,
+                2000,
+                directory("test-mutant"),
+                Set.of(),
+                "acknowledge-before-delivery"));
+
+        assertThat(summary.held()).isFalse();
+        assertThat(summary.directory().resolve("verdict.txt")).content().contains("I1 VIOLATED", "I7 VIOLATED");
     }
 
     private static Summary run(Arguments arguments) throws InterruptedException, IOException {

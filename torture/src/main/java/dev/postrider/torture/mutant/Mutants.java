@@ -48,24 +48,6 @@ public final class Mutants {
         return found;
     }
 
-    /**
-     * Makes a mutant, or lists them all.
-     *
-     * @param arguments the repository; or repository, name and the directory to compile into
-     */
-    public static void main(String[] arguments) {
-        if (arguments.length != 1 && arguments.length != 3) {
-            System.err.println("mutants: wants <repository>, or <repository> <name> <directory>");
-            System.exit(2);
-        }
-        Mutants mutants = in(Path.of(arguments[0]));
-        if (arguments.length == 1) {
-            mutants.all().forEach(mutant -> System.out.println(mutant.name() + ": " + mutant.title()));
-        } else {
-            mutants.make(mutants.get(arguments[1]), Path.of(arguments[2]), System.getProperty("java.class.path"));
-        }
-    }
-
     /** In the order of their names. */
     public List<Mutant> all() {
         return List.copyOf(mutants.values());
@@ -75,7 +57,8 @@ public final class Mutants {
     public Mutant get(String name) {
         Mutant mutant = mutants.get(name);
         if (mutant == null) {
-            throw new BadMutantException("There is no mutant " + name + ", but " + mutants.keySet());
+            throw new BadMutantException(
+                    "There is no mutant " + name + "; there are " + String.join(", ", mutants.keySet()));
         }
         return mutant;
     }
@@ -83,10 +66,11 @@ public final class Mutants {
     /**
      * Compiles what is changed, and copies changed resources.
      *
-     * @param directory where to, and what is to come first on a class path
+     * @param directory where to
      * @param classPath with Postrider as it is
+     * @return what is to come first on a class path
      */
-    public void make(Mutant mutant, Path directory, String classPath) {
+    public Path make(Mutant mutant, Path directory, String classPath) {
         Map<String, String> changed = apply(mutant);
         try {
             Path sources = Files.createDirectories(directory.resolve("sources"));
@@ -104,6 +88,7 @@ public final class Mutants {
             }
             toCompile.addAll(Neighbours.of(sources(changed.keySet())));
             compile(mutant, toCompile, classes, classPath);
+            return classes;
         } catch (IOException e) {
             throw new BadMutantException("Cannot make " + mutant.name(), e);
         }

@@ -57,6 +57,12 @@ final class MutantsTest {
         return Mutants.in(directory);
     }
 
+    @Test
+    void unknownOneIsAnsweredWithThoseThatThereAre() throws IOException {
+        Mutants mutants = repository("package a; class One {}", change("One", "Two"));
+        assertThatThrownBy(() -> mutants.get("two")).hasMessage("There is no mutant two; there are one");
+    }
+
     private static String[] change(String find, String put) {
         return new String[] {
             "title: t",
@@ -103,9 +109,8 @@ final class MutantsTest {
         source("Three", "public static String text() { return Two.TEXT; }");
         source("Stranger", "int one;");
 
-        mutants.make(mutants.get("one"), directory.resolve("out"), "");
+        Path classes = mutants.make(mutants.get("one"), directory.resolve("out"), "");
 
-        Path classes = directory.resolve("out/classes");
         try (var loader = new URLClassLoader(new URL[] {classes.toUri().toURL()}, null)) {
             assertThat(loader.loadClass("a.Three").getMethod("text").invoke(null))
                     .isEqualTo("wrong!");
