@@ -62,6 +62,7 @@ final class Oracle {
         }
         oracle.violations.addAll(world.alarms());
         oracle.noDuplicates();
+        oracle.attemptsEnd();
         oracle.nothingStuck();
         oracle.effectsOnce();
         oracle.onlyTheGuiltyAreBuried();
@@ -89,6 +90,15 @@ final class Oracle {
             boolean wasThere = first != null && first.atNanos() <= arrival.atNanos();
             if (!wasThere && !world.database().lost().contains(arrival.id())) {
                 violated("phantom: " + name(arrival.id()) + " arrived before it was committed, or never was");
+            }
+        }
+    }
+
+    /** Nobody tries more often than is allowed. */
+    private void attemptsEnd() {
+        for (Arrival arrival : arrivals) {
+            if (arrival.attempt() > World.MAX_ATTEMPTS) {
+                violated("attempts: " + name(arrival.id()) + " was sent in attempt " + arrival.attempt());
             }
         }
     }

@@ -118,7 +118,7 @@ final class Production {
                 messages.add(intended(work.connection(), tx, draft, true, random));
             }
             if (atOnce) {
-                work.outbox().enqueueAll(messages);
+                postrider.outbox(work.connection()).enqueueAll(messages); // as whoever has only a connection
             } else {
                 work.stage(messages);
             }

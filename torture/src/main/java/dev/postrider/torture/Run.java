@@ -163,7 +163,7 @@ final class Run {
         Progress progress = new Progress(site, nemesis, live);
         look(site);
         long start = System.nanoTime();
-        long limit = TimeUnit.SECONDS.toNanos(60 + backlog / 100);
+        long limit = TimeUnit.SECONDS.toNanos(60 + (backlog + site.feed().open()) / 100);
         properties.put("drainLimitMillis", Long.toString(limit / 1_000_000));
         while (backlog > 0 || site.feed().open() > 0) {
             if (System.nanoTime() - start > limit) {
