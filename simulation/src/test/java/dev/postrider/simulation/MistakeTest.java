@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.jdbc.Mistake;
 import dev.postrider.jdbc.SimulatedStores;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -14,6 +16,7 @@ final class MistakeTest {
 
     @ParameterizedTest
     @EnumSource
+    @Execution(ExecutionMode.CONCURRENT)
     void brokenRuleIsNoticed(Mistake mistake) {
         Simulation.Run noticed = null;
         for (long seed = 1; noticed == null && seed <= MOST_SEEDS; seed++) {

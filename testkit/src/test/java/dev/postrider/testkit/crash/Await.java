@@ -25,6 +25,6 @@ final class Await {
 
     /** For as long as it takes anything on a busy machine, when the time is not what is tested. */
     static void until(Supplier<String> failure, BooleanSupplier condition) {
-        until(Duration.ofSeconds(30), failure, condition);
+        until(Duration.ofSeconds(60), failure, condition);
     }
 }

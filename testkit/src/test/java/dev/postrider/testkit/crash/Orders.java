@@ -21,7 +21,7 @@ final class Orders {
 
     private Orders() {}
 
-    /** Connections that are given up soon, so that a database which is back is noticed soon. */
+    /** As patient as a busy machine needs; what is asked of a database that is down has connections without a pool. */
     static HikariDataSource pool(Database database) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(database.jdbcUrl());
@@ -29,7 +29,8 @@ final class Orders {
         config.setPassword(database.password());
         config.setMaximumPoolSize(6);
         config.setMinimumIdle(1);
-        config.setConnectionTimeout(1000);
+        config.setConnectionTimeout(15_000);
+        config.setInitializationFailTimeout(60_000);
         config.setValidationTimeout(500);
         return new HikariDataSource(config);
     }
