@@ -31,7 +31,7 @@ final class Orders {
         config.setMinimumIdle(1);
         config.setConnectionTimeout(15_000);
         config.setInitializationFailTimeout(60_000);
-        config.setValidationTimeout(500);
+        config.setValidationTimeout(10_000);
         return new HikariDataSource(config);
     }
 
