@@ -19,7 +19,6 @@ import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.PermanentFailureException;
 import dev.postrider.transport.RetryLaterException;
-import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,7 +26,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -39,7 +37,8 @@ import org.junit.jupiter.api.Test;
 /** A started dispatcher: what reaches the destination, how often, and what the database says of it afterwards. */
 public abstract class DispatchingContract extends DatabaseContract {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration BEFORE_A_POLL = Duration.ofSeconds(30);
     private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
     private static final RetryPolicy IN_AN_HOUR = RetryPolicy.constant(Duration.ofHours(1));
 
@@ -117,7 +116,7 @@ public abstract class DispatchingContract extends DatabaseContract {
         eventually("it is delivered", () -> live() == 0);
         assertThat(Duration.ofNanos(times.get(1) - times.get(0)))
                 .as("by the database's clock, and without waiting for a poll")
-                .isBetween(Duration.ofMillis(390), Duration.ofSeconds(8));
+                .isBetween(Duration.ofMillis(390), BEFORE_A_POLL);
     }
 
     @Test
@@ -215,7 +214,7 @@ public abstract class DispatchingContract extends DatabaseContract {
 
         never(
                 "another worker gets it",
-                Duration.ofMillis(2500),
+                Duration.ofSeconds(6),
                 () -> !claim(other).isEmpty());
         finish.countDown();
 
@@ -246,14 +245,12 @@ public abstract class DispatchingContract extends DatabaseContract {
     void messagesOfALostWorkerAreTakenOverAfterTheLease() throws Exception {
         Postrider node = node();
         enqueue(node, 3);
-        List<Claim> lost = claim(node);
+        List<Claim> lost = node.store().claim(request().lease(Duration.ofSeconds(7)));
         node.start();
         never(
                 "they are delivered before",
                 Duration.ofMillis(500),
                 () -> !transport.deliveries().isEmpty());
-
-        advance(Duration.ofSeconds(31));
 
         eventually("they are delivered", () -> live() == 0);
         assertThat(transport.deliveries()).hasSize(lost.size()).allMatch(delivery -> delivery.attempt() == 2);
@@ -276,7 +273,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     @Test
     void stopWaitsForDeliveriesAndReleasesWhatIsLeft() throws Exception {
         Queue<CompletableFuture<DeliveryResult>> open = answeringByHand();
-        Postrider node = node(topic -> {}, options -> options.drainTimeout(Duration.ofSeconds(3)));
+        Postrider node = node(topic -> {}, options -> options.drainTimeout(Duration.ofSeconds(8)));
         enqueue(node, 3);
         node.start();
         eventually("all are on their way", () -> open.size() == 3);
@@ -284,7 +281,7 @@ public abstract class DispatchingContract extends DatabaseContract {
         CompletableFuture<Void> stopped = CompletableFuture.runAsync(node::stop);
         open.remove().complete(DeliveryResult.delivered());
         open.remove().complete(DeliveryResult.delivered());
-        stopped.get(20, TimeUnit.SECONDS);
+        stopped.get(SOON.toSeconds(), TimeUnit.SECONDS);
 
         assertThat(archived()).isEqualTo(2);
         assertThat(live()).isEqualTo(1);
@@ -519,8 +516,8 @@ public abstract class DispatchingContract extends DatabaseContract {
         eventually("the second is delivered", () -> live() == 0);
 
         assertThat(Duration.ofNanos(System.nanoTime() - before))
-                .as("the poll interval is 10 s")
-                .isLessThan(Duration.ofSeconds(8));
+                .as("the poll interval is a minute")
+                .isLessThan(BEFORE_A_POLL);
         assertThat(transport.deliveries()).hasSize(2);
     }
 
@@ -559,20 +556,6 @@ public abstract class DispatchingContract extends DatabaseContract {
         assertThat(column("attempts")).isEqualTo("0");
     }
 
-    /** Promises an answer late enough for a test to hold it back. */
-    private record Patient(Transport transport) implements Transport {
-
-        @Override
-        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
-            return transport.deliver(delivery);
-        }
-
-        @Override
-        public Duration timeout() {
-            return Duration.ofSeconds(20);
-        }
-    }
-
     private Postrider node() {
         return node(topic -> {});
     }
@@ -604,11 +587,11 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     private void slowPolling(DispatchOptions.Builder options) {
-        options.pollInterval(Duration.ofSeconds(10));
+        options.lease(Duration.ofMinutes(3)).pollInterval(Duration.ofMinutes(1));
     }
 
     private void shortLease(DispatchOptions.Builder options) {
-        options.lease(Duration.ofSeconds(1)).pollInterval(Duration.ofMillis(100));
+        options.lease(Duration.ofSeconds(5)).pollInterval(Duration.ofMillis(100));
     }
 
     /** From now on the test completes each delivery itself. */

@@ -42,7 +42,12 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class HandOverContract extends DatabaseContract {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration BEFORE_A_POLL = Duration.ofSeconds(30);
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
+
+    /** When a transport gives up, if the test holds its answer back. */
+    private static final Duration LATE_ENOUGH = Duration.ofSeconds(25);
 
     private final List<Node> nodes = new ArrayList<>();
 
@@ -54,10 +59,12 @@ public abstract class HandOverContract extends DatabaseContract {
         final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
         final List<Thread> threads = new CopyOnWriteArrayList<>();
         final Postrider postrider;
+        private final Duration timeout;
         volatile Function<Delivery, CompletionStage<DeliveryResult>> answer =
                 delivery -> CompletableFuture.completedFuture(DeliveryResult.delivered());
 
-        Node(Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options) {
+        Node(Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options, Duration timeout) {
+            this.timeout = timeout;
             postrider = Postrider.on(commits)
                     .dispatchOn(dataSource())
                     .topic(topic, declared -> declaration.accept(declared.deliver(this)))
@@ -97,7 +104,7 @@ public abstract class HandOverContract extends DatabaseContract {
 
         @Override
         public Duration timeout() {
-            return Duration.ofMillis(800);
+            return timeout;
         }
 
         @Override
@@ -260,16 +267,15 @@ public abstract class HandOverContract extends DatabaseContract {
 
     @Test
     void commitThatIsSlowerThanTheLeaseHandsNothingOver() throws Exception {
-        Consumer<DispatchOptions.Builder> shortLease =
-                options -> options.lease(Duration.ofSeconds(1)).pollInterval(Duration.ofMillis(300));
-        Node slow = node(topic -> {}, shortLease).started();
-        Node other = node(topic -> {}, shortLease).started();
+        Node slow = hasty(topic -> {}, SHORT_LEASE).started();
+        Node other = hasty(topic -> {}, SHORT_LEASE).started();
         AtomicReference<String> lease = new AtomicReference<>();
         slow.commits.beforeCommit(() -> {
             long inserted = System.nanoTime();
             eventually(
                     "the lease is over",
-                    () -> System.nanoTime() - inserted > Duration.ofMillis(1100).toNanos());
+                    () -> System.nanoTime() - inserted
+                            > SHORT_LEASE.plusMillis(100).toNanos());
             lease.set("over");
         });
 
@@ -287,10 +293,7 @@ public abstract class HandOverContract extends DatabaseContract {
     @Test
     void slotOfATransactionThatNeverEndsIsFreeWhenItsLeaseIsOver() throws Exception {
         needsConcurrency();
-        Node node = node(
-                        topic -> topic.maxInFlight(1),
-                        options -> options.lease(Duration.ofSeconds(1)).pollInterval(Duration.ofMillis(300)))
-                .started();
+        Node node = hasty(topic -> topic.maxInFlight(1), SHORT_LEASE).started();
         CountDownLatch written = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         node.commits.beforeCommit(() -> {
@@ -319,10 +322,7 @@ public abstract class HandOverContract extends DatabaseContract {
 
     @Test
     void commitWithoutAnAnswerHandsNothingOver() throws Exception {
-        Node node = node(
-                        topic -> topic.maxInFlight(1),
-                        options -> options.lease(Duration.ofSeconds(2)).pollInterval(Duration.ofMillis(500)))
-                .started();
+        Node node = hasty(topic -> topic.maxInFlight(1), Duration.ofSeconds(6)).started();
         node.commits.afterCommit(() -> {
             throw new SQLException("the answer was lost", "08006");
         });
@@ -416,7 +416,7 @@ public abstract class HandOverContract extends DatabaseContract {
 
     @Test
     void messageThatIsDueSoonIsDeliveredThenAndNotAtTheNextPoll() throws Exception {
-        Node node = node().started();
+        Node node = node(topic -> {}, this::slowPolling).started();
         node.stage(message().build());
         eventually("the node is at work", () -> archived() == 1);
         long staged = System.nanoTime();
@@ -424,7 +424,7 @@ public abstract class HandOverContract extends DatabaseContract {
         node.stage(message().deliverAt(Instant.now().plusMillis(500)).build());
 
         eventually("it is delivered", () -> archived() == 2);
-        assertThat(Duration.ofNanos(System.nanoTime() - staged)).isLessThan(Duration.ofSeconds(8));
+        assertThat(Duration.ofNanos(System.nanoTime() - staged)).isLessThan(BEFORE_A_POLL);
     }
 
     @Test
@@ -451,7 +451,8 @@ public abstract class HandOverContract extends DatabaseContract {
 
     @Test
     void pollBetweenEnqueueAndCommitDoesNotDelayTheMessage() throws Exception {
-        Node node = node(topic -> {}, options -> options.handOver(false)).started();
+        Node node = node(topic -> {}, options -> slowPolling(options.handOver(false)))
+                .started();
         node.stage(message().build());
         eventually("the node is at work", () -> archived() == 1);
         AtomicInteger looks = new AtomicInteger();
@@ -468,7 +469,7 @@ public abstract class HandOverContract extends DatabaseContract {
         eventually("it is delivered", () -> archived() == 2);
         assertThat(Duration.ofNanos(System.nanoTime() - begun))
                 .as("without waiting for a poll")
-                .isLessThan(Duration.ofSeconds(8));
+                .isLessThan(BEFORE_A_POLL);
         assertThat(looks).hasValue(1);
     }
 
@@ -520,7 +521,17 @@ public abstract class HandOverContract extends DatabaseContract {
     }
 
     private Node node(Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options) {
-        return new Node(declaration, options);
+        return new Node(declaration, options, LATE_ENOUGH);
+    }
+
+    /** A node whose leases end while a test waits. */
+    private Node hasty(Consumer<Topic.Builder> declaration, Duration lease) {
+        return new Node(
+                declaration, options -> options.lease(lease).pollInterval(Duration.ofMillis(300)), lease.dividedBy(2));
+    }
+
+    private void slowPolling(DispatchOptions.Builder options) {
+        options.lease(Duration.ofMinutes(3)).pollInterval(Duration.ofMinutes(1));
     }
 
     private static void await(CountDownLatch latch) throws InterruptedException {

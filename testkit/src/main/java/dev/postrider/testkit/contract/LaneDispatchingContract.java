@@ -29,7 +29,7 @@ public abstract class LaneDispatchingContract extends LaneFixture {
 
     @Test
     void lanesOfANodeThatTakesNoneAreTakenByAnotherAfterALease() throws Exception {
-        Postrider node = node(options -> options.lease(Duration.ofSeconds(1)).pollInterval(Duration.ofMillis(100)));
+        Postrider node = node(options -> options.lease(Duration.ofSeconds(6)).pollInterval(Duration.ofMillis(100)));
         store().announce(
                         new LaneStore.Node(UUID.randomUUID(), "idle", Set.of(TopicName.of(topic))),
                         Duration.ofHours(1));

@@ -38,7 +38,7 @@ abstract class LaneFixture extends DatabaseContract {
 
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration LONGER_THAN_A_LEASE = Duration.ofSeconds(31);
-    static final Duration SOON = Duration.ofSeconds(30);
+    static final Duration SOON = Duration.ofSeconds(60);
 
     /** Its table of transactions is a copy, made anew for whoever asks a tenth of a second after the last question. */
     private static final Duration INNODB_LOOKS_AGAIN = Duration.ofMillis(150);
@@ -115,7 +115,7 @@ abstract class LaneFixture extends DatabaseContract {
 
     /** A store like that of a process of its own. */
     final LaneStore store() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(20), events::add)
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
                 .lanes();
     }
 

@@ -23,6 +23,7 @@ import dev.postrider.store.LaneStore;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -44,7 +45,7 @@ import org.junit.jupiter.api.Test;
 /** Ordered topics: one key in sequence, different keys side by side, and what becomes of a key whose first message fails. */
 public abstract class OrderingContract extends DatabaseContract {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
     private static final RetryPolicy IN_AN_HOUR = RetryPolicy.constant(Duration.ofHours(1));
 
@@ -276,8 +277,8 @@ public abstract class OrderingContract extends DatabaseContract {
     @Test
     void lanesAreSharedByTheNodesThatDeliverTheTopic() throws Exception {
         needsConcurrency();
-        Postrider first = node(topic -> topic.lanes(8), this::shortLease);
-        Postrider second = node(topic -> topic.lanes(8), this::shortLease);
+        Postrider first = node(topic -> topic.lanes(8), this::shortLease, transport);
+        Postrider second = node(topic -> topic.lanes(8), this::shortLease, transport);
         first.start();
         eventually("the first takes all", () -> owners().equals(List.of(8)));
 
@@ -535,14 +536,19 @@ public abstract class OrderingContract extends DatabaseContract {
     }
 
     private Postrider node(Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options) {
+        return node(declaration, options, new Patient(transport));
+    }
+
+    private Postrider node(
+            Consumer<Topic.Builder> declaration, Consumer<DispatchOptions.Builder> options, Transport to) {
         return postrider(builder -> builder.topic(
-                        topic, declared -> declaration.accept(declared.ordered().deliver(transport)))
+                        topic, declared -> declaration.accept(declared.ordered().deliver(to)))
                 .dispatch(options)
                 .listener(events::add));
     }
 
     private void shortLease(DispatchOptions.Builder options) {
-        options.lease(Duration.ofSeconds(1)).pollInterval(Duration.ofMillis(100));
+        options.lease(Duration.ofSeconds(3)).pollInterval(Duration.ofMillis(100));
     }
 
     private Message.Builder ordered(String key, int number) {
