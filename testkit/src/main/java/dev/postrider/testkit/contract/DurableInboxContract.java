@@ -179,7 +179,7 @@ public abstract class DurableInboxContract extends LaneFixture {
                 .toList();
         int fresh = 0;
         for (CompletableFuture<Accepted> receiver : receivers) {
-            fresh += receiver.get(20, TimeUnit.SECONDS).fresh().size();
+            fresh += receiver.get(SOON.toSeconds(), TimeUnit.SECONDS).fresh().size();
         }
 
         assertThat(fresh).isEqualTo(3);
@@ -261,7 +261,7 @@ public abstract class DurableInboxContract extends LaneFixture {
         MessageHandler together = (message, work) -> {
             effect("together").handle(message, work);
             both.countDown();
-            assertThat(both.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(both.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         };
         Postrider node = node(inbox -> inbox.handler("one", "*", together).handler("two", "*", together));
         node.start();
@@ -444,7 +444,7 @@ public abstract class DurableInboxContract extends LaneFixture {
             awaitLockWait(retired);
             assertThat(retired).isNotDone();
             receiving.commit();
-            assertThat(retired.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(retired.get(SOON.toSeconds(), TimeUnit.SECONDS)).isZero();
         }
     }
 

@@ -41,7 +41,10 @@ public abstract class HandlingContract extends LaneFixture {
 
     private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
     private static final RetryPolicy IN_AN_HOUR = RetryPolicy.constant(Duration.ofHours(1));
-    private static final Duration TIMEOUT = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+
+    /** For a handler to be called and to write, connecting included, before its time is over. */
+    private static final Duration LONG_ENOUGH_TO_BEGIN = Duration.ofSeconds(2);
 
     private final List<Integer> tried = new CopyOnWriteArrayList<>();
 
@@ -180,7 +183,7 @@ public abstract class HandlingContract extends LaneFixture {
         AtomicInteger running = new AtomicInteger();
         Postrider node = node(topic -> topic.handlerThreads(2).process((message, work) -> {
             atOnce.add(running.incrementAndGet());
-            both.await(20, TimeUnit.SECONDS);
+            both.await(SOON.toSeconds(), TimeUnit.SECONDS);
             effect(message, work);
             running.decrementAndGet();
         }));
@@ -257,7 +260,7 @@ public abstract class HandlingContract extends LaneFixture {
                 .handlerThreads(1)
                 .handlersPerTransaction(10)
                 .process((message, work) -> {
-                    allWait.await(20, TimeUnit.SECONDS);
+                    allWait.await(SOON.toSeconds(), TimeUnit.SECONDS);
                     effect(message, work);
                     tried.add(number(message));
                     if (number(message) == 2 && tried.size() < 5) {
@@ -331,7 +334,7 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch go = new CountDownLatch(1);
         CompletableFuture<List<Handled>> slow =
                 CompletableFuture.supplyAsync(() -> handle(items(List.of(claim)), paused(inside, go)));
-        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         eventually(
                 "the lease is over",
                 () -> postrider
@@ -342,7 +345,9 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(claim(postrider)).as("its row is locked").isEmpty();
 
         go.countDown();
-        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.DONE);
+        assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .extracting(Handled::end)
+                .containsExactly(End.DONE);
         assertThat(effects()).hasSize(1);
         assertThat(live()).isZero();
     }
@@ -357,14 +362,16 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch go = new CountDownLatch(1);
         HandlingStore.Transaction zombie = transaction(items(List.of(claim)), paused(inside, go));
         CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
-        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         zombie.abandon();
         List<Handled> second = handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
-        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.UNDONE);
+        assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .extracting(Handled::end)
+                .containsExactly(End.UNDONE);
         assertThat(effects()).hasSize(1);
     }
 
@@ -379,7 +386,7 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch go = new CountDownLatch(1);
         CompletableFuture<List<Handled>> slow =
                 CompletableFuture.supplyAsync(() -> handle(List.of(item(read.get(0))), paused(inside, go)));
-        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         Holder current = robLane();
         List<LaneClaim> again = current.read();
@@ -389,8 +396,12 @@ public abstract class HandlingContract extends LaneFixture {
         awaitLockWait(quick);
         go.countDown();
 
-        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.DONE);
-        assertThat(quick.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.LOST);
+        assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .extracting(Handled::end)
+                .containsExactly(End.DONE);
+        assertThat(quick.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .extracting(Handled::end)
+                .containsExactly(End.LOST);
         assertThat(current.settle(new Outcome.Lost(again.get(0).claim()))).containsExactly(gone(again.get(0)));
         assertThat(old.settle(new Outcome.Handled(read.get(0).claim())))
                 .containsExactly(new Settlement.Settled(read.get(0).claim()));
@@ -411,7 +422,7 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch go = new CountDownLatch(1);
         HandlingStore.Transaction zombie = transaction(List.of(item(read.get(0))), paused(inside, go));
         CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
-        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         Holder current = robLane();
         List<LaneClaim> again = current.read();
         zombie.abandon();
@@ -421,7 +432,9 @@ public abstract class HandlingContract extends LaneFixture {
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
-        assertThat(slow.get(20, TimeUnit.SECONDS)).extracting(Handled::end).containsExactly(End.UNDONE);
+        assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .extracting(Handled::end)
+                .containsExactly(End.UNDONE);
         assertThat(effects()).containsExactly("1");
     }
 
@@ -511,7 +524,7 @@ public abstract class HandlingContract extends LaneFixture {
     void handlerThatTakesTooLongIsInterruptedAndHasFailed() throws Exception {
         CountDownLatch never = new CountDownLatch(1);
         Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
-                .handlerTimeout(Duration.ofMillis(200))
+                .handlerTimeout(LONG_ENOUGH_TO_BEGIN)
                 .process((message, work) -> {
                     effect(message, work);
                     never.await();
@@ -531,7 +544,7 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch never = new CountDownLatch(1);
         CountDownLatch ended = new CountDownLatch(1);
         Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
-                .handlerTimeout(Duration.ofMillis(200))
+                .handlerTimeout(LONG_ENOUGH_TO_BEGIN)
                 .process((message, work) -> {
                     effect(message, work);
                     awaitStubbornly(never);
@@ -544,7 +557,7 @@ public abstract class HandlingContract extends LaneFixture {
         eventually("it has failed", () -> column("last_error").contains("no answer within"));
         assertThat(column("state")).isEqualTo("PENDING");
         never.countDown();
-        assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(ended.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(effects()).isEmpty();
     }
 
@@ -562,7 +575,7 @@ public abstract class HandlingContract extends LaneFixture {
                 .dispatch(options -> options.drainTimeout(Duration.ZERO)));
         enqueue(node, 1);
         node.start();
-        assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         node.stop();
 
@@ -614,14 +627,14 @@ public abstract class HandlingContract extends LaneFixture {
         return (claim, message, work) -> {
             effect(claim.message(), work);
             inside.countDown();
-            if (!go.await(30, TimeUnit.SECONDS)) {
+            if (!go.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
                 throw new IllegalStateException("never told to go on");
             }
         };
     }
 
     private HandlingStore.Transaction transaction(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(20), events::add)
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
                 .handling()
                 .transaction(items, new HandlingStore.Terms(handler, TIMEOUT, HandOver.none()));
     }

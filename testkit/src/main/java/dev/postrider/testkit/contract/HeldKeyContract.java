@@ -163,7 +163,7 @@ public abstract class HeldKeyContract extends LaneFixture {
                 await(together);
                 node.settle(blocked(joining));
             });
-            CompletableFuture.allOf(ends, joins).get(20, TimeUnit.SECONDS);
+            CompletableFuture.allOf(ends, joins).get(SOON.toSeconds(), TimeUnit.SECONDS);
 
             assertThat(states()).containsExactly("RETRY");
             List<LaneClaim> next = node.timed();
@@ -435,7 +435,7 @@ public abstract class HeldKeyContract extends LaneFixture {
 
     private static void await(CyclicBarrier barrier) {
         try {
-            barrier.await(20, TimeUnit.SECONDS);
+            barrier.await(SOON.toSeconds(), TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

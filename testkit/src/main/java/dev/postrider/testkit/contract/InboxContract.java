@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Test;
 /** Each received message takes effect once per consumer, whatever happens on the way. */
 public abstract class InboxContract extends DatabaseContract {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     /** MySQL and MariaDB go on showing the same waits to whoever asks more often. */
     private static final Duration LOOK_EVERY = Duration.ofMillis(150);

@@ -376,7 +376,7 @@ public abstract class LaneContract extends LaneFixture {
             takeover.commit();
         }
 
-        assertThat(late.get(20, TimeUnit.SECONDS)).containsExactly(lost(claims.get(0)));
+        assertThat(late.get(SOON.toSeconds(), TimeUnit.SECONDS)).containsExactly(lost(claims.get(0)));
         assertThat(states()).containsExactly("PENDING");
         assertThat(archived()).isZero();
     }
@@ -446,7 +446,8 @@ public abstract class LaneContract extends LaneFixture {
             operator.commit();
         }
 
-        assertThat(keyHeld(outcome.get(20, TimeUnit.SECONDS).get(0))).isTrue();
+        assertThat(keyHeld(outcome.get(SOON.toSeconds(), TimeUnit.SECONDS).get(0)))
+                .isTrue();
         assertThat(states()).containsExactly("RETRY");
         assertThat(archived()).isEqualTo(1);
         assertThat(query("SELECT attempts FROM postrider_archive WHERE topic = '" + topic + "'"))

@@ -194,7 +194,7 @@ public abstract class RetentionContract extends DatabaseContract {
     }
 
     private RetentionStore retention() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(10), event -> {})
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 }

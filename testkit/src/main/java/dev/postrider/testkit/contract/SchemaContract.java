@@ -39,7 +39,7 @@ public abstract class SchemaContract {
     }
 
     private static JdbcDatabase open(DataSource dataSource, JdbcOptions options) {
-        return JdbcDatabase.open(dataSource, options, Duration.ofSeconds(30), event -> {});
+        return JdbcDatabase.open(dataSource, options, Duration.ofSeconds(60), event -> {});
     }
 
     private static void execute(DataSource dataSource, String... statements) throws SQLException {

@@ -615,9 +615,9 @@ public abstract class WritingContract extends DatabaseContract {
                 started.countDown();
                 return enqueue(postrider, message().idempotencyKey("k").build());
             });
-            assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
             end.of(first);
-            return second.get(30, TimeUnit.SECONDS);
+            return second.get(60, TimeUnit.SECONDS);
         } finally {
             thread.shutdownNow();
         }
@@ -638,7 +638,7 @@ public abstract class WritingContract extends DatabaseContract {
                     return retrying(postrider, message().idempotencyKey("k").build());
                 }));
             }
-            assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(started.await(60, TimeUnit.SECONDS)).isTrue();
             first.rollback();
             List<Boolean> duplicates = new ArrayList<>();
             for (Future<Enqueued> other : others) {
