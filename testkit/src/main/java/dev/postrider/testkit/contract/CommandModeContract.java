@@ -44,6 +44,12 @@ public abstract class CommandModeContract extends CommandFixture {
         return builder(key).with(options -> options.withJoinWait(SHORT)).returningText();
     }
 
+    private Command<String> patient(String key) {
+        return builder(key)
+                .with(options -> options.withJoinWait(Duration.ofSeconds(PATIENCE)))
+                .returningText();
+    }
+
     // In the caller's transaction
 
     @Test
@@ -164,7 +170,7 @@ public abstract class CommandModeContract extends CommandFixture {
                 Future<CommandResult<String>> waiting = threads.submit(() -> {
                     try (Connection second = transaction()) {
                         asking.countDown();
-                        CommandResult<String> result = commands.join(second, command(key), tx -> effect(tx, "second"));
+                        CommandResult<String> result = commands.join(second, patient(key), tx -> effect(tx, "second"));
                         second.commit();
                         return result;
                     }
@@ -401,9 +407,9 @@ public abstract class CommandModeContract extends CommandFixture {
     /** Kept up although the work takes far longer than its lease; and not any more when its longest run time is over. */
     @Test
     void heartbeatKeepsUpTheLeaseUntilTheLongestRunTime() throws Exception {
-        Duration lease = Duration.ofMillis(1500);
+        Duration lease = Duration.ofSeconds(4);
         Command<String> slow = builder("k")
-                .with(options -> options.withLease(lease).withMaxRunTime(Duration.ofSeconds(4)))
+                .with(options -> options.withLease(lease).withMaxRunTime(Duration.ofSeconds(9)))
                 .returningText();
         Commands other = node(builder -> builder).commands();
         CountDownLatch inside = new CountDownLatch(1);

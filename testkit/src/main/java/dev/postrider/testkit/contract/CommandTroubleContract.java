@@ -402,7 +402,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
     // Sweeping
 
     private SweptCommands sweep(int limit) {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(10), event -> {})
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(PATIENCE), event -> {})
                 .retention()
                 .sweepCommands(limit);
     }

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What every adapter for the {@code Idempotency-Key} header does, over real HTTP. The tests with a display name are conformance
  * vectors that other implementations have too, under the same names.
  */
-@Timeout(60)
+@Timeout(180)
 public abstract class IdempotencyKeyContract {
 
     /** An answer with this header asks its adapter to say that it is not to be recorded. */
@@ -135,7 +135,7 @@ public abstract class IdempotencyKeyContract {
 
     private static HttpRequest request(String method, URI uri, @Nullable String key, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
-                .timeout(Duration.ofSeconds(50))
+                .timeout(Duration.ofSeconds(150))
                 .header("Content-Type", "application/json")
                 .method(method, HttpRequest.BodyPublishers.ofString(body));
         if (Stream.of(headers).noneMatch(USER::equals)) {
@@ -193,14 +193,14 @@ public abstract class IdempotencyKeyContract {
         @Override
         public HttpAnswer handle(String body, @Nullable CommandTransaction transaction) throws InterruptedException {
             entered.countDown();
-            if (!release.await(50, SECONDS)) {
+            if (!release.await(150, SECONDS)) {
                 throw new IllegalStateException("never let go on");
             }
             return paid();
         }
 
         void awaitWork() throws InterruptedException {
-            assertThat(entered.await(20, SECONDS)).isTrue();
+            assertThat(entered.await(60, SECONDS)).isTrue();
         }
     }
 
@@ -678,7 +678,7 @@ public abstract class IdempotencyKeyContract {
     @Test
     void clientThatPrefersToWaitGetsTheAnswer() throws Exception {
         Gate gate = new Gate();
-        URI uri = serve(charge.waitingAtMost(Duration.ofSeconds(20)), gate);
+        URI uri = serve(charge.waitingAtMost(Duration.ofSeconds(60)), gate);
         CompletableFuture<HttpResponse<String>> first = postAsync(uri, "k");
         gate.awaitWork();
         CompletableFuture<HttpResponse<String>> patient = postAsync(uri, "k", "Prefer", "wait=600");
@@ -732,7 +732,7 @@ public abstract class IdempotencyKeyContract {
                     postAsync(uri, "k").exceptionallyCompose(lost -> postAsync(uri, "k"));
             all.add(one.whenComplete((response, failure) -> others.countDown()));
         }
-        assertThat(others.await(45, SECONDS)).isTrue();
+        assertThat(others.await(120, SECONDS)).isTrue();
         gate.release.countDown();
         List<Integer> statuses = new ArrayList<>();
         for (CompletableFuture<HttpResponse<String>> one : all) {
@@ -817,13 +817,13 @@ public abstract class IdempotencyKeyContract {
     @Test
     void clientThatGoesAwayDoesNotReleaseItsKey() throws Exception {
         Gate gate = new Gate();
-        URI uri = serve(charge.waitingAtMost(Duration.ofSeconds(20)), gate);
+        URI uri = serve(charge.waitingAtMost(Duration.ofSeconds(60)), gate);
         try (Socket socket = rawPost(uri, BODY.length(), BODY)) {
             gate.awaitWork();
             socket.setSoLinger(true, 0);
         }
         assertProblem(post(uri, "k"), 409, "in-progress");
-        CompletableFuture<HttpResponse<String>> retry = postAsync(uri, "k", "Prefer", "wait=20");
+        CompletableFuture<HttpResponse<String>> retry = postAsync(uri, "k", "Prefer", "wait=60");
         gate.release.countDown();
         assertThat(retry.get().statusCode()).isEqualTo(201);
         assertThat(header(retry.get(), "Idempotency-Replayed")).hasValue("true");

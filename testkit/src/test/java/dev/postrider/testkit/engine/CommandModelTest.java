@@ -46,7 +46,7 @@ final class CommandModelTest {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("model").dataSource();
         JdbcDatabase database =
-                JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(10), event -> {});
+                JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
         database.migrate();
         long seed = Long.getLong("postrider.model.seed", System.nanoTime());
         for (int run = 0; run < RUNS; run++) {

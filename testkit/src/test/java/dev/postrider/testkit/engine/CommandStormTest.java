@@ -104,7 +104,7 @@ final class CommandStormTest {
         config.setUsername(database.user());
         config.setPassword(database.password());
         config.setMaximumPoolSize(10);
-        config.setConnectionTimeout(5000);
+        config.setConnectionTimeout(60_000);
         return new HikariDataSource(config);
     }
 
