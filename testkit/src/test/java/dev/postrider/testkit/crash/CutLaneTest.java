@@ -56,7 +56,7 @@ final class CutLaneTest {
                     ? proxy.loseAnswerTo("SKIP LOCKED")
                     : proxy.loseAnswerTo("SKIP LOCKED", "COMMIT");
             assertThatThrownBy(() -> acquire(store)).isInstanceOf(StoreUnavailableException.class);
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
             assertThat(owned(site)).isEqualTo(1);
 
             Lane lane = acquire(store).get(0);
@@ -75,7 +75,7 @@ final class CutLaneTest {
             LaneStore store = store(site, proxy);
             Future<Integer> lost = proxy.loseAnswerTo("SELECT DISTINCT lane, tenant, ordering_key");
             assertThatThrownBy(() -> acquire(store)).isInstanceOf(StoreUnavailableException.class);
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
             assertThat(owned(site)).isEqualTo(1);
 
             store.announce(NODE, LEASE);
@@ -117,7 +117,7 @@ final class CutLaneTest {
                     ? proxy.loseAnswerTo("pg_snapshot_xmin")
                     : proxy.loseAnswerTo("MAX(seq)", "state = 'PENDING'");
             assertThatThrownBy(() -> read(store, lane)).isInstanceOf(StoreUnavailableException.class);
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
 
             assertThat(numbers(read(store, lane))).containsExactly(2, 3);
             assertThat(store.settle(delivered(inHand))).noneMatch(Settlement::isLost);
@@ -338,7 +338,7 @@ final class CutLaneTest {
                 ? proxy.loseAnswerTo("WITH fence")
                 : proxy.loseAnswerTo("SELECT lane, token, revision", "COMMIT");
         assertThatThrownBy(() -> store.settle(outcomes)).isInstanceOf(StoreUnavailableException.class);
-        lost.get(20, TimeUnit.SECONDS);
+        lost.get(60, TimeUnit.SECONDS);
     }
 
     private static PostriderBuilder configured(DataSource dataSource, Consumer<Topic.Builder> topic) {
@@ -354,7 +354,7 @@ final class CutLaneTest {
 
     private static LaneStore store(Site site, FaultyProxy proxy) {
         return JdbcDatabase.open(
-                        site.pool(site.behind(proxy)), JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {})
+                        site.pool(site.behind(proxy)), JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .lanes();
     }
 

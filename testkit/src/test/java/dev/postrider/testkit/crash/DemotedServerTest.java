@@ -26,7 +26,7 @@ final class DemotedServerTest {
         try (Site site = Site.on(engine)) {
             HikariDataSource pool = site.pool(site.database());
             MovedAddress address = new MovedAddress(pool, engine);
-            Node node = site.node("moved", address, Pace.QUICK, delivery -> {});
+            Node node = site.node("moved", address, Pace.PATIENT, delivery -> {});
             node.start();
             site.place(5);
             Await.until(() -> "delivered " + node.count(), () -> node.count() >= 5);

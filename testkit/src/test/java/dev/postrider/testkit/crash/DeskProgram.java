@@ -13,6 +13,7 @@ import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneStore;
 import java.io.IOException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,7 @@ final class DeskProgram {
     static final Duration LEASE = Duration.ofSeconds(2);
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
-    private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(5);
     private static final Gate GATE = new Gate();
 
     private DeskProgram() {}
@@ -54,9 +55,9 @@ final class DeskProgram {
                         .fresh()
                         .size();
             }
-            case "handle" -> handle(boundaries, claimed(pool), (claim, message, work) -> Desk.pay(message, work));
-            case "wait" -> handle(boundaries, claimed(pool), DeskProgram::payWhenTold);
-            default -> handle(boundaries, read(pool), (claim, message, work) -> Desk.pay(message, work));
+            case "handle" -> handle(boundaries, claimed(pool), DeskProgram::pay, TIMEOUT);
+            case "wait" -> handle(boundaries, claimed(pool), DeskProgram::payWhenTold, SHORT_TIMEOUT);
+            default -> handle(boundaries, read(pool), DeskProgram::pay, TIMEOUT);
         };
     }
 
@@ -75,6 +76,10 @@ final class DeskProgram {
         return new HandlingStore.Item(first.claim(), first.place());
     }
 
+    private static void pay(Claim claim, Message message, UnitOfWork work) throws SQLException {
+        Desk.pay(message, work);
+    }
+
     /** Writes, and goes on when it gets a command. */
     private static void payWhenTold(Claim claim, Message message, UnitOfWork work) throws Exception {
         GATE.set(false);
@@ -84,8 +89,8 @@ final class DeskProgram {
     }
 
     private static HandlingStore.End handle(
-            DataSource boundaries, HandlingStore.Item item, HandlingStore.Handler handler) {
-        HandlingStore.Terms terms = new HandlingStore.Terms(handler, SHORT_TIMEOUT, HandOver.none());
+            DataSource boundaries, HandlingStore.Item item, HandlingStore.Handler handler, Duration timeout) {
+        HandlingStore.Terms terms = new HandlingStore.Terms(handler, timeout, HandOver.none());
         return open(boundaries)
                 .handling()
                 .transaction(List.of(item), terms)

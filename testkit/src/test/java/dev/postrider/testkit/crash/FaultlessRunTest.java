@@ -14,7 +14,7 @@ final class FaultlessRunTest {
     @OnAllServers
     void twoWorkersWithoutFaultsDeliverEachMessageOnce(Engine engine) {
         try (Site site = Site.on(engine)) {
-            Pace pace = Pace.QUICK.inFlight(100);
+            Pace pace = Pace.PATIENT.inFlight(100);
             List<Child> workers = List.of(site.worker("first", pace), site.worker("second", pace));
             for (int i = 0; i < 10; i++) {
                 site.place(MESSAGES / 10);

@@ -10,7 +10,8 @@ import java.util.Objects;
 /** Nodes that die between writing a message under their own lease and taking it over. */
 final class KilledAtBirthTest {
 
-    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(4));
+    /** Of a writer that is killed well before its lease is over. */
+    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(10));
 
     @OnAllServers
     void killedBetweenInsertAndCommit(Engine engine) {
@@ -22,7 +23,7 @@ final class KilledAtBirthTest {
             writer.await("written", 1);
             writer.kill();
 
-            Node survivor = site.node("survivor", PACE, delivery -> {});
+            Node survivor = site.node("survivor", Pace.PATIENT, delivery -> {});
             survivor.start();
             // What a killed client left uncommitted is rolled back when the server notices, and only then is it gone.
             Await.until(() -> "open transactions", () -> site.openTransactions() == 0);
@@ -39,7 +40,7 @@ final class KilledAtBirthTest {
     @OnAllServers
     void killedBetweenCommitAndHandOver(Engine engine) {
         try (Site site = Site.on(engine)) {
-            Node survivor = site.node("survivor", PACE, delivery -> {});
+            Node survivor = site.node("survivor", Pace.PATIENT, delivery -> {});
             survivor.start();
             Child writer = site.writer("writer", PACE);
             writer.await("ready", 1);

@@ -74,7 +74,7 @@ final class KilledConsumerTest {
             Future<Integer> lost = proxy.loseAnswerTo("INSERT INTO payment", "COMMIT");
 
             assertThatThrownBy(() -> Payments.process(behind)).isInstanceOf(StoreUnavailableException.class);
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
 
             assertThat(Payments.process(behind).isDuplicate()).isTrue();
             assertThat(site.count(Payments.COUNT)).isEqualTo(1);
@@ -92,7 +92,7 @@ final class KilledConsumerTest {
             Future<Integer> lost = proxy.loseAnswerTo("INTO postrider_inbox_mark");
 
             assertThatThrownBy(() -> Payments.process(behind)).isInstanceOf(StoreUnavailableException.class);
-            lost.get(20, TimeUnit.SECONDS);
+            lost.get(60, TimeUnit.SECONDS);
 
             assertThat(Payments.process(behind).isProcessed()).isTrue();
             assertThat(site.count(Payments.COUNT)).isEqualTo(1);

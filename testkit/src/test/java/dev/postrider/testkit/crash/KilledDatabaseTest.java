@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 final class KilledDatabaseTest {
 
     /** Longer than the outage, so that what the nodes hold stays theirs. */
-    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(15));
+    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(45));
 
     private static final int CRASHES = 2;
     private static final int LOAD = 120;

@@ -134,7 +134,7 @@ final class KilledHandlerTest {
             receive(site, Desk.UNORDERED);
             try (Postrider node = node(site.pool(site.behind(proxy)), Duration.ofSeconds(30), calls, events)) {
                 node.start();
-                lost.get(20, TimeUnit.SECONDS);
+                lost.get(60, TimeUnit.SECONDS);
                 Await.until(() -> events.toString(), () -> events.stream().anyMatch(Event.Delivered.class::isInstance));
             }
 
@@ -158,8 +158,7 @@ final class KilledHandlerTest {
                             proxy.cut();
                         }
                     })
-                    .dispatch(
-                            options -> Pace.QUICK.lease(Duration.ofSeconds(30)).set(options, "cut"))
+                    .dispatch(options -> Pace.PATIENT.set(options, "cut"))
                     .listener(events::add)
                     .build()) {
                 node.start();

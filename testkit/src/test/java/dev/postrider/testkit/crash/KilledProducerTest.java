@@ -37,7 +37,7 @@ final class KilledProducerTest {
                 producer.kill();
                 killed.add(producer);
             }
-            Node survivor = site.node("survivor", Pace.QUICK, delivery -> {});
+            Node survivor = site.node("survivor", Pace.PATIENT, delivery -> {});
             // What a killed client left uncommitted is rolled back when the server notices, and only then is it gone.
             Await.until(() -> "open transactions", () -> site.openTransactions() == 0);
             Set<String> orders = site.orders();

@@ -13,17 +13,20 @@ import java.util.Set;
 /** Workers that die with messages in their hands. */
 final class KilledWorkerTest {
 
+    /** Of a worker that keeps its leases until it is killed. */
+    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(8));
+
     @OnAllServers
     void killedBetweenDeliveryAndAcknowledgement(Engine engine) {
         try (Site site = Site.on(engine)) {
             List<String> acknowledged = site.place(30);
-            Child doomed = site.worker("doomed", Pace.QUICK);
-            Node survivor = site.node("survivor", Pace.QUICK, delivery -> {});
+            Child doomed = site.worker("doomed", PACE);
+            Node survivor = site.node("survivor", Pace.PATIENT, delivery -> {});
             doomed.await("ready", 1);
             doomed.order("start");
             doomed.await("acknowledged", acknowledged.size());
             doomed.order("hold");
-            List<String> inFlight = site.place(Pace.QUICK.inFlight());
+            List<String> inFlight = site.place(PACE.inFlight());
             doomed.await("delivered", acknowledged.size() + inFlight.size());
 
             // Each delivery was reported and none has returned: there can be no acknowledgement yet.
@@ -49,7 +52,7 @@ final class KilledWorkerTest {
             site.print(
                     "killed between delivery and acknowledgement",
                     "last redelivery " + Site.millis(last - killed) + " ms after the kill, lease "
-                            + Pace.QUICK.lease().toMillis() + " ms, duplicates " + survivor.count() + " of "
+                            + PACE.lease().toMillis() + " ms, duplicates " + survivor.count() + " of "
                             + inFlight.size() + " in flight");
         }
     }
@@ -58,7 +61,7 @@ final class KilledWorkerTest {
     void killedBetweenClaimAndDelivery(Engine engine) {
         try (Site site = Site.on(engine)) {
             List<String> orders = site.place(25);
-            Node survivor = site.node("survivor", Pace.QUICK, delivery -> {});
+            Node survivor = site.node("survivor", Pace.PATIENT, delivery -> {});
             Child doomed = site.claimer(Pace.QUICK.lease());
             doomed.await("claimed", orders.size());
             Map<String, LocalDateTime> leaseEnds = site.leaseEnds();

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** A dispatcher that delivers an ordered topic to the test's receiver. */
 final class LedgerProgram {
 
-    private static final Pace PACE = new Pace(Duration.ofSeconds(3), Duration.ofMillis(200), 20);
+    private static final Pace PACE = new Pace(Duration.ofSeconds(8), Duration.ofMillis(200), 20);
 
     private final String name;
     private final int port;

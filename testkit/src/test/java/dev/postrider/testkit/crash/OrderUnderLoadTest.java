@@ -26,7 +26,7 @@ final class OrderUnderLoadTest {
     private static final int PRODUCERS = 3;
     private static final int BACKLOG = 250;
     private static final int PHASE = 250;
-    private static final Duration LONGER_THAN_A_LEASE = Duration.ofSeconds(4);
+    private static final Duration LONGER_THAN_A_LEASE = Duration.ofSeconds(9);
 
     @OnAllServers
     void everyKeyIsDeliveredInOrderWhateverHappensToTheWorkers(Engine engine) {

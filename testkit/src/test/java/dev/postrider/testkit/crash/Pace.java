@@ -8,6 +8,9 @@ record Pace(Duration lease, Duration poll, int inFlight) {
 
     static final Pace QUICK = new Pace(Duration.ofSeconds(3), Duration.ofMillis(500), 20);
 
+    /** For those whose leases are not to run out, however long a busy machine lets them wait. */
+    static final Pace PATIENT = QUICK.lease(Duration.ofSeconds(30));
+
     Pace lease(Duration lease) {
         return new Pace(lease, poll, inFlight);
     }
@@ -22,6 +25,6 @@ record Pace(Duration lease, Duration poll, int inFlight) {
                 .pollInterval(poll)
                 .maxInFlight(inFlight)
                 .batchSize(inFlight)
-                .drainTimeout(Duration.ofSeconds(1));
+                .drainTimeout(Duration.ofSeconds(10));
     }
 }

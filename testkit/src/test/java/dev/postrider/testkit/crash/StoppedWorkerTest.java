@@ -3,6 +3,7 @@ package dev.postrider.testkit.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.testkit.database.Engine;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,9 @@ import java.util.Set;
 
 /** A worker that was not dead. */
 final class StoppedWorkerTest {
+
+    /** Of a worker that keeps its leases until it is stopped. */
+    private static final Pace PACE = Pace.QUICK.lease(Duration.ofSeconds(6));
 
     @OnAllServers
     void workerStoppedForTwoLeasesAndWokenChangesNothing(Engine engine) {
@@ -22,12 +26,12 @@ final class StoppedWorkerTest {
             Set<String> slow = new HashSet<>(underWay);
             Gate gate = new Gate();
             gate.set(false);
-            Node other = site.node("other", Pace.QUICK, delivery -> {
+            Node other = site.node("other", Pace.PATIENT, delivery -> {
                 if (slow.contains(Orders.of(delivery.message()))) {
                     gate.pass();
                 }
             });
-            Child stopped = site.worker("stopped", Pace.QUICK);
+            Child stopped = site.worker("stopped", PACE);
             stopped.await("ready", 1);
             stopped.order("hold");
             stopped.order("start");
@@ -44,7 +48,7 @@ final class StoppedWorkerTest {
             Await.until(
                     () -> "two leases take that long",
                     () -> System.nanoTime() - frozen
-                            > Pace.QUICK.lease().multipliedBy(2).toNanos());
+                            > PACE.lease().multipliedBy(2).toNanos());
             Map<String, Site.Archived> before = site.archived();
             stopped.thaw();
             stopped.order("pass");
