@@ -145,7 +145,7 @@ final class ClaimCostTest {
 
     /** The server counts asynchronously: waits until at least so many are counted. */
     private static long settledCount(DataSource dataSource, long atLeast) throws SQLException {
-        Instant deadline = Instant.now().plusSeconds(20);
+        Instant deadline = Instant.now().plusSeconds(60);
         long count;
         do {
             count = Sql.number(

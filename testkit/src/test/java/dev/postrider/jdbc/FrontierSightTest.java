@@ -47,12 +47,12 @@ final class FrontierSightTest {
             int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
             slow.setAutoCommit(false);
             postrider.outbox(slow).enqueue(message("slow"));
-            threeSecondsAgo(slow);
             for (int i = 0; i < LOOKS_FURTHER_BACK + 5; i++) {
                 write(postrider, "quick");
                 assertThat(claim(claiming, topicId)).containsExactly("quick");
             }
             assertThat(begin()).as("the next look").isBefore(reached.minus(LITTLE));
+            threeSecondsBefore(reached, slow);
             slow.commit();
 
             assertThat(claim(claiming, topicId)).containsExactly("slow");
@@ -80,12 +80,11 @@ final class FrontierSightTest {
                 .toList();
     }
 
-    /** As if it had been written then. */
-    private static void threeSecondsAgo(Connection connection) throws SQLException {
+    /** As if it had been written then, however long the test has taken so far. */
+    private static void threeSecondsBefore(Instant time, Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            assertThat(statement.executeUpdate(
-                            "UPDATE postrider_message SET available_at = available_at - interval '3 seconds'"
-                                    + " WHERE state = 'PENDING'"))
+            assertThat(statement.executeUpdate("UPDATE postrider_message SET available_at = '" + time
+                            + "'::timestamptz - interval '3 seconds' WHERE state = 'PENDING'"))
                     .isEqualTo(1);
         }
     }

@@ -65,7 +65,7 @@ final class OutgrownIndexTest {
     }
 
     private static RetentionStore retention(DataSource dataSource) {
-        return JdbcDatabase.open(dataSource, OPTIONS, Duration.ofSeconds(10), event -> {})
+        return JdbcDatabase.open(dataSource, OPTIONS, Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 

@@ -127,7 +127,7 @@ final class InboxPartitionsTest {
         }
         List<Message> fresh = new ArrayList<>();
         for (Future<Accepted> one : all) {
-            fresh.addAll(one.get(30, SECONDS).fresh());
+            fresh.addAll(one.get(60, SECONDS).fresh());
         }
         assertThat(fresh).containsExactlyInAnyOrderElementsOf(batch);
     }
@@ -226,13 +226,13 @@ final class InboxPartitionsTest {
         Message old = message(idOf(LONG_AGO, 5));
         Future<ProcessResult> slow = threads.submit(() -> inbox.process(old, work -> {
             inside.countDown();
-            go.await(30, SECONDS);
+            go.await(60, SECONDS);
         }));
-        assertThat(inside.await(30, SECONDS)).isTrue();
+        assertThat(inside.await(60, SECONDS)).isTrue();
 
         assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isZero();
         go.countDown();
-        assertThat(slow.get(30, SECONDS).isProcessed()).isTrue();
+        assertThat(slow.get(60, SECONDS).isProcessed()).isTrue();
 
         assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
         assertThat(process(old).isTooOld()).isTrue();
@@ -315,7 +315,7 @@ final class InboxPartitionsTest {
     }
 
     private JdbcDatabase database() {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(10), event -> {});
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
     }
 
     private void execute(String sql) throws SQLException {

@@ -121,7 +121,7 @@ final class InnoDbTest {
                                     e -> assertThat(e.getErrorCode())
                                             .as("a deadlock")
                                             .isEqualTo(1213));
-                    rivalWaits.get(30, TimeUnit.SECONDS);
+                    rivalWaits.get(60, TimeUnit.SECONDS);
                 }
                 change(work.connection(), "INSERT INTO effect VALUES (1)");
             });

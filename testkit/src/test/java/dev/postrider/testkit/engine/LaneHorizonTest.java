@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 final class LaneHorizonTest {
 
     private static final String TOPIC = "ledger";
-    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration LEASE = Duration.ofMinutes(5);
     private static final int ENOUGH_ROUNDS = 200;
     private static final String WAITING =
             "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'postrider_topic'::regclass";
@@ -165,7 +165,7 @@ final class LaneHorizonTest {
             site.store.settle(List.of(new Outcome.Released(inHand.get(0).claim())));
             obstacle.commit();
         }
-        assertThat(reading.get(20, TimeUnit.SECONDS))
+        assertThat(reading.get(60, TimeUnit.SECONDS))
                 .as("it left out what was in hand")
                 .isEmpty();
 
@@ -311,7 +311,7 @@ final class LaneHorizonTest {
                     .build();
             postrider.migrate();
             store = JdbcDatabase.open(
-                            database.dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(20), events::add)
+                            database.dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(60), events::add)
                     .lanes();
             lane = acquire();
         }

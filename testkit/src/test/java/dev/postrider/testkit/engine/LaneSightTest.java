@@ -139,7 +139,7 @@ final class LaneSightTest {
 
     private LaneStore store() {
         postrider.migrate();
-        return JdbcDatabase.open(hooks, JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {})
+        return JdbcDatabase.open(hooks, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .lanes();
     }
 
@@ -189,7 +189,7 @@ final class LaneSightTest {
     /** Others on the server, such as its own vacuum, may have transactions open for a moment. */
     private void awaitNothingOlderThan(Connection connection) throws SQLException {
         String transaction = query(connection, "SELECT pg_current_xact_id()");
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!query("SELECT pg_snapshot_xmin(pg_current_snapshot())").equals(transaction)) {
             assertThat(System.nanoTime() - deadline)
                     .as("something older is open")

@@ -17,7 +17,9 @@ import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
+import dev.postrider.transport.Transport;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -61,7 +64,7 @@ final class PostgresRaceTest {
             other.rollback();
 
             assertThat(done).isTrue();
-            assertThat(claims.get(30, TimeUnit.SECONDS))
+            assertThat(claims.get(60, TimeUnit.SECONDS))
                     .extracting(claim -> claim.message().payload().asText())
                     .containsExactly("z");
         }
@@ -90,7 +93,7 @@ final class PostgresRaceTest {
     void leaseOfAMessageThatIsBornClaimedBeginsWhenItIsWrittenAndNotWithItsTransaction() throws SQLException {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
         List<String> before = new ArrayList<>();
-        try (Postrider postrider = migrated(dataSource, new RecordingTransport().answeringLater(delivery -> answer))) {
+        try (Postrider postrider = migrated(dataSource, new HeldBack(answer))) {
             postrider.start();
             postrider.inTransaction(work -> {
                 try (Statement statement = work.connection().createStatement()) {
@@ -100,9 +103,26 @@ final class PostgresRaceTest {
                 work.stage(MESSAGE);
             });
 
-            assertThat(query("SELECT state FROM postrider_message")).isEqualTo("PROCESSING");
-            assertThat(leasedForHalfAMinuteFrom(before.get(0))).isTrue();
+            String state = query("SELECT state FROM postrider_message");
+            boolean leased = leasedForHalfAMinuteFrom(before.get(0));
             answer.complete(DeliveryResult.delivered());
+
+            assertThat(state).isEqualTo("PROCESSING");
+            assertThat(leased).isTrue();
+        }
+    }
+
+    /** Answers when the test does, and is waited for until then. */
+    private record HeldBack(CompletableFuture<DeliveryResult> answer) implements Transport {
+
+        @Override
+        public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+            return answer;
+        }
+
+        @Override
+        public Duration timeout() {
+            return Duration.ofSeconds(25);
         }
     }
 
@@ -128,7 +148,7 @@ final class PostgresRaceTest {
 
             postrider.admin().replay(MESSAGE.id(), "ada");
 
-            assertThat(purge.get(30, TimeUnit.SECONDS)).isZero();
+            assertThat(purge.get(60, TimeUnit.SECONDS)).isZero();
             assertThat(query("SELECT state FROM postrider_message")).isEqualTo("PENDING");
         }
     }
@@ -149,18 +169,18 @@ final class PostgresRaceTest {
             awaitEndOrLockWait(sweep);
             holder.commit();
 
-            assertThat(sweep.get(30, TimeUnit.SECONDS)).isZero();
+            assertThat(sweep.get(60, TimeUnit.SECONDS)).isZero();
             assertThat(query("SELECT state FROM postrider_message")).isEqualTo("PROCESSING");
         }
     }
 
     private RetentionStore retention() {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {})
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 
     private void awaitEndOrLockWait(CompletableFuture<?> statement) throws SQLException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!statement.isDone() && !somebodyWaits()) {
             assertThat(System.nanoTime() - deadline)
                     .as("neither ends nor waits")
@@ -174,7 +194,7 @@ final class PostgresRaceTest {
                 .equals("t");
     }
 
-    private static Postrider migrated(DataSource dataSource, RecordingTransport transport) {
+    private static Postrider migrated(DataSource dataSource, Transport transport) {
         Postrider postrider = Postrider.on(dataSource)
                 .topic("t", topic -> topic.deliver(transport))
                 .dispatch(dispatch -> dispatch.lease(Duration.ofSeconds(30)))

@@ -229,15 +229,15 @@ final class PostgresTest {
             Future<ProcessResult> first = threads.submit(() -> inbox.process(MESSAGE, work -> {
                 runs.incrementAndGet();
                 inside.countDown();
-                go.await(30, TimeUnit.SECONDS);
+                go.await(60, TimeUnit.SECONDS);
             }));
-            assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
             Future<ProcessResult> second = threads.submit(() -> inbox.process(MESSAGE, work -> runs.incrementAndGet()));
             awaitLockWait();
             go.countDown();
 
-            assertThat(first.get(30, TimeUnit.SECONDS).isProcessed()).isTrue();
-            assertThat(second.get(30, TimeUnit.SECONDS).isDuplicate()).isTrue();
+            assertThat(first.get(60, TimeUnit.SECONDS).isProcessed()).isTrue();
+            assertThat(second.get(60, TimeUnit.SECONDS).isDuplicate()).isTrue();
             assertThat(runs.get()).isEqualTo(1);
         } finally {
             threads.shutdownNow();
@@ -245,7 +245,7 @@ final class PostgresTest {
     }
 
     private void awaitLockWait() throws SQLException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             boolean waits = false;

@@ -64,7 +64,7 @@ final class StrangersRowTest {
                 .topic("ordered", topic -> topic.ordered().lanes(4))
                 .build();
         postrider.migrate();
-        stores = JdbcDatabase.open(impatient, JdbcOptions.defaults(), Duration.ofSeconds(20), event -> {});
+        stores = JdbcDatabase.open(impatient, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
     }
 
     @AfterEach
