@@ -99,7 +99,7 @@ final class FaultyProxyTest {
 
             assertThat(client.ask("an UPDATE of something")).isNull();
 
-            assertThat(lost.get(10, TimeUnit.SECONDS)).isPositive();
+            assertThat(lost.get(60, TimeUnit.SECONDS)).isPositive();
             assertThat(received).contains("an UPDATE of something");
             assertThat(other.ask("UPDATE again")).isEqualTo("UPDATE again");
         }
@@ -116,7 +116,7 @@ final class FaultyProxyTest {
 
             assertThat(lost.isDone()).isFalse();
             assertThat(client.ask("COMMIT")).isNull();
-            assertThat(lost.get(10, TimeUnit.SECONDS)).isPositive();
+            assertThat(lost.get(60, TimeUnit.SECONDS)).isPositive();
         }
     }
 
@@ -128,7 +128,7 @@ final class FaultyProxyTest {
             client.send("MIT\n");
 
             assertThat(client.answer()).isNull();
-            assertThat(lost.get(10, TimeUnit.SECONDS)).isPositive();
+            assertThat(lost.get(60, TimeUnit.SECONDS)).isPositive();
         }
     }
 
@@ -138,7 +138,7 @@ final class FaultyProxyTest {
             Future<Integer> lost = proxy.loseAnswerTo("");
 
             assertThat(client.ask("whatever")).isNull();
-            assertThat(lost.get(10, TimeUnit.SECONDS)).isPositive();
+            assertThat(lost.get(60, TimeUnit.SECONDS)).isPositive();
             assertThat(received).containsExactly("whatever");
         }
     }
@@ -181,7 +181,7 @@ final class FaultyProxyTest {
             assertThat(received).containsExactly("before");
 
             proxy.thaw();
-            client.patience(10_000);
+            client.patience(60_000);
             assertThat(client.answer()).isEqualTo("during");
         }
     }
@@ -200,7 +200,7 @@ final class FaultyProxyTest {
                 assertThat(proxy.cut()).isEqualTo(2);
                 proxy.thaw();
 
-                late.patience(10_000);
+                late.patience(60_000);
                 assertThat(late.ask("again")).isNull();
                 assertThat(client.ask("again")).isNull();
             }
@@ -220,7 +220,7 @@ final class FaultyProxyTest {
 
         Client() throws IOException {
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
         }
 
         @Nullable

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Child {
 
     private static final Set<Child> ALIVE = ConcurrentHashMap.newKeySet();
-    private static final Duration DEATH_LIMIT = Duration.ofSeconds(10);
+    private static final Duration DEATH_LIMIT = Duration.ofSeconds(60);
     private static volatile boolean ending;
 
     static {

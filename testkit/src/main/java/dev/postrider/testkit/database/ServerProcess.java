@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** The operating system's view of one run of a server, from start to death. */
 final class ServerProcess {
 
-    private static final Duration DEATH_LIMIT = Duration.ofSeconds(10);
+    private static final Duration DEATH_LIMIT = Duration.ofSeconds(60);
 
     private final Process process;
     private final @Nullable Process watchdog;

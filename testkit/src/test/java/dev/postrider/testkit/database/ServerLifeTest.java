@@ -49,7 +49,7 @@ final class ServerLifeTest {
     void everyProcessOfACrashedServerIsGone(Engine engine) throws SQLException {
         try (DatabaseServer server = Databases.startOrAbort(engine);
                 Connection connection = server.dataSource().getConnection()) {
-            assertThat(connection.isValid(1)).isTrue();
+            assertThat(connection.isValid(30)).isTrue();
             List<ProcessHandle> processes = processes(server);
 
             server.crash();
@@ -82,7 +82,7 @@ final class ServerLifeTest {
         DatabaseServer server = Databases.startOrAbort(engine);
         try (server;
                 Connection connection = server.dataSource().getConnection()) {
-            assertThat(connection.isValid(1)).isTrue();
+            assertThat(connection.isValid(30)).isTrue();
             processes = processes(server);
             server.close();
         }

@@ -36,7 +36,7 @@ final class StandbyTest {
                 standby.takePlace();
             }
             server.restart();
-            writing.get(20, TimeUnit.SECONDS);
+            writing.get(60, TimeUnit.SECONDS);
 
             assertThat(Sql.query(database, "SELECT id FROM letter")).containsAll(answered);
             assertThat(Sql.number(server.dataSource(), "SELECT timeline_id FROM pg_control_checkpoint()"))
@@ -106,7 +106,7 @@ final class StandbyTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime() - deadline).isNegative();
             Thread.onSpinWait();
