@@ -64,9 +64,11 @@ final class DispatcherTest {
     @Test
     void stopFromAListenerDoesNotWaitForItself() throws Exception {
         store.enqueue("orders", 1);
+        CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch returned = new CountDownLatch(1);
         Dispatcher dispatcher = open(handler(delivery -> {}), event -> {
             if (event instanceof Event.Delivered) {
+                asked.countDown();
                 opened.join().stop();
                 returned.countDown();
             }
@@ -75,15 +77,20 @@ final class DispatcherTest {
         dispatcher.start();
         dispatcher.wake();
 
-        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
+        assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(returned.await(4, TimeUnit.SECONDS))
+                .as("sooner than it gives up waiting for its threads")
+                .isTrue();
         assertEnds(dispatcher);
     }
 
     @Test
     void stopFromATransportDoesNotWaitForItself() throws Exception {
         store.enqueue("orders", 1);
+        CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch returned = new CountDownLatch(1);
         Dispatcher dispatcher = open(transport(delivery -> {
+            asked.countDown();
             opened.join().stop();
             returned.countDown();
             return CompletableFuture.completedFuture(DeliveryResult.delivered());
@@ -92,7 +99,10 @@ final class DispatcherTest {
         dispatcher.start();
         dispatcher.wake();
 
-        assertThat(returned.await(3, TimeUnit.SECONDS)).isTrue();
+        assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(returned.await(15, TimeUnit.SECONDS))
+                .as("sooner than it gives up waiting for deliveries")
+                .isTrue();
         assertEnds(dispatcher);
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
     }
@@ -107,7 +117,7 @@ final class DispatcherTest {
         }));
         dispatcher.start();
         dispatcher.wake();
-        assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(entered.await(60, TimeUnit.SECONDS)).isTrue();
 
         Thread.currentThread().interrupt();
         dispatcher.stop();
@@ -128,7 +138,7 @@ final class DispatcherTest {
         }));
         dispatcher.start();
         dispatcher.wake();
-        assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(entered.await(60, TimeUnit.SECONDS)).isTrue();
 
         CompletableFuture<Void> first = CompletableFuture.runAsync(dispatcher::stop);
         CompletableFuture<Boolean> second = CompletableFuture.supplyAsync(() -> {
@@ -137,8 +147,8 @@ final class DispatcherTest {
         });
         answer.complete(DeliveryResult.delivered());
 
-        assertThat(second.get(10, TimeUnit.SECONDS)).isTrue();
-        first.get(10, TimeUnit.SECONDS);
+        assertThat(second.get(60, TimeUnit.SECONDS)).isTrue();
+        first.get(60, TimeUnit.SECONDS);
     }
 
     @Test
@@ -170,7 +180,7 @@ final class DispatcherTest {
                 .deliver((DeliveryHandler) delivery -> {})
                 .build());
         dispatcher.start();
-        waits.get(10, TimeUnit.SECONDS);
+        waits.get(60, TimeUnit.SECONDS);
 
         try {
             assertEnds(dispatcher);
@@ -293,10 +303,10 @@ final class DispatcherTest {
         };
         Topic topic = Topic.named("orders")
                 .deliver((DeliveryHandler) delivery ->
-                        assertThat(extended.await(10, TimeUnit.SECONDS)).isTrue())
+                        assertThat(extended.await(60, TimeUnit.SECONDS)).isTrue())
                 .build();
         DispatchOptions brief = DispatchOptions.builder()
-                .lease(Duration.ofSeconds(1))
+                .lease(Duration.ofSeconds(6))
                 .pollInterval(Duration.ofMillis(100))
                 .build();
 
@@ -321,7 +331,7 @@ final class DispatcherTest {
         Message message = Message.to("audit").type("thing").text("x").build();
         assertThat(dispatcher.handOver().reserve(List.of(message))).isSameAs(HandOver.Reservation.NONE);
         dispatcher.start();
-        eventually(() -> store.polls.get() == 1);
+        eventually(() -> store.polls.get() > 0);
 
         assertThat(dispatcher.handOver().reserve(List.of(message))).isSameAs(HandOver.Reservation.NONE);
         dispatcher.handOver().committed(List.of(message));
@@ -335,7 +345,7 @@ final class DispatcherTest {
     void noStatementIsSentForWhatIsHandedOverButItsOutcome() throws Exception {
         Dispatcher dispatcher = open(handler(delivery -> {}), NOBODY);
         dispatcher.start();
-        eventually(() -> store.polls.get() == 1);
+        eventually(() -> store.polls.get() > 0);
         Message message = Message.to("orders").type("thing").text("x").build();
 
         HandOver.Reservation reservation = dispatcher.handOver().reserve(List.of(message));
@@ -372,7 +382,7 @@ final class DispatcherTest {
 
         dispatcher.start();
 
-        assertThat(swept.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(swept.await(60, TimeUnit.SECONDS)).isTrue();
         dispatcher.stop();
         assertThat(store.claims).isEmpty();
     }
@@ -433,7 +443,7 @@ final class DispatcherTest {
     }
 
     private static void assertEnds(Dispatcher dispatcher) throws Exception {
-        CompletableFuture.runAsync(dispatcher::stop).get(10, TimeUnit.SECONDS);
+        CompletableFuture.runAsync(dispatcher::stop).get(30, TimeUnit.SECONDS);
     }
 
     private static long ownThreads() {
@@ -445,7 +455,7 @@ final class DispatcherTest {
 
     private static void eventually(Callable<Boolean> condition) throws Exception {
         CountDownLatch breath = new CountDownLatch(1);
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!condition.call()) {
             assertThat(System.nanoTime() - deadline).isNegative();
             assertThat(breath.await(5, TimeUnit.MILLISECONDS)).isFalse();
