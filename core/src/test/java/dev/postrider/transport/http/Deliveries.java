@@ -28,7 +28,7 @@ final class Deliveries {
 
     static DeliveryResult deliver(Transport transport, Delivery delivery) {
         try {
-            return transport.deliver(delivery).toCompletableFuture().get(30, TimeUnit.SECONDS);
+            return transport.deliver(delivery).toCompletableFuture().get(60, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new AssertionError("the delivery did not end with a result", e);
         }

@@ -15,13 +15,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Peers that break the rules, on purpose or not: each delivery ends in time, with a result, and leaves no connection open. */
-@Timeout(30)
+@Timeout(120)
 class MisbehavingPeerTest {
 
-    private static final Duration SHORT = Duration.ofMillis(400);
+    /** To be waited for in vain, and yet long enough to connect and to hear what the peer does say. */
+    private static final Duration SHORT = Duration.ofSeconds(2);
 
     private static Webhook to(RawPeer peer) {
         return Webhook.toInternal(peer.uri()).timeout(SHORT);
+    }
+
+    /** To a peer whose answer ends the delivery. */
+    private static Webhook patientlyTo(RawPeer peer) {
+        return Webhook.toInternal(peer.uri()).timeout(Duration.ofSeconds(30));
     }
 
     @Test
@@ -29,7 +35,7 @@ class MisbehavingPeerTest {
         try (RawPeer peer = RawPeer.saying("")) {
             DeliveryResult result = deliver(to(peer));
 
-            assertThat(result).isEqualTo(DeliveryResult.failed("no answer within 400 ms"));
+            assertThat(result).isEqualTo(DeliveryResult.failed("no answer within 2000 ms"));
             assertThat(peer.wasLeft()).isTrue();
         }
     }
@@ -71,8 +77,7 @@ class MisbehavingPeerTest {
                 out.write(junk);
             }
         })) {
-            Webhook webhook = Webhook.toInternal(peer.uri()).timeout(Duration.ofSeconds(20));
-            DeliveryResult result = deliver(webhook);
+            DeliveryResult result = deliver(patientlyTo(peer));
 
             assertThat(result instanceof DeliveryResult.Delivered).isEqualTo(status == 200);
             assertThat(peer.wasLeft()).isTrue();
@@ -88,7 +93,7 @@ class MisbehavingPeerTest {
             write(out, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx");
             socket.setSoLinger(true, 0);
         })) {
-            DeliveryResult result = deliver(to(peer));
+            DeliveryResult result = deliver(patientlyTo(peer));
 
             // The reset may overtake the status on its way; then it is a failure, and never an exception.
             assertThat(result).isInstanceOfAny(DeliveryResult.Delivered.class, DeliveryResult.Failed.class);
@@ -101,14 +106,14 @@ class MisbehavingPeerTest {
             RawPeer.readHead(in);
             write(out, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx");
         })) {
-            assertThat(deliver(to(peer))).isEqualTo(DeliveryResult.delivered());
+            assertThat(deliver(patientlyTo(peer))).isEqualTo(DeliveryResult.delivered());
         }
     }
 
     @Test
     void hangingUpWithoutAnAnswerIsAFailure() throws Exception {
         try (RawPeer peer = new RawPeer((in, out, socket) -> RawPeer.readHead(in))) {
-            assertThat(deliver(to(peer))).isInstanceOf(DeliveryResult.Failed.class);
+            assertThat(deliver(patientlyTo(peer))).isInstanceOf(DeliveryResult.Failed.class);
         }
     }
 
@@ -116,10 +121,10 @@ class MisbehavingPeerTest {
     void invalidChunksAfterAStatusKeepTheStatus() throws Exception {
         String head = "HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\nboo\r\n";
         try (RawPeer peer = RawPeer.saying(head.formatted("200 OK"))) {
-            assertThat(deliver(to(peer))).isEqualTo(DeliveryResult.delivered());
+            assertThat(deliver(patientlyTo(peer))).isEqualTo(DeliveryResult.delivered());
         }
         try (RawPeer peer = RawPeer.saying(head.formatted("500 No"))) {
-            assertThat(errorOf(deliver(to(peer)))).startsWith("HTTP 500");
+            assertThat(errorOf(deliver(patientlyTo(peer)))).startsWith("HTTP 500");
         }
     }
 
@@ -127,7 +132,7 @@ class MisbehavingPeerTest {
     @ValueSource(strings = {"\r\n", "Content-Length: 0\r\n\r\n", "\r\nhello"})
     void noContentIsDeliveredWhateverFollowsIt(String rest) throws Exception {
         try (RawPeer peer = RawPeer.saying("HTTP/1.1 204 No Content\r\n" + rest)) {
-            assertThat(deliver(to(peer))).isEqualTo(DeliveryResult.delivered());
+            assertThat(deliver(patientlyTo(peer))).isEqualTo(DeliveryResult.delivered());
         }
     }
 
@@ -135,7 +140,7 @@ class MisbehavingPeerTest {
     @Test
     void noContentThatAnnouncesContentIsAFailure() throws Exception {
         try (RawPeer peer = RawPeer.saying("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello")) {
-            assertThat(deliver(to(peer))).isInstanceOf(DeliveryResult.Failed.class);
+            assertThat(deliver(patientlyTo(peer))).isInstanceOf(DeliveryResult.Failed.class);
             assertThat(peer.wasLeft()).isTrue();
         }
     }
@@ -150,7 +155,7 @@ class MisbehavingPeerTest {
             })
     void nonsenseIsAFailure(String nonsense) throws Exception {
         try (RawPeer peer = RawPeer.saying(nonsense)) {
-            assertThat(deliver(to(peer))).isInstanceOf(DeliveryResult.Failed.class);
+            assertThat(deliver(patientlyTo(peer))).isInstanceOf(DeliveryResult.Failed.class);
             assertThat(peer.wasLeft()).isTrue();
         }
     }
@@ -172,7 +177,7 @@ class MisbehavingPeerTest {
     @Test
     void unauthorizedWithoutAChallengeIsAFailureWithItsStatus() throws Exception {
         try (RawPeer peer = RawPeer.saying("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n")) {
-            assertThat(deliver(to(peer))).isEqualTo(DeliveryResult.failed("HTTP 401"));
+            assertThat(deliver(patientlyTo(peer))).isEqualTo(DeliveryResult.failed("HTTP 401"));
         }
     }
 

@@ -76,7 +76,7 @@ final class RawPeer implements AutoCloseable {
 
     /** Waits until the script is over, which for most means that the client has hung up. */
     boolean wasLeft() throws InterruptedException {
-        return ended.await(10, TimeUnit.SECONDS);
+        return ended.await(60, TimeUnit.SECONDS);
     }
 
     URI uri() {

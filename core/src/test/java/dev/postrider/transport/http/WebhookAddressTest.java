@@ -180,7 +180,7 @@ class WebhookAddressTest {
         CountDownLatch deadlinePassed = new CountDownLatch(1);
         CompletableFuture<Thread> lookingUp = new CompletableFuture<>();
         WebhookSettings settings = settings("http");
-        settings.timeout = Duration.ofMillis(200);
+        settings.timeout = Duration.ofSeconds(2);
         Webhook webhook = new Webhook(
                 settings,
                 new Route(
@@ -196,19 +196,19 @@ class WebhookAddressTest {
                         },
                         InetAddress::isLoopbackAddress));
 
-        assertThat(deliver(webhook)).isEqualTo(DeliveryResult.failed("no answer within 200 ms"));
+        assertThat(deliver(webhook)).isEqualTo(DeliveryResult.failed("no answer within 2000 ms"));
         deadlinePassed.countDown();
-        awaitEndOfWork(lookingUp.get(10, TimeUnit.SECONDS));
+        awaitEndOfWork(lookingUp.get(60, TimeUnit.SECONDS));
 
         assertThat(receiver.received()).isEmpty();
     }
 
     private static void awaitEndOfWork(Thread thread) throws InterruptedException {
         if (thread instanceof ForkJoinWorkerThread) {
-            assertThat(ForkJoinPool.commonPool().awaitQuiescence(10, TimeUnit.SECONDS))
+            assertThat(ForkJoinPool.commonPool().awaitQuiescence(60, TimeUnit.SECONDS))
                     .isTrue();
         } else {
-            thread.join(10_000);
+            thread.join(60_000);
         }
     }
 
