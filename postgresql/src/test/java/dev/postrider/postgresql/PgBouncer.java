@@ -97,7 +97,7 @@ final class PgBouncer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         process.destroy();
-        process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+        process.onExit().orTimeout(60, TimeUnit.SECONDS).join();
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
                 Files.delete(file);

@@ -26,6 +26,8 @@ final class PgBouncerTest {
 
     private static final PostgresDoorbell.Timing QUICK =
             new PostgresDoorbell.Timing(Duration.ofSeconds(2), Duration.ofMillis(500), Duration.ofSeconds(7));
+    private static final PostgresDoorbell.Timing PATIENT =
+            new PostgresDoorbell.Timing(Duration.ofSeconds(30), Duration.ofMillis(500), Duration.ofSeconds(7));
     private static final Ring ORDERS = new Ring(Set.of(TopicName.of("orders")));
 
     private final Database database =
@@ -34,7 +36,7 @@ final class PgBouncerTest {
     @Test
     void transactionModeIsNoticed() throws Exception {
         try (PgBouncer pooler = PgBouncer.start(program(), "transaction", database);
-                Doorbell.Line line = open(pooler)) {
+                Doorbell.Line line = open(pooler, QUICK)) {
             Heard heard = Heard.nothing();
             while (heard.pause().isZero()) {
                 heard = line.listen(Duration.ofMillis(100));
@@ -48,8 +50,8 @@ final class PgBouncerTest {
     @Test
     void transactionModeIsGoodEnoughForRinging() throws Exception {
         try (PgBouncer pooler = PgBouncer.start(program(), "transaction", database);
-                Doorbell.Line ringing = open(pooler);
-                Doorbell.Line listening = new PostgresDoorbell(database.dataSource(), QUICK).open("line")) {
+                Doorbell.Line ringing = open(pooler, PATIENT);
+                Doorbell.Line listening = new PostgresDoorbell(database.dataSource(), PATIENT).open("line")) {
             assertThat(next(listening)).as("its own test came back").isEqualTo(Ring.ANYWHERE);
             for (int i = 0; i < 20; i++) {
                 ringing.ring(ORDERS);
@@ -61,8 +63,8 @@ final class PgBouncerTest {
     @Test
     void sessionModeIsGoodEnoughForListening() throws Exception {
         try (PgBouncer pooler = PgBouncer.start(program(), "session", database);
-                Doorbell.Line line = open(pooler);
-                Doorbell.Line other = new PostgresDoorbell(database.dataSource(), QUICK).open("line")) {
+                Doorbell.Line line = open(pooler, PATIENT);
+                Doorbell.Line other = new PostgresDoorbell(database.dataSource(), PATIENT).open("line")) {
             assertThat(next(line)).isEqualTo(Ring.ANYWHERE);
             other.ring(ORDERS);
             assertThat(next(line)).isEqualTo(ORDERS);
@@ -71,7 +73,7 @@ final class PgBouncerTest {
 
     private static Ring next(Doorbell.Line line) {
         Optional<Ring> ring = Optional.empty();
-        long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (ring.isEmpty()) {
             assertThat(System.nanoTime() - deadline).as("somebody rings").isNegative();
             ring = line.listen(Duration.ofMillis(100)).ring();
@@ -88,15 +90,15 @@ final class PgBouncerTest {
         return program.get();
     }
 
-    private static Doorbell.Line open(PgBouncer pooler) throws Exception {
+    private static Doorbell.Line open(PgBouncer pooler, PostgresDoorbell.Timing timing) throws Exception {
         DataSource dataSource = pooler.dataSource();
         CountDownLatch breath = new CountDownLatch(1);
         for (int look = 0; ; look++) {
             try (Connection connection = dataSource.getConnection()) {
-                assertThat(connection.isValid(5)).isTrue();
-                return new PostgresDoorbell(dataSource, QUICK).open("line");
+                assertThat(connection.isValid(30)).isTrue();
+                return new PostgresDoorbell(dataSource, timing).open("line");
             } catch (SQLException e) {
-                assertThat(look).as(e + pooler.log()).isLessThan(200);
+                assertThat(look).as(e + pooler.log()).isLessThan(1200);
                 breath.await(50, TimeUnit.MILLISECONDS);
             }
         }
