@@ -123,7 +123,9 @@ final class RelayProcessTest {
     @Test
     void finishesWhatIsUnderWayWhenToldToEnd() throws Exception {
         writer.migrate();
-        try (Child relay = Child.start(directory, "run", "--config", config(database.url()))) {
+        // Nothing is given up while the answers are held back.
+        String file = config(database.url(), "lease = 5m", "topic.shop/orders.timeout = 3m", "drain-timeout = 3m");
+        try (Child relay = Child.start(directory, "run", "--config", file)) {
             List<String> written = writeMessages();
             Await.until(Duration.ofMinutes(3), () -> received.size() == MESSAGES, relay::output);
             relay.terminate();
@@ -141,9 +143,9 @@ final class RelayProcessTest {
     void listensForTheDoorbellUnlessToldNotTo() throws Exception {
         writer.migrate();
         try (Child relay = Child.start(directory, "run", "--config", config(database.url()))) {
-            Await.until(Duration.ofMinutes(1), () -> listeners() == 1, relay::output);
+            Await.until(Duration.ofMinutes(3), () -> listeners() == 1, relay::output);
         }
-        Await.until(Duration.ofMinutes(1), () -> listeners() == 0, () -> "still listening");
+        Await.until(Duration.ofMinutes(3), () -> listeners() == 0, () -> "still listening");
         try (Child relay = Child.start(directory, "run", "--config", config(database.url(), "db.doorbell = false"))) {
             relay.awaitOutput("Delivering shop/orders");
             writeMessages();
@@ -199,7 +201,7 @@ final class RelayProcessTest {
 
     @Test
     void triesAgainWhileTheDatabaseIsDownAndThenEndsWithThree() throws Exception {
-        String file = config("jdbc:postgresql://localhost:1/shop?password=hunter2", "db.connect-timeout = 2s");
+        String file = config("jdbc:postgresql://localhost:1/shop?password=hunter2", "db.connect-timeout = 10s");
         try (Child relay = Child.start(directory, "run", "--config", file)) {
             assertThat(relay.awaitExit()).isEqualTo(3);
             assertThat(relay.output())
