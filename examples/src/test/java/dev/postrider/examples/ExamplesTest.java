@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs every example and checks what it says. */
-@Timeout(60)
+@Timeout(180)
 class ExamplesTest {
 
     @FunctionalInterface

@@ -22,7 +22,7 @@ public final class Conductor {
     static final long NEVER = Long.MAX_VALUE;
 
     /** How long somebody may keep the baton by the real clock: far longer than any step takes, unless it is blocked. */
-    private static final Duration LONGEST_STEP = Duration.ofSeconds(20);
+    private static final Duration LONGEST_STEP = Duration.ofSeconds(60);
 
     private static final int KEPT_LINES = 20_000;
 

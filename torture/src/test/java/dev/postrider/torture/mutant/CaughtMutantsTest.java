@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The tests that a mutant names fail with it, and pass without it. Each has classes and a database of its own. */
 final class CaughtMutantsTest {
 
-    private static final long SECONDS = 120;
+    private static final long SECONDS = 600;
     private static final Path TABLE = Path.of("target/mutants.md");
 
     /** A line of the table for each that was caught, by its name. */
