@@ -37,6 +37,10 @@ final class LaneCursor {
     private final Lock writing = new ReentrantLock();
     private final NavigableSet<Long> inOrder = new TreeSet<>();
     private final Map<Long, Boolean> waiting = new TreeMap<>();
+
+    /** What of the first was read before the connection was lost. */
+    private final NavigableSet<Long> readBefore = new TreeSet<>();
+
     private int revision;
     private boolean floorKnown;
     private long storedFloor;
@@ -97,6 +101,15 @@ final class LaneCursor {
     }
 
     /**
+     * Below the first message in hand that may be of another server. There its number may stand for a message of any lane, and a look
+     * leaves that out.
+     */
+    synchronized long knownUpTo() {
+        readBefore.retainAll(inOrder);
+        return readBefore.isEmpty() ? Long.MAX_VALUE : readBefore.first() - 1;
+    }
+
+    /**
      * Everything without an outcome. What came in order is among it although it is read elsewhere: a message that failed waits in
      * the database a moment before this node knows that it is written.
      */
@@ -110,9 +123,13 @@ final class LaneCursor {
         return seq <= start;
     }
 
-    /** False when it is in hand already. */
+    /**
+     * False when it is in hand already. If it waited when it was read, it is in the order again, as on a server that took over without
+     * the last commits: nobody may begin above it before it has its outcome.
+     */
     synchronized boolean tookInOrder(long seq) {
-        return !waiting.containsKey(seq) && inOrder.add(seq);
+        boolean inHand = waiting.remove(seq) != null;
+        return inOrder.add(seq) && !inHand;
     }
 
     /** @param inHeldKey or else beside the order */
@@ -181,6 +198,7 @@ final class LaneCursor {
 
     /** What was read is still in hand; what was concluded from it, and what the lane row said, is not to be trusted. */
     synchronized void restart() {
+        readBefore.addAll(inOrder);
         start = 0;
         limit = 0;
         floorKnown = false;

@@ -66,6 +66,8 @@ final class LaneReader {
         Map<Integer, LaneCursor.Look> looks = new HashMap<>();
         List<Integer> whole = new ArrayList<>();
         List<Long> leaveOut = new ArrayList<>();
+        long knownUpTo =
+                byLane.values().stream().mapToLong(LaneCursor::knownUpTo).min().orElse(Long.MAX_VALUE);
         long began = nanos.getAsLong();
         int mayBeWhole = wholeLooks.room(began);
         room.forEach((lane, count) -> {
@@ -91,7 +93,7 @@ final class LaneReader {
         reportLate(topic, byLane, looks, sighting);
         List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows(), Set.of());
         if (!sighting.paused()) {
-            advance(byLane, looks, sighting, maxBytes);
+            advance(byLane, looks, sighting, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
         }
         return claims;
     }
@@ -138,8 +140,8 @@ final class LaneReader {
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.Look> looks,
             LaneStatements.Sighting sighting,
+            long proved,
             long maxBytes) {
-        long proved = cursors.horizon.proved();
         List<LaneStatements.LaneRow> rows = sighting.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;

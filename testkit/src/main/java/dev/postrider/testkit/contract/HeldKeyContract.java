@@ -93,6 +93,40 @@ public abstract class HeldKeyContract extends LaneFixture {
     }
 
     @Test
+    void messageThatWaitedAndIsInTheOrderAgainIsReadThereOnceItIsNoLongerInHand() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        LaneClaim head = inTheOrderAgain(postrider, node);
+
+        node.settle(released(head));
+
+        assertThat(numbers(node.read())).containsExactly(0);
+    }
+
+    @Test
+    void nobodyBeginsAboveAMessageThatWaitedAndIsInTheOrderAgain() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        inTheOrderAgain(postrider, node);
+        assertThat(node.renew()).isTrue();
+
+        assertThat(numbers(takeOver().read())).containsExactly(0);
+    }
+
+    /** In the hands of this node, as on a server that took over without the commits by which it came to wait. */
+    private LaneClaim inTheOrderAgain(Postrider postrider, Holder node) throws SQLException {
+        LaneClaim head = heldHead(postrider, node);
+        execute("UPDATE postrider_message SET state = 'PENDING' WHERE topic = '" + topic + "'");
+        for (int number = 1; number <= 3; number++) {
+            write(postrider, "b", number);
+            List<LaneClaim> others = node.read();
+            assertThat(numbers(others)).as("not what is in hand").containsExactly(number);
+            node.deliver(others);
+        }
+        return head;
+    }
+
+    @Test
     void holdThatEndsBeforeAMessageJoinsItMakesThatTheHead() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();

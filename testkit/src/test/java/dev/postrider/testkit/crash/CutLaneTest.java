@@ -25,6 +25,7 @@ import dev.postrider.transport.DeliveryHandler;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -272,6 +273,45 @@ final class CutLaneTest {
             assertThat(numbers(again)).containsExactly(1);
             store.settle(List.of(new Outcome.Buried(again.get(0).claim(), DeadReason.REJECTED, "no")));
             assertThat(stateOf(site, claim)).isEqualTo("DEAD 2");
+        }
+    }
+
+    /** As after a failover that lost a commit: its number is in hand, and comes again, for a message of another lane. */
+    @OnAllServers
+    void messageWithTheNumberOfOneInHandIsReadOnceThatIsNoLonger(Engine engine) throws Exception {
+        try (Site site = Site.on(engine)) {
+            FaultyProxy proxy = site.proxy();
+            Postrider postrider = configured(site.database().dataSource(), topic -> topic.lanes(2))
+                    .build();
+            postrider.migrate();
+            LaneStore store = store(site, proxy);
+            Map<Lane, Integer> room = new HashMap<>();
+            store.acquire(new Lane.Request(NAME, "unsure", 2, Lane.Supply.FREE, LEASE))
+                    .forEach(lane -> room.put(lane, 100));
+            write(postrider, "a", 0);
+            LaneClaim lost = store.read(NAME, room, 1000).get(0);
+            String lane = "SELECT lane FROM postrider_message";
+            long itsLane = site.count(lane);
+            char other = 'a';
+            do {
+                site.execute("DELETE FROM postrider_message");
+                write(postrider, String.valueOf(++other), 1);
+            } while (site.count(lane) == itsLane);
+            site.execute("UPDATE postrider_message SET seq = " + lost.claim().seq());
+            proxy.cut();
+
+            for (int number = 2; number < 6; number++) {
+                write(postrider, "a", number);
+                List<LaneClaim> claims = new ArrayList<>();
+                Await.until(
+                        () -> "not connected again",
+                        () -> connected(() -> claims.addAll(store.read(NAME, room, 1000))));
+                assertThat(numbers(claims)).containsExactly(number);
+                store.settle(List.of(new Outcome.Delivered(claims.get(0).claim())));
+            }
+            store.settle(List.of(new Outcome.Retry(lost.claim(), Duration.ZERO, "busy")));
+
+            assertThat(numbers(store.read(NAME, room, 1000))).containsExactly(1);
         }
     }
 
