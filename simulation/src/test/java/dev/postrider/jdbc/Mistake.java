@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
@@ -146,7 +147,7 @@ public enum Mistake implements SimulatedStores.Speech {
     CLAIM_OF_WHAT_IS_GONE(database -> new SimulatedDialect(database) {
         @Override
         @Nullable
-        Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) {
+        Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) throws SQLException {
             return super.lockForClaim(transaction, candidate, row -> true);
         }
     }),
@@ -156,6 +157,66 @@ public enum Mistake implements SimulatedStores.Speech {
         @Override
         Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
             return super.extend(connection, rows, Duration.ZERO);
+        }
+    }),
+
+    /** A claim waits for what is locked instead of passing over it. */
+    CLAIM_THAT_WAITS(database -> new SimulatedDialect(database) {
+        @Override
+        @Nullable
+        Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) throws SQLException {
+            return database.lockRow(transaction, candidate.seq, condition);
+        }
+    }),
+
+    /** A claim does not end where it should: its limit is looked at for each row anew. */
+    CLAIM_ABOVE_ITS_LIMIT(database -> new SimulatedDialect(database) {
+        @Override
+        boolean isFull(List<ClaimedRow> claimed, long bytes, ClaimRequest request) {
+            return claimed.size() > 2 * request.limit();
+        }
+    }),
+
+    /** A claim locks the gaps around what it finds, as at REPEATABLE READ on MySQL. */
+    CLAIM_THAT_LOCKS_GAPS(database -> new SimulatedDialect(database) {
+        @Override
+        void look(Transaction transaction, int topicId) {
+            super.look(transaction, topicId);
+            database.lockGap(transaction, topicId);
+        }
+    }),
+
+    /** The end of a lease is reckoned by the clock of the node. */
+    LEASE_BY_NODE_CLOCK(database -> new SimulatedDialect(database) {
+        @Override
+        long clock(Session session) {
+            return database.micros() + session.host().wallOffset() / 1000;
+        }
+    }),
+
+    /** Lost messages are looked for, and then buried by their numbers alone. */
+    SWEEP_BY_NUMBER_ALONE(database -> new SimulatedDialect(database) {
+        @Override
+        @Nullable
+        Row lockForSweep(Transaction transaction, Row seen, Predicate<Row> condition) {
+            return super.lockForSweep(transaction, seen, row -> true);
+        }
+    }),
+
+    /** Old dead letters are looked for, and then deleted whatever they are by then. */
+    PURGE_WITHOUT_STATE(database -> new SimulatedDialect(database) {
+        @Override
+        @Nullable
+        Row lockForPurge(Transaction transaction, Row seen, Predicate<Row> condition) {
+            return super.lockForPurge(transaction, seen, row -> true);
+        }
+    }),
+
+    /** The lease of what is handed over after the commit begins with its transaction. */
+    BIRTH_LEASED_FROM_BEGIN(database -> new SimulatedDialect(database) {
+        @Override
+        long lockedUntil(Transaction transaction, Lease lease) {
+            return transaction.begunAt + micros(lease.length());
         }
     }),
 
@@ -232,7 +293,7 @@ public enum Mistake implements SimulatedStores.Speech {
     /** What is handed over after the commit is inserted under a lease that is over at once. */
     BIRTH_WITHOUT_LEASE(database -> new SimulatedDialect(database) {
         @Override
-        long lockedUntil(Lease lease) {
+        long lockedUntil(Transaction transaction, Lease lease) {
             return database.micros();
         }
     }),

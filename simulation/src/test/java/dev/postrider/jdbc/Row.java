@@ -17,6 +17,7 @@ final class Row {
     int crashes;
     long availableAt;
     long lockedUntil;
+    long updatedAt;
 
     @Nullable
     UUID token;
@@ -38,6 +39,7 @@ final class Row {
         copy.attempts = attempts;
         copy.crashes = crashes;
         copy.lockedUntil = lockedUntil;
+        copy.updatedAt = updatedAt;
         copy.token = token;
         copy.reason = reason;
         return copy;

@@ -335,6 +335,11 @@ final class Session implements InvocationHandler {
         stall(current, database.weather.stall(database.chance(), 4));
     }
 
+    /** The same in a statement that comes seldom and finds something more seldom still. */
+    void meanwhileForOnce(Transaction current) throws SQLException {
+        stall(current, database.weather.rareStall(database.chance()));
+    }
+
     private void stall(Transaction current, long nanos) throws SQLException {
         if (nanos > LONG_STALL && database.chance().oneIn(2)) {
             conductor.note(host.name() + " stands still while the database does");

@@ -83,6 +83,7 @@ public final class SimulatedDatabase {
     final Map<UUID, Announced> nodes = new LinkedHashMap<>();
     final Map<SimulatedInbox.Place, Cell<InboxMark>> marks = new LinkedHashMap<>();
     final List<InboxHandler> handlers = new ArrayList<>();
+    private final Map<Integer, Cell<Integer>> gaps = new LinkedHashMap<>();
     private final Map<UUID, TopicName> inserted = new LinkedHashMap<>();
     private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
@@ -233,7 +234,7 @@ public final class SimulatedDatabase {
     // Transactions
 
     Transaction begin() {
-        Transaction transaction = new Transaction(life);
+        Transaction transaction = new Transaction(life, micros());
         open.add(transaction);
         return transaction;
     }
@@ -378,6 +379,7 @@ public final class SimulatedDatabase {
 
     private void await(Cell<?> cell, Transaction transaction, BooleanSupplier free) throws SQLException {
         long until = transaction.lockTimeout == 0 ? Long.MAX_VALUE : conductor.nanos() + transaction.lockTimeout;
+        boolean waited = false;
         while (!free.getAsBoolean()) {
             transaction.waitsFor = new LinkedHashSet<>(cell.sharers);
             if (cell.owner != null) {
@@ -391,11 +393,37 @@ public final class SimulatedDatabase {
                         ? new SQLException("deadlock detected", "40P01")
                         : new SQLException("canceling statement due to lock timeout", "55P03");
             }
+            if (!waited) {
+                waits(transaction);
+            }
+            waited = true;
             waiting.add(conductor.current());
             conductor.restUntil(until);
             check(transaction);
         }
         transaction.waitsFor.clear();
+    }
+
+    /** Whoever stands still in the middle of a claim must not stop the others. */
+    private void waits(Transaction transaction) {
+        if (transaction.isClaim) {
+            stale.add("waits: a claim waits for what somebody else is at");
+        } else if (transaction.isProducer && transaction.waitsFor.stream().anyMatch(other -> other.isClaim)) {
+            stale.add("waits: a producer waits for a claim");
+        }
+    }
+
+    /** Nothing can be inserted behind what is there of a topic until this transaction has ended; as InnoDB does at REPEATABLE READ. */
+    void lockGap(Transaction transaction, int topicId) {
+        number(transaction);
+        hold(gaps.computeIfAbsent(topicId, absent -> new Cell<>()), transaction, true);
+    }
+
+    void awaitGap(Transaction transaction, int topicId) throws SQLException {
+        Cell<Integer> gap = gaps.get(topicId);
+        if (gap != null) {
+            await(gap, transaction, () -> isFree(gap, transaction, false));
+        }
     }
 
     /** A transaction goes back to before it had locked these. */
@@ -470,6 +498,7 @@ public final class SimulatedDatabase {
     }
 
     void update(Row row) {
+        row.updatedAt = micros();
         Cell<Row> cell = Objects.requireNonNull(messages.get(row.seq));
         cell.pending = row;
         cell.isChanged = true;
@@ -487,6 +516,7 @@ public final class SimulatedDatabase {
             throw new AssertionError("a number came twice: " + row.seq);
         }
         hold(cell, transaction, false);
+        row.updatedAt = micros();
         cell.pending = row;
         cell.isChanged = true;
         inserted.put(row.id(), row.message.topic());
@@ -542,6 +572,31 @@ public final class SimulatedDatabase {
     void settled(String doing, Row row, @Nullable UUID presented, @Nullable UUID actual) {
         if (presented == null || !presented.equals(actual)) {
             stale.add("token: '" + doing + "' changed " + row.seq + " under a token that was no longer its own");
+        }
+    }
+
+    /**
+     * Somebody's message was taken from him, whatever let that through.
+     *
+     * @param now when whoever does it looked at the clock
+     */
+    void deprived(String doing, Row row, long now) {
+        if (row.token == null || row.lockedUntil >= now) {
+            stale.add("lease: '" + doing + "' took " + row.seq + " as lost, which was " + row.state + " or leased");
+        }
+    }
+
+    /** A message was written for somebody who is to deliver it, and believes that he has so much time from now. */
+    void born(Row row, long lease) {
+        if (row.token != null && row.lockedUntil < micros() + lease / 2) {
+            stale.add("lease: " + row.seq + " was written under a lease that is mostly over");
+        }
+    }
+
+    /** A claim gave so many, whatever made it. */
+    void claimed(int count, int limit) {
+        if (count > limit) {
+            stale.add("limit: a claim of " + limit + " took " + count);
         }
     }
 
@@ -606,13 +661,21 @@ public final class SimulatedDatabase {
                 .count();
     }
 
-    /** An operator removed it, in the commit that is under way. */
+    /** It was removed because of its age, in the commit that is under way. */
+    void purged(Row row) {
+        if (!row.state.equals("DEAD")) {
+            stale.add("loss: " + row.seq + " was purged as a dead letter, and was " + row.state);
+        }
+        discarded(row.id());
+    }
+
+    /** An operator removed it, or the time for which dead letters are kept was over, in the commit that is under way. */
     void discarded(UUID id) {
         discarded.add(id);
         current.undo.add(0, () -> discarded.remove(id));
     }
 
-    /** Messages that an operator removed. */
+    /** Messages that were removed without having been delivered, as they may be. */
     public Set<UUID> discarded() {
         return discarded;
     }

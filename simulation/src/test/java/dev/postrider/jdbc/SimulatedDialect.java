@@ -40,7 +40,7 @@ class SimulatedDialect extends Dialect {
         this.database = database;
     }
 
-    private static long micros(Duration time) {
+    static long micros(Duration time) {
         return time.toNanos() / 1000;
     }
 
@@ -74,6 +74,7 @@ class SimulatedDialect extends Dialect {
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what is due", transaction -> {
+            look(transaction, topicId);
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.lane == null
@@ -92,6 +93,11 @@ class SimulatedDialect extends Dialect {
         });
     }
 
+    /** Locks nothing yet. */
+    void look(Transaction transaction, int topicId) {
+        transaction.isClaim = true;
+    }
+
     private static List<Row> inOrderOfTime(NavigableMap<Long, Row> seen, Predicate<Row> condition) {
         return seen.values().stream()
                 .filter(condition)
@@ -104,6 +110,7 @@ class SimulatedDialect extends Dialect {
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what has expired", transaction -> {
+            transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state.equals("PROCESSING")
@@ -114,7 +121,10 @@ class SimulatedDialect extends Dialect {
                     .filter(condition)
                     .toList();
             session.meanwhile(transaction);
-            return lease(session, transaction, expired, condition, request, token, row -> row.crashes++);
+            return lease(session, transaction, expired, condition, request, token, row -> {
+                database.deprived("claim what has expired", row, began);
+                row.crashes++;
+            });
         });
     }
 
@@ -131,8 +141,7 @@ class SimulatedDialect extends Dialect {
         List<ClaimedRow> claimed = new ArrayList<>();
         long bytes = 0;
         for (Row candidate : candidates) {
-            boolean full = claimed.size() >= request.limit() || bytes >= request.maxBytes();
-            if (full || database.isPaused(candidate.topicId)) {
+            if (isFull(claimed, bytes, request) || database.isPaused(candidate.topicId)) {
                 break;
             }
             Row row = lockForClaim(transaction, candidate, condition);
@@ -141,19 +150,29 @@ class SimulatedDialect extends Dialect {
                 row.state = "PROCESSING";
                 row.attempts++;
                 row.token = token;
-                row.lockedUntil = database.micros() + micros(request.lease());
+                row.lockedUntil = clock(session) + micros(request.lease());
                 database.update(row);
                 bytes += row.message.payload().size();
                 claimed.add(new ClaimedRow(
                         row.seq, row.id(), row.message, null, row.attempts, row.crashes, instant(row.availableAt)));
             }
         }
+        database.claimed(claimed.size(), request.limit());
         session.meanwhile(transaction);
         return claimed;
     }
 
+    boolean isFull(List<ClaimedRow> claimed, long bytes, ClaimRequest request) {
+        return claimed.size() >= request.limit() || bytes >= request.maxBytes();
+    }
+
+    /** By which the leases of claims are counted. */
+    long clock(Session session) {
+        return database.micros();
+    }
+
     @Nullable
-    Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) {
+    Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) throws SQLException {
         return database.tryLockRow(transaction, candidate.seq, condition);
     }
 
@@ -349,6 +368,7 @@ class SimulatedDialect extends Dialect {
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("sweep", transaction -> {
+            transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state.equals("PROCESSING")
@@ -358,11 +378,14 @@ class SimulatedDialect extends Dialect {
             List<Row> lost = database.snapshot(transaction).values().stream()
                     .filter(condition)
                     .toList();
-            session.meanwhile(transaction);
+            if (!lost.isEmpty()) {
+                session.meanwhileForOnce(transaction);
+            }
             int buried = 0;
             for (Row seen : lost) {
-                Row row = database.tryLockRow(transaction, seen.seq, condition);
+                Row row = lockForSweep(transaction, seen, condition);
                 if (row != null) {
+                    database.deprived("sweep", row, began);
                     row.crashes++;
                     row.reason = epitaph.reason();
                     free(row, "DEAD");
@@ -371,6 +394,43 @@ class SimulatedDialect extends Dialect {
             }
             return buried;
         });
+    }
+
+    @Nullable
+    Row lockForSweep(Transaction transaction, Row seen, Predicate<Row> condition) {
+        return database.tryLockRow(transaction, seen.seq, condition);
+    }
+
+    @Override
+    int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("purge dead letters", transaction -> {
+            transaction.isClaim = true;
+            long before = database.micros() - micros(age);
+            Predicate<Row> condition = row -> row.state.equals("DEAD") && row.updatedAt < before;
+            List<Row> old = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .limit(limit)
+                    .toList();
+            if (!old.isEmpty()) {
+                session.meanwhileForOnce(transaction);
+            }
+            int purged = 0;
+            for (Row seen : old) {
+                Row row = lockForPurge(transaction, seen, condition);
+                if (row != null) {
+                    database.delete(row);
+                    transaction.onCommit.add(() -> database.purged(row));
+                    purged++;
+                }
+            }
+            return purged;
+        });
+    }
+
+    @Nullable
+    Row lockForPurge(Transaction transaction, Row seen, Predicate<Row> condition) {
+        return database.tryLockRow(transaction, seen.seq, condition);
     }
 
     @Override
@@ -418,12 +478,14 @@ class SimulatedDialect extends Dialect {
         Session session = Session.of(connection);
         Map<UUID, Long> born = new LinkedHashMap<>();
         Set<UUID> inserted = session.run("insert", transaction -> {
+            transaction.isProducer = true;
             session.meanwhile(transaction);
             Set<UUID> ids = new LinkedHashSet<>();
             for (NewRow row : rows) {
                 if (database.snapshot(transaction).values().stream()
                         .noneMatch(there -> there.id().equals(row.id()))) {
                     ids.add(row.id());
+                    database.awaitGap(transaction, row.topicId());
                     Row written = insert(transaction, row, birth != null && birth.isWanted(row) ? birth.lease() : null);
                     if (written.token != null) {
                         born.put(row.id(), written.seq);
@@ -447,7 +509,8 @@ class SimulatedDialect extends Dialect {
         if (lease != null && !database.isPaused(row.topicId())) {
             written.state = bornState();
             written.token = lease.token();
-            written.lockedUntil = lockedUntil(lease);
+            written.lockedUntil = lockedUntil(transaction, lease);
+            database.born(written, micros(lease.length()));
         }
         database.insert(transaction, written);
         return written;
@@ -457,7 +520,7 @@ class SimulatedDialect extends Dialect {
         return "PROCESSING";
     }
 
-    long lockedUntil(Lease lease) {
+    long lockedUntil(Transaction transaction, Lease lease) {
         return database.micros() + micros(lease.length());
     }
 
@@ -554,11 +617,6 @@ class SimulatedDialect extends Dialect {
 
     @Override
     int purgeArchive(Connection connection, Duration age, Duration span, int limit) {
-        throw unused();
-    }
-
-    @Override
-    int purgeDead(Connection connection, Duration age, int limit) {
         throw unused();
     }
 

@@ -99,12 +99,13 @@ public final class SimulatedStores {
         });
     }
 
-    /** Commands are swept; every purge finds nothing. */
+    /** Commands are swept and dead letters purged; every other purge finds nothing. */
     private RetentionStore retention() {
         RetentionStore real = room.retention();
-        return SimulatedSql.proxy(
-                RetentionStore.class,
-                (method, arguments) ->
-                        method.equals("sweepCommands") ? real.sweepCommands((Integer) arguments[0]) : (Object) 0);
+        return SimulatedSql.proxy(RetentionStore.class, (method, arguments) -> switch (method) {
+            case "sweepCommands" -> real.sweepCommands((Integer) arguments[0]);
+            case "purgeDead" -> real.purgeDead((Duration) arguments[0], (Integer) arguments[1]);
+            default -> (Object) 0;
+        });
     }
 }

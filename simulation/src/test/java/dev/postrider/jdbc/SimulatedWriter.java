@@ -33,9 +33,11 @@ public final class SimulatedWriter {
         public UUID write(TopicName topic, @Nullable String key, IntFunction<Message> message) throws SQLException {
             Topics.Topic registered = Objects.requireNonNull(database.topic(topic));
             return session.run("write", transaction -> {
+                transaction.isProducer = true;
                 int place = key == null ? 0 : count(transaction, topic + "/" + key);
                 Message made = message.apply(place);
                 session.meanwhile(transaction);
+                database.awaitGap(transaction, registered.id());
                 Integer lane = registered.lanes() == 0
                         ? null
                         : Integer.valueOf(LaneHash.of(null, Objects.requireNonNull(key), registered.lanes()));

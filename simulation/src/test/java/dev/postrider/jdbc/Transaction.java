@@ -23,13 +23,23 @@ final class Transaction {
     /** Those whose end it waits for at the moment. */
     Set<Transaction> waitsFor = new LinkedHashSet<>();
 
+    /** By the database's clock. */
+    final long begunAt;
+
+    /** It takes what it can have, and waits for nobody. */
+    boolean isClaim;
+
+    /** It writes messages, and waits for no claim. */
+    boolean isProducer;
+
     /** How long it waits for a lock; 0 for as long as it takes. */
     long lockTimeout;
 
     boolean committed;
     boolean ended;
 
-    Transaction(int life) {
+    Transaction(int life, long begunAt) {
         this.life = life;
+        this.begunAt = begunAt;
     }
 }

@@ -33,6 +33,7 @@ public final class Weather {
 
     int standstills;
     int stalls;
+    int rareStalls;
 
     private boolean calm;
 
@@ -45,6 +46,7 @@ public final class Weather {
         weather.slow = chance.oneIn(3) ? 0 : (int) chance.between(10, 60);
         weather.slowMicros = chance.between(10_000, chance.oneIn(3) ? 6_000_000 : 1_500_000);
         weather.stalls = chance.oneIn(2) ? 0 : (int) chance.between(8, 40);
+        weather.rareStalls = 2;
         weather.standstills = chance.oneIn(2) ? 0 : (int) chance.between(80, 500);
         return weather;
     }
@@ -85,8 +87,16 @@ public final class Weather {
      * @param asLikely so many times as likely as elsewhere to be long
      */
     long stall(Chance chance, int asLikely) {
-        long micros =
-                !calm && chance.oneIn(stalls / asLikely) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
+        return stallOnceIn(stalls / asLikely, chance);
+    }
+
+    /** The same for a statement that comes seldom, and finds something more seldom still. */
+    long rareStall(Chance chance) {
+        return stallOnceIn(rareStalls, chance);
+    }
+
+    private long stallOnceIn(int times, Chance chance) {
+        long micros = !calm && chance.oneIn(times) ? chance.between(1, LONGEST_STALL) : chance.between(1, 2_000);
         return micros * 1000;
     }
 

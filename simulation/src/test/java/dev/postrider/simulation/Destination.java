@@ -48,13 +48,16 @@ final class Destination {
     private int unanswered;
     private boolean calm;
 
-    /** @param mayStaySilent whether answers may be lost or late */
-    Destination(Conductor conductor, boolean mayStaySilent) {
+    /**
+     * @param mayStaySilent whether answers may be lost or late
+     * @param rejectsOften if it rejects anything at all
+     */
+    Destination(Conductor conductor, boolean mayStaySilent, boolean rejectsOften) {
         this.conductor = conductor;
         this.chance = conductor.chance();
         this.network = new Network(conductor, new Host("destination"));
         this.refuses = chance.oneIn(3) ? 0 : (int) chance.between(3, 20);
-        this.rejects = chance.oneIn(2) ? 0 : (int) chance.between(10, 60);
+        this.rejects = chance.oneIn(2) ? 0 : (int) chance.between(rejectsOften ? 2 : 10, rejectsOften ? 6 : 60);
         this.losesAnswers = !mayStaySilent || chance.oneIn(2) ? 0 : (int) chance.between(8, 60);
         this.answersSlowly = chance.oneIn(2) ? 0 : (int) chance.between(3, 30);
         this.answersLate = !mayStaySilent || chance.oneIn(2) ? 0 : (int) chance.between(5, 40);

@@ -167,7 +167,11 @@ final class Receivers {
         Inbox inbox = node.stores().inbox(INLINE, node.engine().handOver());
         String what = INLINE + "/" + one.id();
         if (chance.oneIn(2)) {
-            inbox.process(one.message(), work -> work(what, work));
+            inbox.process(one.message(), work -> {
+                conductor.pass(
+                        Duration.ofMillis(chance.oneIn(6) ? chance.between(0, 6_000) : 0)); // longer than a lease
+                work(what, work);
+            });
             return;
         }
         try (Connection connection = node.stores().connect()) {

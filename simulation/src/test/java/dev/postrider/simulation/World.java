@@ -39,10 +39,13 @@ final class World {
 
     private static final Duration HANDLER_TIMEOUT = Duration.ofMillis(1500);
     private static final Duration HOUSEKEEPING = Duration.ofSeconds(5);
+    private static final Duration OFTEN = Duration.ofSeconds(2);
+    private static final Duration DEAD_RETENTION = Duration.ofMillis(100);
     /** Nothing that began in the time of trouble stands still for longer than this, or is still at work. */
     private static final Duration LAST_FREEZE = Duration.ofSeconds(20);
 
     private static final Duration TROUBLE = Duration.ofSeconds(12);
+    private static final int MOST_TRIES = 20;
     private static final int ORDERS_ID = 1;
     private static final int MAILS_ID = 2;
     private static final int WORK_ID = 3;
@@ -76,6 +79,9 @@ final class World {
     private final int keys;
     private final int together;
     private final Duration poll;
+    /** Dead letters are many, and not kept. */
+    private final boolean purges;
+
     private int hosts;
     private int writing;
     private boolean calm;
@@ -86,11 +92,12 @@ final class World {
         this.chance = conductor.chance();
         this.speech = speech;
         this.misfortune = Misfortune.of(chance);
+        this.purges = chance.oneIn(4);
         this.weather = misfortune.weather();
         this.database = new SimulatedDatabase(conductor, weather);
         this.writer = new SimulatedWriter(database);
         this.operator = new SimulatedOperator(database);
-        this.destination = new Destination(conductor, misfortune.answers());
+        this.destination = new Destination(conductor, misfortune.answers(), purges);
         this.callers = new Callers(conductor, database, this::anyNode, this::mail);
         this.commandAdmin = new SimulatedStores(database, speech, this::heard).commandAdmin();
         this.policy = chance.oneIn(4) ? FailurePolicy.SKIP : chance.oneIn(6) ? FailurePolicy.PARK : FailurePolicy.BLOCK;
@@ -200,15 +207,17 @@ final class World {
     private Node start() {
         Host host = new Host("node-" + ++hosts);
         conductor.note("start " + host.name());
-        DispatchOptions options = DispatchOptions.builder()
+        DispatchOptions.Builder options = DispatchOptions.builder()
                 .worker(host.name())
                 .lease(LEASE)
                 .pollInterval(poll)
                 .batchSize(6)
                 .maxInFlight(6)
                 .drainTimeout(Duration.ofSeconds(2))
-                .housekeepingInterval(HOUSEKEEPING)
-                .build();
+                .housekeepingInterval(HOUSEKEEPING);
+        if (purges) {
+            options.deadRetention(DEAD_RETENTION).housekeepingInterval(OFTEN);
+        }
         List<Topic> topics = new ArrayList<>(receivers.topics(World::soon));
         topics.addAll(List.of(
                 Topic.named(ORDERS.toString())
@@ -238,7 +247,7 @@ final class World {
                         .process((message, work) -> handle(host, message, work))
                         .build()));
         SimulatedStores stores = new SimulatedStores(database, speech, this::heard);
-        SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options, this::heard);
+        SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options.build(), this::heard);
         node.start();
         Commands commands = SimulatedRunner.on(
                 conductor, host, stores.commands(), stores.transactions(node.handOver()), node::every, this::heard);
@@ -363,7 +372,7 @@ final class World {
             if (misfortune.clockJumps() && chance.oneIn(3)) {
                 database.stepClock(Duration.ofMillis(chance.between(-8_000, 8_000)));
             } else if (misfortune.databaseFailsOver() && chance.oneIn(2)) {
-                database.failOver(Duration.ofMillis(chance.between(0, 2_500)));
+                database.failOver(Duration.ofMillis(chance.between(0, chance.oneIn(2) ? 100 : 2_500)));
             } else if (misfortune.databaseCrashes()) {
                 database.crash(Duration.ofMillis(chance.between(0, 2_500)));
             }
@@ -376,13 +385,21 @@ final class World {
         int transactions = (int) chance.between(4, 12);
         for (int i = 0; i < transactions; i++) {
             conductor.pass(chance.between(0, 2_500) * 1_000_000);
-            try {
-                write();
-            } catch (SQLException e) {
-                conductor.note("a transaction failed: " + e.getSQLState());
+            for (int tries = 0; tries < MOST_TRIES && !isWritten(); tries++) {
+                conductor.pass(chance.between(1, 100) * 1_000_000); // whoever was cut off comes again soon
             }
         }
         writing--;
+    }
+
+    private boolean isWritten() {
+        try {
+            write();
+            return true;
+        } catch (SQLException e) {
+            conductor.note("a transaction failed: " + e.getSQLState());
+            return false;
+        }
     }
 
     private void write() throws SQLException {
@@ -444,7 +461,7 @@ final class World {
     // The operator
 
     private void operate() {
-        int rest = chance.oneIn(3) ? 200 : 3_000;
+        int rest = purges || chance.oneIn(3) ? 200 : 3_000;
         while (!calm && misfortune.operates()) {
             conductor.pass(chance.between(rest / 10, rest) * 1_000_000);
             try {
