@@ -14,7 +14,7 @@ import javax.sql.DataSource;
  * @param number no other process of the run has the same
  * @param port where the receiver listens, for those who talk to it
  */
-record Assignment(Engine engine, Database database, Path directory, int number, long seed, int port) {
+record Assignment(Engine engine, Database database, Path directory, int number, long seed, int port, Pace pace) {
 
     static Assignment parse(String[] arguments) {
         return new Assignment(
@@ -23,7 +23,8 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
                 Path.of(arguments[5]),
                 Integer.parseInt(arguments[6]),
                 Long.parseLong(arguments[7]),
-                Integer.parseInt(arguments[8]));
+                Integer.parseInt(arguments[8]),
+                Pace.valueOf(arguments[9]));
     }
 
     List<String> toArguments() {
@@ -36,7 +37,8 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
                 directory.toString(),
                 Integer.toString(number),
                 Long.toString(seed),
-                Integer.toString(port));
+                Integer.toString(port),
+                pace.name());
     }
 
     Journal journal(String kind) {

@@ -27,6 +27,7 @@ final class Courier implements Transport {
 
     private final String worker;
     private final int port;
+    private final Pace pace;
     private final Journal journal;
     private final Queue<Line> idle = new ConcurrentLinkedQueue<>();
     private final Executor threads = Executors.newCachedThreadPool(work -> {
@@ -35,9 +36,10 @@ final class Courier implements Transport {
         return thread;
     });
 
-    Courier(String worker, int port, Journal journal) {
+    Courier(String worker, int port, Pace pace, Journal journal) {
         this.worker = worker;
         this.port = port;
+        this.pace = pace;
         this.journal = journal;
     }
 
@@ -51,7 +53,7 @@ final class Courier implements Transport {
 
     @Override
     public Duration timeout() {
-        return Pace.DELIVERY;
+        return pace.delivery();
     }
 
     private DeliveryResult send(Request request) {

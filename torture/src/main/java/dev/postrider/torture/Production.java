@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Writes transactions, each with a row of its own and some messages, and says before each commit what it means to write and after it
@@ -148,6 +149,7 @@ final class Production {
 
     /**
      * Writes at once, and commits only when it is told to: its number in the table is old by then, and nobody may have gone past it.
+     * Somebody who wants to write under the same idempotency key does not wait so long.
      *
      * @param which of the keys that such transactions have for themselves
      */
@@ -156,11 +158,14 @@ final class Production {
         held = mine;
         threads.add(Parent.daemon("hold", () -> {
             String tx = UUID.randomUUID().toString();
-            Draft draft =
-                    new Draft(Business.LEDGER, Business.tenant(which), Business.lateKey(which), null, null, false, 200);
+            String tenant = Business.tenant(which);
+            Draft late = new Draft(Business.LEDGER, tenant, Business.lateKey(which), null, null, false, 200);
+            Draft contested = new Draft(Business.NOTICES, tenant, Business.lateKey(which), tx, null, false, 200);
             run(tx, work -> {
                 insert(work.connection(), tx);
-                work.outbox().enqueue(intended(work.connection(), tx, draft, true, random));
+                work.outbox().enqueue(intended(work.connection(), tx, late, true, random));
+                work.outbox().enqueue(intended(work.connection(), tx, contested, true, random));
+                threads.add(Parent.daemon("go on", () -> goOnAfterAnError(contested, random)));
                 try {
                     mine.await();
                 } catch (InterruptedException e) {
@@ -168,6 +173,41 @@ final class Production {
                 }
             });
         }));
+    }
+
+    /**
+     * Writes under a key that another transaction has, waits a second for it, and commits as if nothing had happened: what it wrote
+     * before must not be left without its messages.
+     */
+    private void goOnAfterAnError(Draft contested, Random random) {
+        String tx = UUID.randomUUID().toString();
+        Draft beside = new Draft(Business.NOTICES, contested.tenant(), contested.key(), null, null, false, 200);
+        AtomicReference<Exception> swallowed = new AtomicReference<>();
+        try {
+            postrider.inTransaction(work -> {
+                Connection connection = work.connection();
+                Patience patience = Patience.of(connection);
+                patience.shorten(connection);
+                try {
+                    insert(connection, tx);
+                    List<Message> messages = List.of(
+                            intended(connection, tx, beside, true, random),
+                            intended(connection, tx, contested, true, random));
+                    postrider.outbox(connection).enqueueAll(messages);
+                } catch (RuntimeException e) {
+                    swallowed.set(e);
+                } finally {
+                    patience.restore(connection);
+                }
+            });
+        } catch (SQLException | RuntimeException e) {
+            swallowed.set(e);
+        }
+        if (swallowed.get() == null) {
+            journal.write("committed", "tx", tx);
+        } else {
+            journal.write("unknown", "tx", tx, "error", swallowed.get()); // the table says whether it was
+        }
     }
 
     void release() {

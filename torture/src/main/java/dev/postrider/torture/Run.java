@@ -78,7 +78,7 @@ final class Run {
         properties.put("mutant", Objects.requireNonNullElse(arguments.mutant(), "none"));
         properties.put("seconds", Integer.toString(arguments.seconds()));
         properties.put("messages", Long.toString(arguments.messages()));
-        properties.put("leaseMillis", Long.toString(Pace.LEASE.toMillis()));
+        properties.put("leaseMillis", Long.toString(Pace.of(arguments).lease().toMillis()));
         properties.put("deadRetentionMillis", Long.toString(Pace.DEAD_RETENTION.toMillis()));
         properties.put("pollMillis", Long.toString(Pace.POLL.toMillis()));
         properties.put("maxAttempts", Integer.toString(Pace.MAX_ATTEMPTS));

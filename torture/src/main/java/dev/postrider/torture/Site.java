@@ -42,6 +42,7 @@ final class Site implements AutoCloseable {
     private final Random seeds;
     private final DatabaseServer server;
     private final Database database;
+    private final Pace pace;
     private final Tally tally = new Tally();
     private final Feed feed;
     private final Receiver receiver;
@@ -55,6 +56,7 @@ final class Site implements AutoCloseable {
     /** @param random where everything that starts here gets its seed from */
     Site(Arguments arguments, Random random) {
         directory = arguments.directory();
+        pace = Pace.of(arguments);
         seeds = new Random(random.nextLong());
         makeDirectory();
         mutant = made(arguments.mutant());
@@ -134,7 +136,8 @@ final class Site implements AutoCloseable {
         synchronized (seeds) {
             seed = seeds.nextLong();
         }
-        return Child.start(start, new Assignment(engine(), behind, directory, numbers.incrementAndGet(), seed, port));
+        return Child.start(
+                start, new Assignment(engine(), behind, directory, numbers.incrementAndGet(), seed, port, pace));
     }
 
     /** Starts all processes and waits until they are at work. Workers come first: they declare what the others use. */

@@ -58,7 +58,7 @@ final class WorkerProgram {
     }
 
     private PostriderBuilder configured() {
-        Courier courier = new Courier(name, assignment.port(), journal);
+        Courier courier = new Courier(name, assignment.port(), assignment.pace(), journal);
         return Business.configured(
                         assignment,
                         assignment.pool(WRITING_THREADS + 2),
@@ -74,7 +74,7 @@ final class WorkerProgram {
                                         .handlerThreads(3)
                                         .maxDelay(Duration.ofSeconds(2))
                                         .baseDelay(Duration.ofMillis(100))))
-                .dispatch(options -> Pace.set(options, name))
+                .dispatch(options -> assignment.pace().set(options, name))
                 .listener(this::hear);
     }
 

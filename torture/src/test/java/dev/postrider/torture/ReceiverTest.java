@@ -86,7 +86,7 @@ final class ReceiverTest {
 
     private DeliveryResult deliver(Receiver receiver, Message message) throws InterruptedException, ExecutionException {
         try (Journal journal = Journal.at(directory.resolve("worker-1.journal"))) {
-            return new Courier("worker-1", receiver.port(), journal)
+            return new Courier("worker-1", receiver.port(), Pace.HURRIED, journal)
                     .deliver(new Delivery(message, 1))
                     .toCompletableFuture()
                     .get();
