@@ -55,6 +55,8 @@ final class ScheduleTest {
         assertThat(Schedule.of(7, QUARTER_HOUR, ALL).faults())
                 .filteredOn(fault -> fault.kind() == FaultKind.PAUSE_WORKER)
                 .allSatisfy(fault -> assertThat((long) fault.lengthMillis())
-                        .isBetween(Pace.LEASE.toMillis() * 3 / 2, Pace.LEASE.toMillis() * 3));
+                        .isBetween(
+                                Pace.HURRIED.lease().toMillis() * 3 / 2,
+                                Pace.HURRIED.lease().toMillis() * 3));
     }
 }
