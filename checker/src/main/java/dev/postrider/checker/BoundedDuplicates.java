@@ -19,6 +19,7 @@ final class BoundedDuplicates implements Invariant {
     /** Nobody may have. */
     private static final Set<String> OF_ALL = Set.of("crash-database", "promote-standby", "half-open");
 
+    /** Where whoever stands still may keep others from their lanes. */
     private static final Set<String> LOCKING = Set.of("mysql", "mariadb");
 
     /** As good as a pause if they take long enough for a lease to run out. */

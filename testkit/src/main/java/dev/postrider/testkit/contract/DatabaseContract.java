@@ -39,13 +39,16 @@ public abstract class DatabaseContract {
         return true;
     }
 
-    /** Says that a test is not run, and why: a test that is passed over in silence proves nothing. */
     protected final void needsConcurrency() {
-        if (!isConcurrent()) {
-            System.err.println(
-                    "NOT RUN: " + getClass().getSimpleName() + ": this database serves one transaction at a time");
+        needs(isConcurrent(), "this database serves one transaction at a time");
+    }
+
+    /** Says that a test is not run, and why: a test that is passed over in silence proves nothing. */
+    final void needs(boolean met, String otherwise) {
+        if (!met) {
+            System.err.println("NOT RUN: " + getClass().getSimpleName() + ": " + otherwise);
         }
-        Assumptions.assumeTrue(isConcurrent(), "this database serves one transaction at a time");
+        Assumptions.assumeTrue(met, otherwise);
     }
 
     @AfterEach

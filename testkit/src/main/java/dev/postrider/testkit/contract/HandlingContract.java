@@ -32,7 +32,6 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -288,10 +287,7 @@ public abstract class HandlingContract extends LaneFixture {
 
     @Test
     void deferredFailureAtTheCommitIsAFailureOfTheHandler() throws Exception {
-        if (!product().equals("PostgreSQL")) {
-            System.err.println("NOT RUN: " + getClass().getSimpleName() + ": only PostgreSQL checks at the commit");
-        }
-        Assumptions.assumeTrue(product().equals("PostgreSQL"), "only PostgreSQL checks at the commit");
+        needs(product().equals("PostgreSQL"), "only PostgreSQL checks at the commit");
         execute("CREATE TABLE IF NOT EXISTS handled_late (n INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED)");
         Postrider postrider = postrider();
         enqueue(postrider, 1);
