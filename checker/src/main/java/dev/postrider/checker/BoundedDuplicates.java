@@ -19,9 +19,6 @@ final class BoundedDuplicates implements Invariant {
     /** Nobody may have. */
     private static final Set<String> OF_ALL = Set.of("crash-database", "promote-standby", "half-open");
 
-    /** Where whoever stands still may keep others from their lanes. */
-    private static final Set<String> LOCKING = Set.of("mysql", "mariadb");
-
     /** As good as a pause if they take long enough for a lease to run out. */
     private static final Set<String> IF_LONG = Set.of("delay", "exhaust-connections");
 
@@ -40,14 +37,12 @@ final class BoundedDuplicates implements Invariant {
 
     private static final class Event {
         final Fault fault;
-        final boolean ofAll;
         final long bound;
         long used;
 
-        Event(Fault fault, boolean ofAll, Run run) {
+        Event(Fault fault, long bound) {
             this.fault = fault;
-            this.ofAll = ofAll;
-            this.bound = (long) (ofAll ? run.workers() : 1) * run.inFlight();
+            this.bound = bound;
         }
     }
 
@@ -110,24 +105,15 @@ final class BoundedDuplicates implements Invariant {
         Run run = evidence.run;
         List<Event> events = new ArrayList<>();
         for (Fault fault : evidence.history.faults) {
-            if (isOfAll(run, fault)) {
-                events.add(new Event(fault, true, run));
-            } else if (OF_A_WORKER.contains(fault.kind())) {
-                events.add(new Event(fault, false, run));
+            if (OF_A_WORKER.contains(fault.kind())) {
+                events.add(new Event(fault, run.inFlight()));
+            } else if (OF_ALL.contains(fault.kind())
+                    || (IF_LONG.contains(fault.kind()) && fault.to() - fault.from() >= run.lease() / 2)) {
+                events.add(new Event(fault, (long) run.workers() * run.inFlight()));
             }
         }
         events.sort(Comparator.comparingLong(event -> event.fault.to()));
         return events;
-    }
-
-    /**
-     * On MySQL and MariaDB an outcome is a transaction of several statements that begins with a lock on the lane. Whoever stands still
-     * in the middle of it keeps that lock, also on a lane that he has lost, and its holder cannot prolong its lease.
-     */
-    private static boolean isOfAll(Run run, Fault fault) {
-        boolean keepsLocks = fault.kind().equals("pause-worker") && LOCKING.contains(run.engine());
-        boolean isLong = fault.to() - fault.from() >= run.lease() / 2;
-        return keepsLocks || OF_ALL.contains(fault.kind()) || (IF_LONG.contains(fault.kind()) && isLong);
     }
 
     /** A message may still be on its way to the receiver, or its lease run, for a while after the fault. */
@@ -158,7 +144,7 @@ final class BoundedDuplicates implements Invariant {
 
     private static boolean isTouched(Evidence evidence, Event event, Again duplicate) {
         History history = evidence.history;
-        return event.ofAll
+        return !OF_A_WORKER.contains(event.fault.kind())
                 || evidence.isMeant(event.fault, history.names.get(history.receipts.worker.get(duplicate.before())))
                 || evidence.isMeant(event.fault, history.names.get(history.receipts.worker.get(duplicate.after())));
     }

@@ -114,16 +114,6 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
-    void pausedWorkerExplainsWhatOthersSendAgainOnlyWhereItKeepsTheirLanesLocked() {
-        story.started("u").started("v").started("w").written("a").taken("v", "a");
-        story.fault("pause-worker", "u", story.now() - Story.SECOND, story.now())
-                .taken("w", "a");
-        isViolated(1, UNEXPLAINED);
-        story.properties("engine=mariadb");
-        holds(2);
-    }
-
-    @Test
     void crashOfTheDatabaseExplainsWhatAllHadInTheirHands() {
         String[] names = {"a", "b", "c", "d", "e"};
         story.written(names).taken("v", "a", "b", "c", "d", "e");

@@ -284,6 +284,11 @@ abstract class Dialect {
     /** Runs statements that wait no longer than this for a lock, and leaves the session as it was. */
     abstract <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException;
 
+    /** How the server is told to end transactions that have gone idle. Asks it how patient it is by itself. */
+    IdleLimit idleLimit(Connection connection) throws SQLException {
+        return new IdleLimit.None();
+    }
+
     /** What is added to a SELECT so that it reads the newest committed row, also in a transaction with an older snapshot. */
     String newestRead() {
         return "";

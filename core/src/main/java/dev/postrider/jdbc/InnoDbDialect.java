@@ -133,6 +133,16 @@ abstract class InnoDbDialect extends LockingDialect {
         return Optional.empty();
     }
 
+    @Override
+    IdleLimit idleLimit(Connection connection) throws SQLException {
+        long usual =
+                query(connection, "SELECT @@" + idleVariable(), binder -> {}, row -> row.next() ? row.getLong(1) : 0);
+        return new IdleLimit.OfSession(idleVariable(), usual);
+    }
+
+    /** After how many seconds without a statement the server ends a session that is in a transaction. */
+    abstract String idleVariable();
+
     /** In whole seconds, at least one. */
     @Override
     <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {

@@ -72,7 +72,7 @@ public final class JdbcDatabase {
                     dataSource,
                     dialect,
                     options,
-                    new Sessions(dataSource, setIsolation, statementTimeout),
+                    new Sessions(dataSource, setIsolation, statementTimeout, dialect.idleLimit(connection)),
                     new JdbcOutbox(dialect, topics, options, ownUrl, events),
                     topics,
                     events);

@@ -319,7 +319,7 @@ abstract class LockingDialect extends Dialect {
 
     // Handling
 
-    /** None of these databases ends a transaction that has gone idle, unless the server is told to for everybody. */
+    /** The session is told before how long it may be idle. */
     @Override
     Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
         Map<Long, HandledRow> wanted = new HashMap<>();

@@ -28,6 +28,11 @@ final class MariaDbDialect extends InnoDbDialect {
         return "mariadb";
     }
 
+    @Override
+    String idleVariable() {
+        return "idle_transaction_timeout";
+    }
+
     /** A batch takes a third of the time of one long statement here; but the driver may cut it, hence the savepoint. */
     @Override
     void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {

@@ -12,6 +12,12 @@ final class MySqlDialect extends InnoDbDialect {
         return true;
     }
 
+    /** There is none for transactions alone; the session has another value outside of them. */
+    @Override
+    String idleVariable() {
+        return "wait_timeout";
+    }
+
     @Override
     String folder() {
         return "mysql";

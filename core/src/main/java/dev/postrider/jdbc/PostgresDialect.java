@@ -492,6 +492,11 @@ final class PostgresDialect extends Dialect {
         return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
     }
 
+    @Override
+    IdleLimit idleLimit(Connection connection) {
+        return new IdleLimit.OfTransaction();
+    }
+
     /** Undone by itself where the caller returns to a savepoint from before. */
     @Override
     <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {

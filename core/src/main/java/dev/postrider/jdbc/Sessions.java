@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Connections of our own, one short statement or transaction each, at READ COMMITTED. Thread-safe. Nothing is held between two
- * calls, so no pool is starved and no transaction is ever left idle.
+ * calls, so no pool is starved and no transaction is left idle; one of a process that is frozen in it is ended by the server.
  */
 final class Sessions {
 
@@ -25,15 +25,20 @@ final class Sessions {
     private final DataSource dataSource;
     private final boolean setIsolation;
     private final int networkTimeoutMillis;
+    private final IdleLimit idleLimit;
+    private final Duration idle;
 
     /**
      * @param setIsolation whether the data source hands out connections of another isolation level, so that it must be set each
      *     time at the price of a round trip
+     * @param networkTimeout how long a statement may wait for the server's answer; the server waits half as long for the next one
      */
-    Sessions(DataSource dataSource, boolean setIsolation, Duration networkTimeout) {
+    Sessions(DataSource dataSource, boolean setIsolation, Duration networkTimeout, IdleLimit idleLimit) {
         this.dataSource = dataSource;
         this.setIsolation = setIsolation;
         this.networkTimeoutMillis = (int) networkTimeout.toMillis();
+        this.idleLimit = idleLimit;
+        this.idle = networkTimeout.dividedBy(2);
     }
 
     @FunctionalInterface
@@ -48,26 +53,31 @@ final class Sessions {
 
     /** Runs several statements in one transaction. */
     <T> T transaction(String doing, Body<T> body) {
-        return run(doing, false, connection -> {
-            try {
-                T result = body.run(connection);
-                connection.commit();
-                return result;
-            } catch (SQLException | RuntimeException | Error e) {
-                rollback(connection, e);
-                throw e;
-            }
-        });
+        return run(doing, false, connection -> idleLimit.within(idle, connection, within -> committed(within, body)));
+    }
+
+    private static <T> T committed(Connection connection, Body<T> body) throws SQLException {
+        try {
+            T result = body.run(connection);
+            connection.commit();
+            return result;
+        } catch (SQLException | RuntimeException | Error e) {
+            rollback(connection, e);
+            throw e;
+        }
     }
 
     /**
      * Lends a connection for a transaction that the body ends itself. It is run once: what it does may be more than statements of ours.
      *
-     * @param networkTimeout how long one of its statements may wait for the server's answer
+     * @param timeout how long one of its statements may wait for the server's answer, and the server for the next one
      */
-    <T> T lend(Duration networkTimeout, Body<T> body) throws SQLException {
-        long millis = Math.max(networkTimeout.toMillis(), networkTimeoutMillis);
-        return once(false, (int) Math.min(millis, Integer.MAX_VALUE), body);
+    <T> T lend(Duration timeout, Body<T> body) throws SQLException {
+        long millis = Math.max(timeout.toMillis(), networkTimeoutMillis);
+        return once(
+                false,
+                (int) Math.min(millis, Integer.MAX_VALUE),
+                connection -> idleLimit.whileHandling(timeout, connection, body));
     }
 
     private <T> T run(String doing, boolean autoCommit, Body<T> body) {

@@ -25,13 +25,13 @@ final class SqlErrors {
     private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("55P03", "HYT00");
     private static final Set<Integer> LOCK_TIMEOUT_CODES = Set.of(1205, 3572);
 
-    /** Shutting down, crashed, starting up; out of connections, disk, memory; a standby that was promoted or demoted. */
+    /** Shutting down, crashed, starting up, idle for too long; out of connections, disk, memory; a standby that was promoted or demoted. */
     private static final Set<String> UNAVAILABLE_STATES =
-            Set.of("57P01", "57P02", "57P03", "57P05", "53000", "53100", "53200", "53300", "25006");
+            Set.of("57P01", "57P02", "57P03", "57P05", "25P03", "53000", "53100", "53200", "53300", "25006");
 
-    /** MySQL and MariaDB: too many connections, read-only server, shutting down, killed, gone away. */
+    /** MySQL and MariaDB: too many connections, read-only server, shutting down, killed, gone away, idle for too long. */
     private static final Set<Integer> UNAVAILABLE_CODES =
-            Set.of(1040, 1203, 1226, 1290, 1836, 1792, 1053, 1077, 1927, 2006, 2013);
+            Set.of(1040, 1203, 1226, 1290, 1836, 1792, 1053, 1077, 1927, 2006, 2013, 4031);
 
     /** H2: database closed, connection broken, session closed. */
     private static final Set<Integer> UNAVAILABLE_H2_CODES = Set.of(90121, 90067, 90098, 90135);

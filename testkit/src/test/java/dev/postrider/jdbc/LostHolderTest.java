@@ -87,7 +87,7 @@ final class LostHolderTest {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
             return new JdbcLaneStore(
-                    new Sessions(dataSource, true, Duration.ofSeconds(60)),
+                    new Sessions(dataSource, true, Duration.ofSeconds(60), new IdleLimit.None()),
                     dialect,
                     new Topics(dialect),
                     JdbcOptions.defaults(),
