@@ -48,6 +48,7 @@ final class OwnConnections {
     }
 
     /** A driver's connection is the connection of its own metadata; a wrapper's metadata are those of what it wraps, or wrapped too. */
+    @SuppressWarnings("ReferenceEquality") // it itself
     private boolean isDriver(Connection connection) throws SQLException {
         return connection.getMetaData().getConnection() == connection
                 && connection.unwrap(Connection.class) == connection;
