@@ -87,7 +87,9 @@ public final class Soak {
     private SoakReport measure() throws SQLException {
         add(new PostriderSubject(arena.pool(), false));
         add(new PostriderSubject(arena.pool(), true));
-        add(new NaiveQueue(arena.pool()));
+        if (!arguments.alone()) {
+            add(new NaiveQueue(arena.pool()));
+        }
         courses.forEach(course -> course.subject.start());
         courses.forEach(course -> course.producer.start());
         try {

@@ -5,21 +5,24 @@ import java.time.Duration;
 import java.util.List;
 
 /** What the command line asks for. */
-record SoakArguments(boolean help, int rate, Duration baseline, Duration held, Duration recovery, Path out) {
+record SoakArguments(
+        boolean help, boolean alone, int rate, Duration baseline, Duration held, Duration recovery, Path out) {
 
     static final String USAGE = """
-            Usage: postrider soak [--rate N] [--seconds BASELINE,HELD,RECOVERY] [--out DIR]
+            Usage: postrider soak [--rate N] [--seconds BASELINE,HELD,RECOVERY] [--alone] [--out DIR]
 
             Puts a fixed load on Postrider, unordered and ordered, and on a queue with a status column, in one PostgreSQL, and holds
             a snapshot in the middle. Says whether anything grew that does not shrink again.
 
               --rate N       messages per second for each of the three, a multiple of 10; 1000 unless said otherwise
               --seconds ...  how long; 600,1800,600 unless said otherwise
+              --alone        without the queue with a status column, which takes a processor for itself in the end
               --out DIR      where soak.md and soak.csv go
             """;
 
     static SoakArguments parse(List<String> words, Path defaultOut) {
         boolean help = false;
+        boolean alone = false;
         int rate = 1000;
         List<Duration> times = List.of(Duration.ofMinutes(10), Duration.ofMinutes(30), Duration.ofMinutes(10));
         Path out = defaultOut;
@@ -27,6 +30,7 @@ record SoakArguments(boolean help, int rate, Duration baseline, Duration held, D
             String word = words.get(i);
             switch (word) {
                 case "--help", "-h" -> help = true;
+                case "--alone" -> alone = true;
                 case "--rate" -> rate = Integer.parseInt(value(words, ++i, word));
                 case "--seconds" ->
                     times = List.of(value(words, ++i, word).split(",")).stream()
@@ -42,7 +46,7 @@ record SoakArguments(boolean help, int rate, Duration baseline, Duration held, D
         if (rate < 10 || rate % 10 != 0) {
             throw new IllegalArgumentException("--rate must be a multiple of 10");
         }
-        return new SoakArguments(help, rate, times.get(0), times.get(1), times.get(2), out);
+        return new SoakArguments(help, alone, rate, times.get(0), times.get(1), times.get(2), out);
     }
 
     private static String value(List<String> words, int place, String option) {

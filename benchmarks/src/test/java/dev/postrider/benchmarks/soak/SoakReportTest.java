@@ -83,9 +83,9 @@ final class SoakReportTest {
     @Test
     void argumentsAreChecked() {
         Path out = Path.of("out");
-        assertThat(SoakArguments.parse(List.of("--seconds", "1,2,3", "--rate", "50"), out))
+        assertThat(SoakArguments.parse(List.of("--seconds", "1,2,3", "--alone", "--rate", "50"), out))
                 .isEqualTo(new SoakArguments(
-                        false, 50, Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3), out));
+                        false, true, 50, Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(3), out));
         assertThatThrownBy(() -> SoakArguments.parse(List.of("--seconds", "1,2"), out))
                 .hasMessageContaining("three numbers");
         assertThatThrownBy(() -> SoakArguments.parse(List.of("--rate", "5"), out))
