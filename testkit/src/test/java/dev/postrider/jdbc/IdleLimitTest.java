@@ -15,25 +15,27 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A transaction in which nothing is done any more, as if its process were frozen, is ended by the server. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 final class IdleLimitTest {
 
-    private static final Duration SECOND = Duration.ofSeconds(1);
-    private static final Duration TWO_SECONDS = Duration.ofSeconds(2);
+    /** How long a transaction may be idle: long enough for a busy machine between two statements. */
+    private static final Duration IDLE = Duration.ofSeconds(3);
+
+    /** A statement waits twice as long for the server as the server for a statement. */
+    private static final Duration TIMEOUT = IDLE.multipliedBy(2);
+
+    private static final int PATIENCE_SECONDS = 30;
     private static final Duration HOUR = Duration.ofHours(1);
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_18", "MYSQL_8_0", "MARIADB_11_4"})
     void locksOfATransactionThatStandsStillAreGivenUp(Engine engine) throws SQLException {
         DataSource dataSource = withRow(engine).dataSource();
-        Sessions sessions = sessions(dataSource, TWO_SECONDS);
+        Sessions sessions = sessions(dataSource, TIMEOUT);
 
         assertThatThrownBy(() -> sessions.transaction("stand still", frozen -> lockBehind(frozen, dataSource)))
                 .isInstanceOf(StoreUnavailableException.class);
@@ -44,9 +46,9 @@ final class IdleLimitTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void locksOfAHandlerThatStandsStillAreGivenUp(Engine engine) throws SQLException {
         DataSource dataSource = withRow(engine).dataSource();
-        Sessions sessions = sessions(dataSource, TWO_SECONDS);
+        Sessions sessions = sessions(dataSource, TIMEOUT);
 
-        assertThatThrownBy(() -> sessions.lend(SECOND, frozen -> lockBehind(frozen, dataSource)))
+        assertThatThrownBy(() -> sessions.lend(IDLE, frozen -> lockBehind(frozen, dataSource)))
                 .isInstanceOfSatisfying(
                         SQLException.class,
                         e -> assertThat(SqlErrors.isUnavailable(e)).isTrue());
@@ -57,11 +59,11 @@ final class IdleLimitTest {
     void sessionIsLeftAsItWas(Engine engine) throws SQLException {
         try (HikariDataSource pool = pool(withRow(engine), "")) {
             String before = limit(pool, engine);
-            Sessions sessions = sessions(pool, TWO_SECONDS);
+            Sessions sessions = sessions(pool, TIMEOUT);
 
             String within = sessions.transaction("look", connection -> limit(connection, engine));
             assertThat(within)
-                    .isEqualTo(engine == Engine.POSTGRESQL_18 ? "1s" : "1")
+                    .isEqualTo(engine == Engine.POSTGRESQL_18 ? "3s" : "3")
                     .isNotEqualTo(before);
 
             assertThat(limit(pool, engine)).isEqualTo(before);
@@ -87,6 +89,8 @@ final class IdleLimitTest {
             other.setAutoCommit(false);
             lock(other);
             other.rollback();
+        } catch (SQLException e) {
+            throw new AssertionError("Nobody else gets the row", e);
         }
         lock(frozen);
         return true;
@@ -94,10 +98,10 @@ final class IdleLimitTest {
 
     private static void lock(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            assertThat(statement
-                            .executeQuery("SELECT n FROM thing WHERE n = 1 FOR UPDATE")
-                            .next())
-                    .isTrue();
+            statement.setQueryTimeout(PATIENCE_SECONDS);
+            try (ResultSet row = statement.executeQuery("SELECT n FROM thing WHERE n = 1 FOR UPDATE")) {
+                assertThat(row.next()).isTrue();
+            }
         }
     }
 

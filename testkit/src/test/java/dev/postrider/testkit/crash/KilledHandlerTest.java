@@ -50,8 +50,11 @@ final class KilledHandlerTest {
                     .anyMatch(place -> place.matches(".*DELETE_.*FROM_postrider_message.*"))
                     .anyMatch(place -> place.contains("INTO_payment"))
                     .anyMatch(place -> place.contains("INSERT_INTO_postrider_message"))
-                    .anyMatch(place -> place.endsWith(" commit"))
-                    .anyMatch(place -> place.endsWith(" committed"));
+                    .anyMatch(place -> place.endsWith(" commit"));
+            // After the commit nothing is touched but the session, which is left as it was
+            assertThat(places.stream().dropWhile(place -> !place.endsWith(" committed")))
+                    .isNotEmpty()
+                    .allMatch(place -> place.endsWith(" committed") || place.endsWith(" execute"));
             return places;
         }
     }
