@@ -3,6 +3,7 @@ package dev.postrider.checker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,11 @@ final class Journals {
     /** Calls whose answer has not been met yet; a caller that was killed never gets one. */
     private final Map<Integer, Call> open = new LinkedHashMap<>();
 
+    /** What workers sent and heard no answer to in time. */
+    private final List<Unheard> unheard = new ArrayList<>();
+
+    private record Unheard(int message, int worker, int attempt) {}
+
     private Journals(Path directory) {
         this.directory = directory;
     }
@@ -33,6 +39,7 @@ final class Journals {
         files("worker-").forEach(this::worker);
         files("note-").forEach(file -> JournalFile.read(file, this::noted));
         files("receiver").forEach(file -> JournalFile.read(file, this::received));
+        unheard.forEach(this::excuse);
         files("consumer-").forEach(file -> JournalFile.read(file, this::handled));
         files("caller-").forEach(file -> JournalFile.read(file, this::called));
         history.commands.addAll(open.values());
@@ -115,6 +122,9 @@ final class Journals {
             if (!line.text("token").isEmpty()) {
                 history.sendings.token.set(row, line.id("token", history.tokens));
             }
+        } else if (line.is("unheard")) {
+            unheard.add(new Unheard(line.id("id", history.messages), history.names.of(line.text("worker")), (int)
+                    line.number("attempt")));
         } else if (line.is("acknowledged")) {
             outcome(line, worker, Outcomes.Kind.ACKNOWLEDGED);
         } else if (line.is("lost")) {
@@ -220,6 +230,19 @@ final class Journals {
             }
         }
         throw line.unreadable("tells of an answer that was not given");
+    }
+
+    /** Whoever waited for the answer as long as couriers do, and then gave up, was not told, whatever the receiver meant to say. */
+    private void excuse(Unheard sent) {
+        Receipts receipts = history.receipts;
+        for (int row = receipts.last.get(sent.message()); row >= 0; row = receipts.previous.get(row)) {
+            if (receipts.worker.get(row) == sent.worker()
+                    && receipts.attempt.get(row) == sent.attempt()
+                    && receipts.result(row) == Result.OK) {
+                receipts.results.set(row, Result.DROPPED);
+                return;
+            }
+        }
     }
 
     // The others

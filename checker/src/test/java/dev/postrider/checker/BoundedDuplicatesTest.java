@@ -52,6 +52,33 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
+    void retryAfterAnAnswerThatItsCourierDidNotWaitForIsNone() {
+        story.written("a")
+                .started("w")
+                .received("w", "a", 1)
+                .answered("w", "a", "ok")
+                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=1")
+                .received("w", "a", 2)
+                .answered("w", "a", "ok");
+        holds(2);
+        story.received("w", "a", 3).answered("w", "a", "ok");
+        isViolated(1, UNEXPLAINED);
+    }
+
+    @Test
+    void whatACourierDidNotHearOfOneAttemptExcusesNoOther() {
+        story.written("a")
+                .started("w")
+                .received("w", "a", 1)
+                .answered("w", "a", "ok")
+                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=2")
+                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=v", "attempt=1")
+                .received("w", "a", 3)
+                .answered("w", "a", "ok");
+        isViolated(1, UNEXPLAINED);
+    }
+
+    @Test
     void lostAnswerExcusesOneRetryOnly() {
         story.written("a")
                 .received("w", "a", 1)

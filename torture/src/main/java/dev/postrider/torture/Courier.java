@@ -10,6 +10,7 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Queue;
@@ -48,7 +49,8 @@ final class Courier implements Transport {
 
     @Override
     public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
-        return CompletableFuture.supplyAsync(() -> send(Request.of(worker, delivery)), threads);
+        long begin = System.nanoTime();
+        return CompletableFuture.supplyAsync(() -> send(Request.of(worker, delivery), begin), threads);
     }
 
     @Override
@@ -56,7 +58,7 @@ final class Courier implements Transport {
         return pace.delivery();
     }
 
-    private DeliveryResult send(Request request) {
+    private DeliveryResult send(Request request, long begin) {
         // Before the request leaves, whatever becomes of it. Transports are not told the token of their lease.
         journal.write(
                 "sending",
@@ -71,14 +73,26 @@ final class Courier implements Transport {
                 "token",
                 null);
         try {
-            return switch (ask(request)) {
+            String answer = ask(request);
+            if (System.nanoTime() - begin >= timeout().toNanos()) {
+                unheard(request);
+            }
+            return switch (answer) {
                 case "ok" -> DeliveryResult.delivered();
                 case "poison" -> DeliveryResult.rejected("poison");
                 default -> DeliveryResult.failed("refused");
             };
+        } catch (SocketTimeoutException e) {
+            unheard(request);
+            return DeliveryResult.failed(e.toString());
         } catch (IOException e) {
             return DeliveryResult.failed(e.toString());
         }
+    }
+
+    /** Whatever the receiver has answered, it came too late: the message has to be sent again. */
+    private void unheard(Request request) {
+        journal.write("unheard", "id", request.id(), "worker", worker, "attempt", request.attempt());
     }
 
     private String ask(Request request) throws IOException {

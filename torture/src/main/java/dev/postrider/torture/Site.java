@@ -43,7 +43,7 @@ final class Site implements AutoCloseable {
     private final DatabaseServer server;
     private final Database database;
     private final Pace pace;
-    private final Tally tally = new Tally();
+    private final Tally tally;
     private final Feed feed;
     private final Receiver receiver;
     private final AtomicInteger numbers = new AtomicInteger();
@@ -57,6 +57,7 @@ final class Site implements AutoCloseable {
     Site(Arguments arguments, Random random) {
         directory = arguments.directory();
         pace = Pace.of(arguments);
+        tally = new Tally(arguments.messages());
         seeds = new Random(random.nextLong());
         makeDirectory();
         mutant = made(arguments.mutant());

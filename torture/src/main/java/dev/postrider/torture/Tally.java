@@ -9,9 +9,16 @@ import java.util.UUID;
 /** Counts what the receiver gets, for whoever watches; the journal is the evidence. Thread-safe. */
 final class Tally {
 
-    private final Set<UUID> taken = new HashSet<>();
+    private static final int MOST_ROOM = 1 << 24;
+
+    private final Set<UUID> taken;
     private final Map<Long, Integer> perSecond = new TreeMap<>();
     private long duplicates;
+
+    /** Room for so many from the beginning: to make it later takes seconds on a busy machine, and nobody is answered meanwhile. */
+    Tally(long messages) {
+        taken = new HashSet<>((int) Math.min(2 * messages, MOST_ROOM));
+    }
 
     /** @param accepted whether it took effect at its destination */
     synchronized void received(String id, boolean accepted) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.message.Message;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +22,7 @@ final class ReceiverTest {
     private Path directory;
 
     private final List<AutoCloseable> opened = new ArrayList<>();
-    private final Tally tally = new Tally();
+    private final Tally tally = new Tally(10);
 
     @AfterEach
     void close() throws Exception {
@@ -76,6 +78,20 @@ final class ReceiverTest {
         assertThat(deliver(receiver, message(Business.PLAIN))).isEqualTo(DeliveryResult.delivered());
     }
 
+    @Test
+    void courierWritesDownThatItHeardNoAnswerInTime() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(deliver(silent.getLocalPort(), message(Business.PLAIN)))
+                    .isInstanceOf(DeliveryResult.Failed.class);
+        }
+
+        List<JournalLine> journal = journal("worker-1");
+        assertThat(journal).extracting(JournalLine::event).containsExactly("sending", "unheard");
+        assertThat(journal.get(1).value("worker")).isEqualTo("worker-1");
+        assertThat(journal.get(1).value("attempt")).isEqualTo("1");
+        assertThat(journal.get(1).value("id")).isEqualTo(journal.get(0).value("id"));
+    }
+
     private Receiver receiver() {
         Journal journal = Journal.at(directory.resolve("receiver.journal"));
         Feed feed = new Feed(1);
@@ -85,8 +101,12 @@ final class ReceiverTest {
     }
 
     private DeliveryResult deliver(Receiver receiver, Message message) throws InterruptedException, ExecutionException {
+        return deliver(receiver.port(), message);
+    }
+
+    private DeliveryResult deliver(int port, Message message) throws InterruptedException, ExecutionException {
         try (Journal journal = Journal.at(directory.resolve("worker-1.journal"))) {
-            return new Courier("worker-1", receiver.port(), Pace.HURRIED, journal)
+            return new Courier("worker-1", port, Pace.HURRIED, journal)
                     .deliver(new Delivery(message, 1))
                     .toCompletableFuture()
                     .get();
