@@ -88,12 +88,13 @@ final class BoundedDuplicates implements Invariant {
         return again;
     }
 
-    /** The answer before was lost on its way, or was no; or an operator wanted it again. */
+    /** The answer before was lost on its way, was not waited for any longer, or was no; or an operator wanted it again. */
     private static boolean isExcused(Evidence evidence, int message, int before, int after) {
         Receipts receipts = evidence.history.receipts;
         Result result = receipts.result(before);
         return result.isAnswerLost()
                 || !result.isTaken()
+                || receipts.givenUp.get(before) <= receipts.time.get(after)
                 || evidence.actions(message).stream()
                         .anyMatch(action ->
                                 (action.name().equals("replay") || action.name().equals("release"))

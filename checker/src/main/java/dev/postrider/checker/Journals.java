@@ -24,7 +24,7 @@ final class Journals {
     /** What workers sent and heard no answer to in time. */
     private final List<Unheard> unheard = new ArrayList<>();
 
-    private record Unheard(int message, int worker, int attempt) {}
+    private record Unheard(int message, int worker, int attempt, long time) {}
 
     private Journals(Path directory) {
         this.directory = directory;
@@ -39,7 +39,7 @@ final class Journals {
         files("worker-").forEach(this::worker);
         files("note-").forEach(file -> JournalFile.read(file, this::noted));
         files("receiver").forEach(file -> JournalFile.read(file, this::received));
-        unheard.forEach(this::excuse);
+        unheard.forEach(this::giveUp);
         files("consumer-").forEach(file -> JournalFile.read(file, this::handled));
         files("caller-").forEach(file -> JournalFile.read(file, this::called));
         history.commands.addAll(open.values());
@@ -123,8 +123,9 @@ final class Journals {
                 history.sendings.token.set(row, line.id("token", history.tokens));
             }
         } else if (line.is("unheard")) {
-            unheard.add(new Unheard(line.id("id", history.messages), history.names.of(line.text("worker")), (int)
-                    line.number("attempt")));
+            int message = line.id("id", history.messages);
+            int sender = history.names.of(line.text("worker"));
+            unheard.add(new Unheard(message, sender, (int) line.number("attempt"), line.time()));
         } else if (line.is("acknowledged")) {
             outcome(line, worker, Outcomes.Kind.ACKNOWLEDGED);
         } else if (line.is("lost")) {
@@ -232,14 +233,12 @@ final class Journals {
         throw line.unreadable("tells of an answer that was not given");
     }
 
-    /** Whoever waited for the answer as long as couriers do, and then gave up, was not told, whatever the receiver meant to say. */
-    private void excuse(Unheard sent) {
+    /** Of what was not received nothing is known. */
+    private void giveUp(Unheard sent) {
         Receipts receipts = history.receipts;
         for (int row = receipts.last.get(sent.message()); row >= 0; row = receipts.previous.get(row)) {
-            if (receipts.worker.get(row) == sent.worker()
-                    && receipts.attempt.get(row) == sent.attempt()
-                    && receipts.result(row) == Result.OK) {
-                receipts.results.set(row, Result.DROPPED);
+            if (receipts.worker.get(row) == sent.worker() && receipts.attempt.get(row) == sent.attempt()) {
+                receipts.givenUp.set(row, sent.time());
                 return;
             }
         }

@@ -13,6 +13,9 @@ final class Receipts {
     final Ints attempt = new Ints(0);
     final List<Result> results = new ArrayList<>();
 
+    /** When the one who had sent it gave up waiting for the answer, if it did. */
+    final Longs givenUp = new Longs(Long.MAX_VALUE);
+
     /** Whether hash, topic, tenant, key and number are those that were meant. */
     final BitSet same = new BitSet();
 

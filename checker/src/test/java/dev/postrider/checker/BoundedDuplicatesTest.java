@@ -66,6 +66,18 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
+    void courierThatGivesUpAfterItsMessageCameAgainExcusesNothing() {
+        story.written("a")
+                .started("w")
+                .received("w", "a", 1)
+                .answered("w", "a", "ok")
+                .received("v", "a", 2)
+                .answered("v", "a", "ok")
+                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=1");
+        isViolated(1, UNEXPLAINED);
+    }
+
+    @Test
     void whatACourierDidNotHearOfOneAttemptExcusesNoOther() {
         story.written("a")
                 .started("w")
