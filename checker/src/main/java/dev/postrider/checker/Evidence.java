@@ -143,8 +143,14 @@ final class Evidence {
         }
         return purged.get(message)
                 || was(message, "discard", "purge")
-                || (tables == null && has(message, Outcomes.Kind.BURIED, Outcomes.Kind.PARKED))
+                || (tables == null && mayBeDead(message))
                 || (has(message, Outcomes.Kind.BURIED) && wasPurged(message));
+    }
+
+    /** By the journals alone: who buried what the receiver had rejected may have been killed before it wrote that down. */
+    private boolean mayBeDead(int message) {
+        return has(message, Outcomes.Kind.BURIED, Outcomes.Kind.PARKED)
+                || receipts().rows(message).anyMatch(row -> history.receipts.result(row) == Result.POISON);
     }
 
     private boolean wasPurged(int message) {

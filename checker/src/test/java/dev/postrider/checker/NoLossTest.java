@@ -105,4 +105,11 @@ final class NoLossTest extends InvariantTest {
         story.written("a", "b").started("w").buried("w", "a", "REJECTED", 1);
         isViolatedInJournals(1, Story.id("b").toString());
     }
+
+    @Test
+    void withoutTablesWhatWasRejectedMayBeDead() {
+        story.written("a", "b").started("w").received("w", "a", 1).answered("w", "a", "poison");
+        story.received("w", "b", 1).answered("w", "b", "refused");
+        isViolatedInJournals(1, Story.id("b").toString());
+    }
 }
