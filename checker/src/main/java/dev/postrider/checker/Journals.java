@@ -233,7 +233,7 @@ final class Journals {
         throw line.unreadable("tells of an answer that was not given");
     }
 
-    /** Of what was not received nothing is known. */
+    /** What never came to the receiver has no row, and needs no excuse. */
     private void giveUp(Unheard sent) {
         Receipts receipts = history.receipts;
         for (int row = receipts.last.get(sent.message()); row >= 0; row = receipts.previous.get(row)) {

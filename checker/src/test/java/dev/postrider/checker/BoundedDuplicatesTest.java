@@ -53,41 +53,40 @@ final class BoundedDuplicatesTest extends InvariantTest {
 
     @Test
     void retryAfterAnAnswerThatItsCourierDidNotWaitForIsNone() {
-        story.written("a")
-                .started("w")
-                .received("w", "a", 1)
-                .answered("w", "a", "ok")
-                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=1")
-                .received("w", "a", 2)
-                .answered("w", "a", "ok");
+        story.written("a").started("w");
+        taken("w", 1);
+        unheard("w", 1);
+        taken("w", 2);
         holds(2);
-        story.received("w", "a", 3).answered("w", "a", "ok");
+        taken("w", 3);
         isViolated(1, UNEXPLAINED);
     }
 
     @Test
     void courierThatGivesUpAfterItsMessageCameAgainExcusesNothing() {
-        story.written("a")
-                .started("w")
-                .received("w", "a", 1)
-                .answered("w", "a", "ok")
-                .received("v", "a", 2)
-                .answered("v", "a", "ok")
-                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=1");
+        story.written("a").started("w");
+        taken("w", 1);
+        taken("v", 2);
+        unheard("w", 1);
         isViolated(1, UNEXPLAINED);
     }
 
     @Test
     void whatACourierDidNotHearOfOneAttemptExcusesNoOther() {
-        story.written("a")
-                .started("w")
-                .received("w", "a", 1)
-                .answered("w", "a", "ok")
-                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=w", "attempt=2")
-                .line("worker-w", "unheard", "id=" + Story.id("a"), "worker=v", "attempt=1")
-                .received("w", "a", 3)
-                .answered("w", "a", "ok");
+        story.written("a").started("w");
+        taken("w", 1);
+        unheard("w", 2);
+        unheard("v", 1);
+        taken("w", 3);
         isViolated(1, UNEXPLAINED);
+    }
+
+    private void taken(String worker, int attempt) {
+        story.received(worker, "a", attempt).answered(worker, "a", "ok");
+    }
+
+    private void unheard(String worker, int attempt) {
+        story.line("worker-w", "unheard", "id=" + Story.id("a"), "worker=" + worker, "attempt=" + attempt);
     }
 
     @Test

@@ -75,16 +75,13 @@ final class Courier implements Transport {
         try {
             String answer = ask(request);
             if (System.nanoTime() - begin >= timeout().toNanos()) {
-                unheard(request);
+                unheard(request); // by the node, which has given up before
             }
             return switch (answer) {
                 case "ok" -> DeliveryResult.delivered();
                 case "poison" -> DeliveryResult.rejected("poison");
                 default -> DeliveryResult.failed("refused");
             };
-        } catch (SocketTimeoutException e) {
-            unheard(request);
-            return DeliveryResult.failed(e.toString());
         } catch (IOException e) {
             return DeliveryResult.failed(e.toString());
         }
@@ -108,6 +105,9 @@ final class Courier implements Transport {
             return answer;
         } catch (IOException e) {
             line.socket().close();
+            if (e instanceof SocketTimeoutException) {
+                unheard(request);
+            }
             throw e;
         }
     }

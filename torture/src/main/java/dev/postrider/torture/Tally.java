@@ -15,7 +15,7 @@ final class Tally {
     private final Map<Long, Integer> perSecond = new TreeMap<>();
     private long duplicates;
 
-    /** Room for so many from the beginning: to make it later takes seconds on a busy machine, and nobody is answered meanwhile. */
+    /** Room for so many from the beginning: nobody is answered while it is made. */
     Tally(long messages) {
         taken = new HashSet<>((int) Math.min(2 * messages, MOST_ROOM));
     }
