@@ -41,7 +41,7 @@ vars == <<row, caller, newest, lock, epoch, effects, told, stale, faults, by>>
 view == <<row, caller, newest, lock, epoch, effects, told, stale, faults>>
 
 Names == {"completed without fence", "take-over without a new fence", "fence alone", "effect and end in two transactions",
-          "sweep without state", "take-over after the effect began", "doubt is not swept"}
+          "sweep without state", "take-over after the effect began", "given back after the effect", "doubt is not swept"}
 AllEvents == {"throw", "throw after the effect", "reject", "lost answer", "operator", "probe", "key over", "crash", "expiry"}
 ASSUME Bugs \subseteq Names
 ASSUME Events \subseteq AllEvents
@@ -222,13 +222,17 @@ Lose(c) ==
     /\ IF row.state = "COMPLETED" THEN Told(row.result) ELSE UNCHANGED told
     /\ UNCHANGED <<row, newest, lock, epoch, effects, stale>> /\ NoFault /\ By("lose")
 
-\* The work throws: what it did in its transaction is rolled back, and the command is given back.
+\* The work throws: what it did in its transaction is rolled back, and the command is given back. Work that throws after
+\* externalEffectStarted() leaves the command uncertain, unless it says externalEffectDidNotHappen(): a "throw" that has begun.
 Throw(c) ==
     /\ ModeOf[c] # "JOIN" /\ lock = Nobody
-    /\ \/ May("throw") /\ caller[c].phase = "running"
-       \/ May("throw after the effect") /\ caller[c].phase = "did"
+    /\ \/ May("throw") /\ caller[c].phase \in {"running", "started"}
+          /\ row' = IF Owns(c) THEN [row EXCEPT !.state = IF row.attempts >= MaxAttempts THEN "UNCERTAIN" ELSE "FAILED"] ELSE row
+       \/ May("throw after the effect") /\ caller[c].phase \in {"started", "did"}
+          /\ row' = IF Owns(c)
+                    THEN [row EXCEPT !.state = IF Has("given back after the effect") THEN "FAILED" ELSE "UNCERTAIN"]
+                    ELSE row
     /\ Fault
-    /\ row' = IF Owns(c) THEN [row EXCEPT !.state = IF row.attempts >= MaxAttempts THEN "UNCERTAIN" ELSE "FAILED"] ELSE row
     /\ Goes(c, Idle)
     /\ UNCHANGED <<newest, lock, epoch, effects, told, stale>> /\ By("fail")
 

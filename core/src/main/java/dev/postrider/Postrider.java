@@ -11,11 +11,14 @@ import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
+import dev.postrider.store.Claim;
 import dev.postrider.store.InboxHandler;
 import dev.postrider.store.MessageStore;
+import dev.postrider.store.Settlement;
 import dev.postrider.store.TopicDeclaration;
 import java.sql.Connection;
 import java.util.List;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
@@ -39,6 +42,7 @@ import javax.sql.DataSource;
 public final class Postrider implements AutoCloseable {
 
     private final JdbcDatabase database;
+    private final JdbcDatabase dispatching;
     private final MessageStore store;
     private final List<Topic> topics;
     private final List<InboxHandler> handlers;
@@ -48,6 +52,7 @@ public final class Postrider implements AutoCloseable {
 
     Postrider(
             JdbcDatabase database,
+            JdbcDatabase dispatching,
             MessageStore store,
             List<Topic> topics,
             List<InboxHandler> handlers,
@@ -55,6 +60,7 @@ public final class Postrider implements AutoCloseable {
             Commands commands,
             Heartbeat heartbeat) {
         this.database = database;
+        this.dispatching = dispatching;
         this.store = store;
         this.topics = topics;
         this.handlers = handlers;
@@ -90,13 +96,21 @@ public final class Postrider implements AutoCloseable {
     /**
      * Checks the schema, registers the declared topics, and begins to deliver those that have a destination. Commands and
      * received messages that are past their time are forgotten by started processes only; one that declares no topic does nothing else. A
-     * process that only writes leaves it out.
+     * process that only writes leaves it out. A topic with waiting messages that no live node delivers is reported as
+     * {@link dev.postrider.event.Event.NotDelivered}.
      *
      * @throws dev.postrider.error.SchemaMismatchException when the tables are missing or of another version; names the fix
+     * @throws dev.postrider.error.InvalidConfigurationException when {@code dispatchOn} leads to other tables
      */
     public void start() {
         database.check();
+        database.checkDispatchedOn(dispatching);
+        if (dispatching != database) {
+            dispatching.check(); // its user may be another one, with other grants
+        }
         register();
+        database.reportStranded(
+                topics.stream().filter(Topic::isDelivered).map(Topic::name).collect(Collectors.toUnmodifiableSet()));
         dispatcher.start();
     }
 
@@ -114,6 +128,16 @@ public final class Postrider implements AutoCloseable {
     /**
      * Runs the task in a transaction, writes the messages it staged just before the commit, and sees to it that they are delivered at
      * once after it: by this process if it delivers their topics and has room, otherwise by whoever claims them.
+     *
+     * <p>It is a transaction of its own on a connection of its own, also when the calling thread is in a transaction already: neither
+     * sees what the other has not committed, and each commits or rolls back alone. To write in a transaction that is open, use
+     * {@link #outbox(Connection)}.
+     *
+     * @throws X what the task threw; everything was rolled back
+     * @throws dev.postrider.error.TransactionConflictException when the database rolled the transaction back, even if the task did not
+     *     mind: nothing is committed, and all of it can be run again
+     * @throws dev.postrider.error.UnusableConnectionException when the data source hands out the connection of the calling thread's
+     *     transaction, as a transaction-aware proxy does; told by its autocommit mode
      */
     public <X extends Exception> void inTransaction(Task<X> task) throws X {
         Work<Boolean, X> work = unit -> {
@@ -158,6 +182,17 @@ public final class Postrider implements AutoCloseable {
         return commands;
     }
 
+    /**
+     * For a loop of one's own over {@link #store}: the delivery of a claim failed. The message is tried again by the retry policy of its
+     * topic, as declared here, or buried if this was the last attempt that the topic allows. Say how many these are in the claim too:
+     * {@link dev.postrider.store.ClaimRequest#maxAttempts}.
+     *
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not declared on this Postrider
+     */
+    public Settlement nack(Claim claim, String error) {
+        return dispatcher.nack(claim, error);
+    }
+
     /** Claims and outcomes for a loop of one's own, without the dispatcher. */
     public MessageStore store() {
         return store;
@@ -169,7 +204,7 @@ public final class Postrider implements AutoCloseable {
     }
 
     public Admin admin() {
-        return database.admin();
+        return database.admin(dispatcher::wakeForOperator);
     }
 
     /** Stops claiming, waits for the deliveries under way up to the drain timeout, and releases the rest. */

@@ -10,6 +10,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
 import dev.postrider.event.LogListener;
+import dev.postrider.idempotency.Background;
 import dev.postrider.idempotency.CommandOptions;
 import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.jdbc.JdbcDatabase;
@@ -23,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -89,7 +91,10 @@ public final class PostriderBuilder {
         return this;
     }
 
-    /** Connections for delivering that are not the business transactions' own, so that neither can starve the other. */
+    /**
+     * Connections for delivering that are not the business transactions' own, so that neither can starve the other. They must lead to
+     * the same tables; {@link Postrider#start()} refuses others.
+     */
     public PostriderBuilder dispatchOn(DataSource dispatchDataSource) {
         this.dispatchDataSource = dispatchDataSource;
         return this;
@@ -138,9 +143,24 @@ public final class PostriderBuilder {
                 dispatching.commands(),
                 database.transactions(dispatcher.handOver()),
                 commands,
-                heartbeat::every,
+                background(heartbeat),
                 events);
-        return new Postrider(database, store, declared, List.copyOf(handlers), dispatcher, runner, heartbeat);
+        return new Postrider(
+                database, dispatching, store, declared, List.copyOf(handlers), dispatcher, runner, heartbeat);
+    }
+
+    private static Background background(Heartbeat heartbeat) {
+        return new Background() {
+            @Override
+            public Runnable every(Supplier<Duration> duty) {
+                return heartbeat.every(duty);
+            }
+
+            @Override
+            public void start(Runnable task) {
+                heartbeat.start(task);
+            }
+        };
     }
 
     /** The same for all processes that share the tables. Both parts are checked names. */

@@ -64,7 +64,7 @@ final class AttemptBounds implements Invariant {
 
     private static void deliveries(Evidence evidence, int message, boolean ordered, Findings findings) {
         Receipts receipts = evidence.history.receipts;
-        int most = evidence.run.maxAttempts();
+        int most = most(evidence, message);
         findings.require(
                 evidence.receipts().rows(message).allMatch(row -> receipts.attempt.get(row) <= most),
                 () -> describe(evidence, message) + " was delivered with an attempt above " + most);
@@ -104,7 +104,7 @@ final class AttemptBounds implements Invariant {
                 () -> describe(evidence, message) + " was given up (" + reason + ") without having been sent");
         if (reason.equals("ATTEMPTS_EXHAUSTED")) {
             findings.require(
-                    attempts == UNKNOWN || attempts >= evidence.run.maxAttempts(),
+                    attempts == UNKNOWN || attempts >= most(evidence, message),
                     () -> describe(evidence, message) + " was given up after " + attempts + " attempts");
         }
         if (reason.equals("REJECTED")) {
@@ -116,6 +116,11 @@ final class AttemptBounds implements Invariant {
                     () -> describe(evidence, message)
                             + " was given up as rejected, and the receiver did not reject it");
         }
+    }
+
+    private static int most(Evidence evidence, int message) {
+        int row = evidence.history.intents.last.get(message);
+        return evidence.run.maxAttempts(evidence.history.names.get(evidence.history.intents.topic.get(row)));
     }
 
     private static String describe(Evidence evidence, int message) {

@@ -3,7 +3,7 @@ package dev.postrider.checker;
 /** Something that must be true of every run. */
 interface Invariant {
 
-    /** As in the plan: I1 to I14. */
+    /** As in the plan: I1 to I15. */
     String name();
 
     /** In a few words. */

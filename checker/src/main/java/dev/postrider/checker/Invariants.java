@@ -20,7 +20,8 @@ final class Invariants {
             new OneMessagePerKey(),
             new OneCommandResult(),
             new Fairness(),
-            new Schedule());
+            new Schedule(),
+            new Neighbours());
 
     /** Without these a run says nothing. */
     static final Set<String> NEEDED = Set.of("I1", "I2", "I3", "I4", "I5", "I6", "I10", "I12");

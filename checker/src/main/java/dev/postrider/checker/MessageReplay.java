@@ -73,13 +73,14 @@ final class MessageReplay {
         findings.require(!taken || left <= 0, () -> change.get() + " while its lease had " + left + " us left");
     }
 
-    /** Copies in a durable inbox are handled, and sent nowhere; no producer intended them. */
+    /** Copies in a durable inbox are handled, and sent nowhere; no producer intended them. Effects commit with the row. */
     private void delivered(int row, Supplier<String> change) {
         int message = changes.message.get(row);
         Receipts receipts = evidence.history.receipts;
         boolean known = evidence.history.intents.last.get(message) >= 0;
         findings.require(
                 !known
+                        || evidence.effects(message) > 0
                         || evidence.receipts()
                                 .rows(message)
                                 .anyMatch(receipt -> receipts.result(receipt).isTaken()

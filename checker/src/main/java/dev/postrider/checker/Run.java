@@ -5,6 +5,7 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
+import java.util.Set;
 
 /**
  * What {@code run.properties} says. Times are microseconds.
@@ -56,6 +57,18 @@ record Run(
         } catch (NumberFormatException e) {
             throw new UnreadableEvidenceException(FILE + " has no number for " + name + ", but '" + text + "'", e);
         }
+    }
+
+    /** Topics whose handlers and destinations misbehave on purpose; none unless the run says so. */
+    Set<String> troubled() {
+        String names = properties.getProperty("troubled", "");
+        return names.isEmpty() ? Set.of() : Set.of(names.split(","));
+    }
+
+    int maxAttempts(String topic) {
+        return properties.containsKey("maxAttempts." + topic)
+                ? (int) number(properties, "maxAttempts." + topic)
+                : maxAttempts;
     }
 
     /** Whether what is behind a failed message of the topic waits for it; it does unless the run says otherwise. */

@@ -32,10 +32,10 @@ final class CheckerTest {
             Story.Answer answer = story.check();
             assertThat(answer.status()).as(answer.text()).isZero();
             assertThat(answer.text()).contains("I1 holds: 3 committed messages").contains("I7 not checked: no changes");
-            assertThat(answer.text().lines()).hasSize(14);
+            assertThat(answer.text().lines()).hasSize(15);
             assertThat(Files.readString(directory.resolve("verdict.txt"))).isEqualTo(answer.text());
             assertThat(Files.readAllLines(directory.resolve("verdict.md")))
-                    .hasSize(16)
+                    .hasSize(17)
                     .contains("| I3 | payload identity | holds | 3 deliveries were as they were written |");
             assertThat(Files.readAllLines(directory.resolve("timeline.csv")))
                     .containsExactly("second,committed,received,again,faults", "0,3,3,0,");

@@ -41,7 +41,7 @@ public interface Admin {
     /** The lanes of an ordered topic, by their numbers; none for an unordered one. */
     List<LaneStatus> lanes(TopicName topic);
 
-    /** The nodes that deliver ordered topics, those that were lost within a day among them. */
+    /** The nodes that deliver topics, those that were lost within a day among them. */
     List<NodeStatus> nodes();
 
     /**
@@ -91,6 +91,16 @@ public interface Admin {
     /** {@link #heldKeys(TopicName, long, int)} from the beginning, for a topic by its written name. */
     default List<HeldKey> heldKeys(String topic, int limit) {
         return heldKeys(TopicName.of(topic), 0, limit);
+    }
+
+    /** {@link #release(TopicName, String, String, String)} for a topic by its written name. */
+    default Repair release(String topic, @Nullable String tenant, String key, String operator) {
+        return release(TopicName.of(topic), tenant, key, operator);
+    }
+
+    /** {@link #skip(TopicName, String, String, String)} for a topic by its written name. */
+    default Repair skip(String topic, @Nullable String tenant, String key, String operator) {
+        return skip(TopicName.of(topic), tenant, key, operator);
     }
 
     default void pause(String topic, String operator) {

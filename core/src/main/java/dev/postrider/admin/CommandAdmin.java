@@ -37,6 +37,11 @@ public interface CommandAdmin {
 
     Optional<StoredCommand> find(UUID reference);
 
-    /** Ends the uncertainty about a command that is uncertain or stuck. Whoever may still be at it cannot write its end any more. */
+    /**
+     * Ends the uncertainty about a command that is uncertain or stuck. Whoever may still be at it cannot write its end any more.
+     *
+     * @param operator who decides, for the audit; never blank
+     * @throws dev.postrider.error.InvalidConfigurationException when the operator is not named
+     */
     Resolved resolve(UUID reference, Resolution resolution, String operator);
 }

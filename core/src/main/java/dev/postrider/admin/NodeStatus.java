@@ -5,9 +5,10 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A node that delivers ordered topics. Immutable.
+ * A node that delivers topics. Immutable.
  *
- * @param topics the ordered topics that it delivers
+ * @param version the version of the library, or {@code unknown} if it does not run from a jar
+ * @param topics all topics that it delivers, by name
  * @param until by when it must have been heard of again
  * @param alive whether that is still to come
  */

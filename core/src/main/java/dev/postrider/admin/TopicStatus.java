@@ -6,6 +6,7 @@ import java.time.Duration;
 /**
  * How a topic stands. Immutable.
  *
+ * @param nodes how many live nodes deliver it; a node counts from its start until a lease after its end at most
  * @param waiting due now and never tried
  * @param scheduled not due yet and never tried
  * @param retrying tried without success, and to be tried again
@@ -18,6 +19,7 @@ import java.time.Duration;
 public record TopicStatus(
         TopicName topic,
         boolean paused,
+        int nodes,
         long waiting,
         long scheduled,
         long retrying,
@@ -26,6 +28,11 @@ public record TopicStatus(
         long parked,
         long dead,
         Duration oldest) {
+
+    /** Whether messages are to be delivered and no live node does it: nobody started one, or its configuration names another topic. */
+    public boolean isStranded() {
+        return nodes == 0 && backlog() > 0;
+    }
 
     /** Everything that is still to be delivered. */
     public long backlog() {

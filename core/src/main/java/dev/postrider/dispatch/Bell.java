@@ -28,7 +28,8 @@ final class Bell {
     /** How long stopping waits for the last ring: whoever writes and ends at once should still be heard. */
     private static final Duration LAST_RING = Duration.ofSeconds(1);
 
-    private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
+    /** How long stopping waits for both loops before it closes the line, which cuts off what hangs. */
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(2);
 
     private final Doorbell.Line line;
     private final Surroundings surroundings;
@@ -166,11 +167,13 @@ final class Bell {
         }
     }
 
+    /** Both at the same time: one that hangs takes no more than the limit of all. */
     private void endLoops() throws InterruptedException {
-        List<BackgroundLoop> loops = started();
-        loops.forEach(BackgroundLoop::end);
-        for (BackgroundLoop loop : loops) {
-            loop.awaitEnd(END_TIMEOUT);
+        started().forEach(BackgroundLoop::end);
+        long deadline = surroundings.nanos() + END_TIMEOUT.toNanos();
+        for (BackgroundLoop loop : started()) {
+            Duration left = Duration.ofNanos(Math.max(deadline - surroundings.nanos(), 1));
+            loop.awaitEnd(left);
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,8 @@ final class BornClaims {
     private final EventListener events;
     private final Set<Birth> open = ConcurrentHashMap.newKeySet();
     private final ConcurrentLinkedQueue<List<Held>> arrived = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Claim> committedLate = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean releasing = new AtomicBoolean();
     private volatile Runnable wake = () -> {};
     private volatile boolean closed;
 
@@ -127,7 +130,7 @@ final class BornClaims {
         }
     }
 
-    /** From now on nothing is taken over; what was reserved and is committed later is given back by whoever commits it. */
+    /** From now on nothing is taken over; what was reserved and is committed later is given back. */
     synchronized void close() {
         closed = true;
     }
@@ -140,16 +143,42 @@ final class BornClaims {
         return !closed;
     }
 
-    /** In the thread that committed: the writer of outcomes may have ended. Without success the lease runs out. */
+    /**
+     * On a thread of its own: whoever committed still has a connection, must not wait for a second one, and has nothing to do with this;
+     * and the writer of outcomes may have ended. Without success the lease runs out.
+     */
     private void release(List<Claim> claims) {
+        committedLate.addAll(claims);
         try {
-            store.settle(claims.stream().map(Outcome.Released::new).toList());
-        } catch (PostriderException e) {
+            if (releasing.compareAndSet(false, true)) {
+                surroundings.thread(this, this::releaseLate, "release").start();
+            }
+        } catch (Throwable e) {
+            releasing.set(false);
             log.warn(
                     "{} messages could not be given back after this node stopped; their lease will run out",
                     claims.size(),
                     e);
         }
+    }
+
+    private void releaseLate() {
+        do {
+            List<Claim> claims = new ArrayList<>();
+            for (Claim claim = committedLate.poll(); claim != null; claim = committedLate.poll()) {
+                claims.add(claim);
+            }
+            try {
+                store.settle(claims.stream().map(Outcome.Released::new).toList());
+            } catch (PostriderException e) {
+                log.warn(
+                        "{} messages could not be given back after this node stopped; their lease will run out",
+                        claims.size(),
+                        e);
+            } finally {
+                releasing.set(false);
+            }
+        } while (!committedLate.isEmpty() && releasing.compareAndSet(false, true));
     }
 
     /** The messages of one transaction. */

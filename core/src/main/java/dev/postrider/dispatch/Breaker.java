@@ -48,6 +48,16 @@ final class Breaker {
         return isResting() ? 0 : 1;
     }
 
+    /** Whether nothing may be sent now. */
+    boolean isAtRest() {
+        return rest != null && isResting();
+    }
+
+    /** How long the destination rests from now on; zero if it does not. */
+    Duration restLeft() {
+        return isAtRest() ? Duration.ofNanos(Math.max(restsUntil - time.nanos(), 0)) : Duration.ZERO;
+    }
+
     private boolean isResting() {
         return time.nanos() - restsUntil < 0;
     }

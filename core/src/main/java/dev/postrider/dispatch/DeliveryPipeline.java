@@ -7,12 +7,16 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The path of a message on this node: from its claim to whoever takes it to its destination. Whatever a
  * destination does, every claim gets an outcome. Thread-safe.
  */
 final class DeliveryPipeline {
+
+    private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
 
     private final Map<TopicName, Courier> couriers;
     private final BiConsumer<Held, Outcome> decided;
@@ -37,7 +41,21 @@ final class DeliveryPipeline {
             decided.accept(held, new Outcome.Released(held.claim()));
             return;
         }
-        courier(held).carry(held);
+        if (held.claim().attempt() > held.topic().maxAttempts()) {
+            decided.accept(held, Verdict.exhausted(held));
+            return;
+        }
+        try {
+            courier(held).carry(held);
+        } catch (Throwable e) {
+            // An Error, most likely. Whoever called has other messages to send, and a claim without an outcome is kept
+            // for ever.
+            log.error(
+                    "A message of topic {} could not be delivered: it is tried again",
+                    held.topic().name(),
+                    e);
+            decided.accept(held, new Outcome.Released(held.claim()));
+        }
     }
 
     /** From now on nothing is sent; what is claimed all the same is released. */

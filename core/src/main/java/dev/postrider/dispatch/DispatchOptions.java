@@ -37,7 +37,10 @@ public record DispatchOptions(
 
     public DispatchOptions {
         require(!worker.isBlank() && worker.length() <= 100, "worker", "must be a name of 1 to 100 characters");
-        atLeastShortest("poll-interval", pollInterval);
+        require(
+                pollInterval.compareTo(SHORTEST) >= 0 && pollInterval.compareTo(LONGEST_WAIT.dividedBy(3)) <= 0,
+                "poll-interval",
+                "must be at least 1 ms and at most 8 h, but is " + pollInterval);
         require(
                 lease.compareTo(SHORTEST_LEASE) >= 0 && lease.compareTo(LONGEST_WAIT) <= 0,
                 "lease",
@@ -53,7 +56,10 @@ public record DispatchOptions(
                 !drainTimeout.isNegative() && drainTimeout.compareTo(LONGEST_WAIT) <= 0,
                 "drain-timeout",
                 "must be 0 to 24 h, but is " + drainTimeout);
-        atLeastShortest("housekeeping-interval", housekeepingInterval);
+        require(
+                housekeepingInterval.compareTo(SHORTEST) >= 0 && housekeepingInterval.compareTo(LONGEST_WAIT) <= 0,
+                "housekeeping-interval",
+                "must be 1 ms to 24 h, but is " + housekeepingInterval);
         retention("archive-retention", archiveRetention);
         deadRetention.ifPresent(age -> retention("dead-retention", age));
         retention("key-retention", keyRetention);
@@ -104,10 +110,6 @@ public record DispatchOptions(
             return millis / 60_000 + "m";
         }
         return millis % 1000 == 0 ? millis / 1000 + "s" : millis + "ms";
-    }
-
-    private static void atLeastShortest(String property, Duration value) {
-        require(value.compareTo(SHORTEST) >= 0, property, "must be at least 1 ms, but is " + value);
     }
 
     private static void retention(String property, Duration value) {

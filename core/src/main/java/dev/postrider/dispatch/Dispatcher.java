@@ -1,11 +1,15 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
@@ -23,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class Dispatcher implements AutoCloseable {
 
     private final Stores stores;
+    private final List<Topic> declared;
     private final List<Topic> topics;
     private final boolean onlyKeepsHouse;
     private final DispatchOptions options;
@@ -48,6 +53,7 @@ public final class Dispatcher implements AutoCloseable {
             EventListener events,
             Doorbell.@Nullable Line line) {
         this.stores = stores;
+        this.declared = List.copyOf(topics);
         this.topics = topics.stream().filter(Topic::isDelivered).toList();
         this.onlyKeepsHouse = topics.isEmpty();
         this.options = options;
@@ -89,7 +95,7 @@ public final class Dispatcher implements AutoCloseable {
         if (topics.isEmpty() && !onlyKeepsHouse) {
             throw new InvalidConfigurationException(
                     "topics",
-                    "have no destination on this node: declare at least one with deliver(…), or do not start");
+                    "have no destination on this node: declare at least one with deliver(…), process(…) or toInbox(…), or do not start");
         }
         if (engine == null) {
             Engine started = engine(false);
@@ -106,6 +112,20 @@ public final class Dispatcher implements AutoCloseable {
         Engine current = engine;
         if (current != null) {
             current.wake();
+        }
+        if (bell != null) {
+            bell.ringAnywhere();
+        }
+    }
+
+    /**
+     * An operator has changed something: whoever delivers looks at once for what may be due, here, and with a doorbell on the other nodes.
+     * Without one they notice at their next poll.
+     */
+    public void wakeForOperator() {
+        Engine current = engine;
+        if (current != null) {
+            current.lookEverywhere();
         }
         if (bell != null) {
             bell.ringAnywhere();
@@ -197,6 +217,22 @@ public final class Dispatcher implements AutoCloseable {
     @Override
     public void close() {
         stop();
+    }
+
+    /**
+     * For a loop of one's own, which claims messages from the {@link dev.postrider.store.MessageStore}: the delivery failed. The message is
+     * tried again after the delay that the retry policy of its topic names, or buried if this was the last attempt that the topic allows.
+     *
+     * @throws dev.postrider.error.UnknownTopicException when the topic of the claim is not declared here
+     */
+    public Settlement nack(Claim claim, String error) {
+        TopicName name = claim.message().topic();
+        Topic topic = declared.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new UnknownTopicException(name.toString()));
+        Outcome outcome = new Verdict(Surroundings.system()::chance).failed(topic, claim, error);
+        return stores.messages().settle(List.of(outcome)).get(0);
     }
 
     /** How many messages this node holds at this moment. */

@@ -34,7 +34,10 @@ public interface Doorbell {
         /** Waits for others to ring, connecting if need be. Trouble is reported once and then waited out, not thrown. */
         Heard listen(Duration atMost);
 
-        /** Frees what it holds. Called after the last of the others. */
+        /**
+         * Frees what it holds, and returns without waiting for the others. One of them may be under way, on a server that does not answer:
+         * it fails soon, and leaves no connection open.
+         */
         @Override
         void close();
     }

@@ -21,7 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +48,7 @@ final class Engine {
     private final Surroundings surroundings;
     private final EventListener events;
     private final Waiter settled;
-    private final ExecutorService handlerThreads;
+    private final List<ExecutorService> pools = new ArrayList<>();
     private final InFlight inFlight;
     private final OutcomeWriter writer;
     private final List<OutcomeWriter> laneWriters = new ArrayList<>();
@@ -85,11 +86,10 @@ final class Engine {
         this.surroundings = surroundings;
         this.events = events;
         settled = surroundings.waiter();
-        handlerThreads = handlerThreads(options.maxInFlight());
         topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, surroundings, events, this::rest)));
         inFlight = new InFlight(
-                options.maxInFlight(),
-                options.maxInFlightBytes(),
+                new SharedBudget(options.maxInFlight(), topics.size()),
+                new SharedBudget(options.maxInFlightBytes(), topics.size()),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(stores.messages()::settle, this::undecidedClaims, BATCH),
@@ -106,9 +106,12 @@ final class Engine {
                     this::laneSettled));
         }
         Duration lastStart = options.lease().minus(options.headroom());
-        Executor threads = inCallersThread ? Runnable::run : handlerThreads;
         pipeline = new DeliveryPipeline(
-                couriers(topics, new HandlingCourier.Means(stores.handling(), handOver, threads, surroundings)),
+                couriers(
+                        topics,
+                        topic -> new HandlingCourier.Means(
+                                stores.handling(), handOver, handlerThreads(topic, inCallersThread), surroundings),
+                        lastStart),
                 this::decide,
                 surroundings,
                 lastStart);
@@ -119,14 +122,21 @@ final class Engine {
                         new Sequencer(topic, inFlight, this::writeInLane, pipeline, surroundings, lastStart)));
         claims = new ClaimLoop(claimers(stores, topics), options.pollInterval(), surroundings, events);
         births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, surroundings, events);
-        laneKeeper = new LaneKeeper(stores.lanes(), options, sequencers, surroundings, events, this::lanesTaken);
+        laneKeeper = new LaneKeeper(
+                stores.lanes(),
+                options,
+                topics.stream().map(Topic::name).collect(Collectors.toSet()),
+                sequencers,
+                surroundings,
+                events,
+                this::lanesTaken);
         solitude = new Solitude(
                 stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, events, surroundings.waiter());
         LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), surroundings);
         housekeeper = new Housekeeper(
                 stores.messages(), stores.retention(), options, topics, surroundings, events, inFlight, this::tally);
         claiming = loop("claim", claims::runOnce);
-        handing = loop("hand-over", births::runOnce);
+        handing = loop("hand-over", this::handOver);
         writing = loop("settle", () -> write(writer));
         for (OutcomeWriter laneWriter : laneWriters) {
             BackgroundLoop loop = loop("settle-lanes-" + (laneWriting.size() + 1), () -> write(laneWriter));
@@ -139,6 +149,7 @@ final class Engine {
         housekeeping = loop("house", housekeeper::runOnce);
         writer.onWork(writing::wake);
         births.onWork(handing::wake);
+        inFlight.onFreed(this::roomFreed);
     }
 
     private BackgroundLoop loop(String name, BackgroundLoop.Duty duty) {
@@ -156,7 +167,7 @@ final class Engine {
     void start() {
         breakers.values().forEach(Breaker::arm);
         startWriting();
-        if (!sequencers.isEmpty()) {
+        if (!breakers.isEmpty()) { // of which each topic has one
             laneKeeping.start();
         }
         handing.start();
@@ -181,10 +192,17 @@ final class Engine {
     /** Another node has committed something. */
     void wake(Doorbell.Ring ring) {
         if (ring.isAnywhere()) {
-            claims.lookNow();
+            lookEverywhere();
         } else {
             ring.topics().forEach(claims::lookNow);
+            claiming.wake();
         }
+    }
+
+    /** Something may be due in every topic, also at the front of held keys. */
+    void lookEverywhere() {
+        claims.lookNow();
+        sequencers.keySet().forEach(topic -> claims.lookAfter(topic, Duration.ZERO));
         claiming.wake();
     }
 
@@ -223,6 +241,26 @@ final class Engine {
             Objects.requireNonNull(sequencers.get(topic.name())).putBack();
         }
         claiming.wake();
+        handing.wake(); // it waits for the end of the rest
+    }
+
+    /**
+     * Delivers what was committed on this node, and sends from lanes what waits for room. Room that was given back, and the end of a rest,
+     * lead here: whoever gave it back may be a thread of the application's.
+     */
+    private Duration handOver() {
+        Duration pause = births.runOnce();
+        sequencers.values().forEach(Sequencer::slotsFreed);
+        for (Breaker breaker : breakers.values()) {
+            Duration rest = breaker.restLeft();
+            pause = rest.isZero() || rest.compareTo(pause) >= 0 ? pause : rest;
+        }
+        return pause;
+    }
+
+    private void roomFreed() {
+        claiming.wake();
+        handing.wake();
     }
 
     private void decide(Held held, Outcome outcome) {
@@ -333,7 +371,7 @@ final class Engine {
     private void release() {
         pipeline.close();
         inFlight.all().forEach(held -> decide(held, new Outcome.Released(held.claim())));
-        handlerThreads.shutdownNow();
+        pools.forEach(ExecutorService::shutdownNow);
     }
 
     /** However much of a hurry there is: an outcome that is not written is a message delivered twice. */
@@ -375,9 +413,7 @@ final class Engine {
     /** At once to whoever wants them; otherwise they would wait for the end of the lease. */
     private void leaveLanes() {
         try {
-            if (!sequencers.isEmpty()) {
-                laneKeeper.leave();
-            }
+            laneKeeper.leave();
         } catch (StoreException e) {
             log.warn("Stopped without giving back its lanes; they are free when their lease ends", e);
         }
@@ -434,32 +470,52 @@ final class Engine {
         }
     }
 
-    private Map<TopicName, Courier> couriers(List<Topic> topics, HandlingCourier.Means means) {
+    private Map<TopicName, Courier> couriers(
+            List<Topic> topics, Function<Topic, HandlingCourier.Means> means, Duration lastStart) {
         Verdict verdict = new Verdict(surroundings::chance);
+        Executor senders = senderThreads();
         Map<TopicName, Courier> couriers = new HashMap<>();
         for (Topic topic : topics) {
-            Transport transport = transport(topic, means.threads());
             if (topic.isProcessed()) {
-                couriers.put(topic.name(), new HandlingCourier(topic, means, verdict, this::decide));
-            } else if (transport != null) {
+                couriers.put(topic.name(), new HandlingCourier(topic, means.apply(topic), verdict, this::decide));
+                continue;
+            }
+            DeliveryHandler handler = topic.handler();
+            Transport transport = handler == null
+                    ? topic.transport()
+                    : new HandlerTransport(topic, handler, means.apply(topic).threads());
+            if (transport != null) {
+                Executor threads = handler == null ? senders : Runnable::run; // a handler has threads of its own
                 couriers.put(
                         topic.name(),
-                        new TransportCourier(transport, breaker(topic), verdict, this::decide, surroundings));
+                        new TransportCourier(
+                                transport,
+                                breaker(topic),
+                                verdict,
+                                this::decide,
+                                new TransportCourier.Means(threads, lastStart, surroundings)));
             }
         }
         return couriers;
     }
 
-    private static @Nullable Transport transport(Topic topic, Executor threads) {
-        DeliveryHandler handler = topic.handler();
-        return handler == null ? topic.transport() : new HandlerTransport(topic, handler, threads);
+    /** Couriers take no more than a few threads for each topic. */
+    private Executor senderThreads() {
+        ExecutorService threads = surroundings.threads(this, "send", Integer.MAX_VALUE);
+        pools.add(threads);
+        return threads;
     }
 
     /**
-     * One thread for each delivery under way; idle ones go after a while. As many again for handlers that were given up but
-     * ignore their interruption: when these are used up further attempts fail, rather than fill the machine with lost threads.
+     * One thread for each delivery of the topic under way; idle ones go after a while. As many again for handlers that were given up but
+     * ignore their interruption: when these are used up further attempts of this topic fail, rather than fill the machine with lost threads.
      */
-    private ExecutorService handlerThreads(int maxInFlight) {
-        return surroundings.threads(this, "handler", 2 * maxInFlight);
+    private Executor handlerThreads(Topic topic, boolean inCallersThread) {
+        if (inCallersThread) {
+            return Runnable::run;
+        }
+        ExecutorService threads = surroundings.threads(this, "handler", 2 * inFlight.limit(topic));
+        pools.add(threads);
+        return threads;
     }
 }

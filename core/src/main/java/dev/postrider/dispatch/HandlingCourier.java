@@ -40,6 +40,13 @@ final class HandlingCourier implements Courier {
     private static final Duration A_MOMENT = Duration.ofMillis(1);
 
     /**
+     * How long a message that another transaction has locked is left alone before it is tried again, and after the last time released. A
+     * claim of another node may have it for a moment, another handler for minutes.
+     */
+    private static final List<Duration> WHILE_LOCKED =
+            List.of(Duration.ofMillis(2), Duration.ofMillis(20), Duration.ofMillis(500));
+
+    /**
      * What it works with.
      *
      * @param handOver who takes over what handlers send
@@ -75,7 +82,9 @@ final class HandlingCourier implements Courier {
             try {
                 means.threads().execute(this::work);
             } catch (RejectedExecutionException e) {
-                refused(e);
+                stranded().forEach(other -> fail(other, e));
+            } catch (Throwable e) {
+                stranded().forEach(other -> release(other, e)); // the machine has no thread, and that costs no attempt
             }
         }
     }
@@ -88,27 +97,33 @@ final class HandlingCourier implements Courier {
         return more;
     }
 
-    /** Those that have a thread will come to what waits; without any nobody would. */
-    private void refused(RejectedExecutionException e) {
+    /** A thread could not be had. Those that have one will come to what waits; without any nobody would. */
+    private synchronized List<Held> stranded() {
         List<Held> stranded = new ArrayList<>();
-        synchronized (this) {
-            threadsTaken--;
-            if (threadsTaken == 0) {
-                stranded.addAll(waiting);
-                waiting.clear();
-            }
+        threadsTaken--;
+        if (threadsTaken == 0) {
+            stranded.addAll(waiting);
+            waiting.clear();
         }
-        stranded.forEach(held -> fail(held, e));
+        return stranded;
     }
 
     private void work() {
-        for (List<Held> next = take(); !next.isEmpty(); next = take()) {
-            try {
-                handle(next);
-            } catch (Throwable e) {
-                next.forEach(held -> fail(held, e));
+        boolean ended = false;
+        try {
+            for (List<Held> next = take(); !next.isEmpty(); next = take()) {
+                try {
+                    handle(next);
+                } catch (Throwable e) {
+                    next.forEach(held -> fail(held, e));
+                }
+                forgetInterruption();
             }
-            forgetInterruption();
+            ended = true;
+        } finally {
+            if (!ended) {
+                stranded().forEach(held -> decided.accept(held, new Outcome.Released(held.claim())));
+            }
         }
     }
 
@@ -140,9 +155,17 @@ final class HandlingCourier implements Courier {
         if (left.isEmpty()) {
             return;
         }
-        for (Held again : run(left, left.size() > 1)) {
-            run(List.of(again), false);
+        run(left, left.size() > 1).forEach(this::handleAlone);
+    }
+
+    private void handleAlone(Held held) {
+        for (Duration pause : WHILE_LOCKED) {
+            pause(pause);
+            if (run(List.of(held), false).isEmpty()) {
+                return;
+            }
         }
+        decided.accept(held, new Outcome.Released(held.claim()));
     }
 
     /** @return what is to be handled again, alone */
@@ -153,7 +176,7 @@ final class HandlingCourier implements Courier {
             Held held = run.held(handled.claim());
             if (run.isLate(held)) {
                 decided.accept(held, verdict.on(held, late()));
-            } else if (again && handled.end() == HandlingStore.End.UNDONE && !closed) {
+            } else if (!closed && isForAnotherTry(handled.end(), again)) {
                 undone.add(held);
             } else {
                 conclude(held, handled);
@@ -162,13 +185,17 @@ final class HandlingCourier implements Courier {
         return undone;
     }
 
+    private static boolean isForAnotherTry(HandlingStore.End end, boolean again) {
+        return end == HandlingStore.End.LOCKED || (again && end == HandlingStore.End.UNDONE);
+    }
+
     private void conclude(Held held, HandlingStore.Handled handled) {
         Throwable failure = handled.failure();
         switch (handled.end()) {
             case DONE -> decided.accept(held, new Outcome.Handled(held.claim()));
             case LOST -> decided.accept(held, new Outcome.Lost(held.claim()));
             case FAILED -> fail(held, failure);
-            case UNDONE -> release(held, failure);
+            case UNDONE, LOCKED -> release(held, failure);
             case UNKNOWN -> {
                 if (isGone(held)) {
                     decided.accept(held, new Outcome.Handled(held.claim()));
@@ -231,6 +258,17 @@ final class HandlingCourier implements Courier {
             run.abandon();
             decided.accept(held, verdict.on(held, late()));
             run.all().forEach(other -> decided.accept(other, new Outcome.Released(other.claim())));
+            endSession(run);
+        }
+    }
+
+    /** On another thread: this one keeps the leases, and the database may make it wait. */
+    private void endSession(Run run) {
+        try {
+            means.threads().execute(run::endSession);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            log.debug("No thread was left to end the session of a handler", e);
+            run.endSession();
         }
     }
 
@@ -242,7 +280,12 @@ final class HandlingCourier implements Courier {
     public void close() {
         closed = true;
         closing.signal();
-        running.forEach(Run::abandon);
+        List<Run> given = List.copyOf(running);
+        given.forEach(Run::abandon);
+        boolean reachable = true;
+        for (Run run : given) {
+            reachable = reachable && run.endSession();
+        }
     }
 
     /** One transaction. */
@@ -299,9 +342,17 @@ final class HandlingCourier implements Courier {
 
         private void handle(Claim claim, Message message, UnitOfWork work) throws Exception {
             Held held = held(claim);
+            long begun = means.surroundings().nanos();
             begin(held);
             try {
                 handler.handle(claim, message, work);
+            } catch (Throwable e) {
+                if (means.surroundings().nanos() - begun
+                        >= topic.handlerTimeout().toNanos()) {
+                    late.add(held); // its connection may have been given up for that, before anybody asked how long it
+                    // takes
+                }
+                throw e;
             } finally {
                 end(held);
             }
@@ -340,6 +391,10 @@ final class HandlingCourier implements Courier {
 
         void abandon() {
             transaction.abandon();
+        }
+
+        boolean endSession() {
+            return transaction.endSession();
         }
     }
 

@@ -34,6 +34,11 @@ public final class Heartbeat implements AutoCloseable {
         return () -> beat(duty);
     }
 
+    /** Runs the task once, on a thread of its own that does not keep the process alive. */
+    public void start(Runnable task) {
+        surroundings.thread(this, task, name + "-task").start();
+    }
+
     private synchronized void beat(Supplier<Duration> duty) {
         if (closed) {
             return;

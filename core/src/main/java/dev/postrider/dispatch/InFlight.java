@@ -2,11 +2,9 @@ package dev.postrider.dispatch;
 
 import dev.postrider.message.TopicName;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +13,11 @@ import org.jspecify.annotations.Nullable;
  * What this node holds, what it is about to hold, and how much more it may. A message takes a slot from its delivery until
  * its outcome is written, so that no more than there are slots can come twice if this node is lost, and its bytes for as long as it is
  * held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
- * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Thread-safe.
+ * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Each topic has a share of
+ * the slots and of the bytes that no other topic can take. Thread-safe.
  */
 final class InFlight {
 
-    private final int maxCount;
-    private final long maxBytes;
     private final ToIntFunction<Topic> limitNow;
 
     // Everything under the lock of this object: a message passes here four times, and the lock is the cheapest part of
@@ -30,38 +27,52 @@ final class InFlight {
     private int inLanes;
 
     // Taken for what is held and for what is about to be
-    private final Map<TopicName, Count> takenPerTopic = new HashMap<>();
-    private int taken;
-    private long takenBytes;
+    private final SharedBudget slots;
+    private final SharedBudget bytes;
+
+    /** Whether anybody found no room since the last wake-up. */
+    private boolean isWaitedFor;
+
+    private volatile Runnable freed = () -> {};
     private boolean birthsWanted;
     private final Set<TopicName> behind = new HashSet<>();
     private boolean closed;
 
-    private static final class Count {
-        int value;
-    }
-
     /** Room that was taken, to be filled or given back. */
     record Room(Topic topic, int slots, long bytes) {}
 
-    /** @param limitNow how many messages of a topic may be under way at the moment, if that is less than it allows */
-    InFlight(int maxCount, long maxBytes, ToIntFunction<Topic> limitNow) {
-        this.maxCount = maxCount;
-        this.maxBytes = maxBytes;
+    /**
+     * @param slots how many messages may be under way, divided among the topics
+     * @param bytes how large the messages in hand may be together, divided alike
+     * @param limitNow how many messages of a topic may be under way at the moment, if that is less than it allows
+     */
+    InFlight(SharedBudget slots, SharedBudget bytes, ToIntFunction<Topic> limitNow) {
+        this.slots = slots;
+        this.bytes = bytes;
         this.limitNow = limitNow;
     }
 
+    /**
+     * Told when room was given back that somebody may wait for, in the thread that gave it back. What becomes free by {@link #remove} is
+     * not told: the writer of outcomes removes many messages at once and wakes whoever waits itself.
+     */
+    void onFreed(Runnable freed) {
+        this.freed = freed;
+    }
+
     synchronized int freeSlots(Topic topic) {
-        return closed
+        int free = closed
                 ? 0
-                : Math.min(
-                        Math.min(topic.maxInFlight(), limitNow.applyAsInt(topic)) - takenOf(topic).value,
-                        maxCount - taken);
+                : (int) Math.min(
+                        Math.min(topic.maxInFlight(), limitNow.applyAsInt(topic)) - slots.taken(topic.name()),
+                        slots.free(topic.name()));
+        isWaitedFor |= free <= 0;
+        return free;
     }
 
     /** Those that are about to be filled among them. */
     synchronized int slotsTaken() {
-        return taken;
+        return (int) slots.taken();
     }
 
     /** No slot is free from now on, however few are taken. */
@@ -73,21 +84,37 @@ final class InFlight {
         return closed;
     }
 
-    synchronized void openSlots() {
-        closed = false;
+    void openSlots() {
+        synchronized (this) {
+            closed = false;
+        }
+        wakeIfWaitedFor();
+    }
+
+    private void wakeIfWaitedFor() {
+        boolean wake;
+        synchronized (this) {
+            wake = isWaitedFor;
+            isWaitedFor = false;
+        }
+        if (wake) {
+            freed.run();
+        }
     }
 
     synchronized boolean isHeld(Held claim) {
         return held.contains(claim);
     }
 
-    synchronized long freeBytes() {
-        return maxBytes - takenBytes;
+    synchronized long freeBytes(Topic topic) {
+        long free = bytes.free(topic.name());
+        isWaitedFor |= free <= 0;
+        return free;
     }
 
     /** How many slots there are for this topic at most. */
     int limit(Topic topic) {
-        return Math.min(topic.maxInFlight(), maxCount);
+        return (int) Math.min(topic.maxInFlight(), slots.most());
     }
 
     /** Everything that has no outcome yet. */
@@ -116,7 +143,7 @@ final class InFlight {
      */
     synchronized Room takeForClaim(Topic topic, int wanted) {
         int free = freeSlots(topic);
-        long bytes = Math.max(freeBytes(), 0);
+        long bytes = Math.max(freeBytes(topic), 0);
         if (birthsWanted) {
             free -= free / 4;
             bytes -= bytes / 4;
@@ -135,7 +162,7 @@ final class InFlight {
         if (behind.contains(topic.name())) {
             return null;
         }
-        if (freeSlots(topic) < 1 || freeBytes() < bytes) {
+        if (freeSlots(topic) < 1 || freeBytes(topic) < bytes) {
             behind.add(topic.name()); // it goes to the queue, and others after it
             return null;
         }
@@ -156,8 +183,11 @@ final class InFlight {
         return new Room(topic, count, bytes);
     }
 
-    synchronized void giveBack(Room room) {
-        change(room.topic(), -room.slots(), -room.bytes());
+    void giveBack(Room room) {
+        synchronized (this) {
+            change(room.topic(), -room.slots(), -room.bytes());
+        }
+        wakeIfWaitedFor();
     }
 
     /** With a slot: it was claimed because there was one. */
@@ -170,7 +200,7 @@ final class InFlight {
     synchronized void hold(Held claim) {
         if (held.add(claim)) {
             count(claim, 1);
-            takenBytes += claim.bytes();
+            bytes.take(claim.topic().name(), claim.bytes());
         }
     }
 
@@ -191,19 +221,14 @@ final class InFlight {
     synchronized void remove(Held claim) {
         if (held.remove(claim)) {
             count(claim, -1);
-            takenBytes -= claim.bytes();
+            bytes.take(claim.topic().name(), -claim.bytes());
             freeSlot(claim);
         }
     }
 
-    private void change(Topic topic, int count, long bytes) {
-        takenOf(topic).value += count;
-        taken += count;
-        takenBytes += bytes;
-    }
-
-    private Count takenOf(Topic topic) {
-        return takenPerTopic.computeIfAbsent(topic.name(), name -> new Count());
+    private void change(Topic topic, int count, long size) {
+        slots.take(topic.name(), count);
+        bytes.take(topic.name(), size);
     }
 
     private void count(Held claim, int change) {

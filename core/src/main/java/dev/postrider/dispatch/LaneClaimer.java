@@ -36,7 +36,7 @@ final class LaneClaimer implements Claimer {
 
     @Override
     public int room(Topic topic) {
-        return inFlight.freeBytes() <= 0
+        return inFlight.freeBytes(topic) <= 0
                 ? 0
                 : of(topic.name()).room().values().stream()
                         .mapToInt(Integer::intValue)
@@ -63,10 +63,10 @@ final class LaneClaimer implements Claimer {
     private boolean claim(Topic topic, Sequencer sequencer, Map<Lane, Integer> lanes, boolean due) {
         Tenure.Stamp asked = Tenure.Stamp.now(time);
         List<LaneClaim> timed = due && !lanes.isEmpty()
-                ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes())
+                ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes(topic))
                 : List.of();
         handOver(sequencer, timed, asked);
-        long budget = inFlight.freeBytes();
+        long budget = inFlight.freeBytes(topic);
         List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
         sequencer.looked(lanes, next, bytes(next) >= budget);
         handOver(sequencer, next, asked);
@@ -86,8 +86,10 @@ final class LaneClaimer implements Claimer {
         }
     }
 
+    /** At each poll the store's notes are compared with what is in flight. */
     @Override
     public Map<TopicName, Duration> nextDue(Collection<TopicName> topics) {
+        topics.forEach(topic -> store.reconcile(of(topic).inFlight()));
         List<Lane> lanes = new ArrayList<>();
         topics.forEach(topic -> lanes.addAll(of(topic).lanes()));
         return lanes.isEmpty() ? Map.of() : store.nextDue(lanes);

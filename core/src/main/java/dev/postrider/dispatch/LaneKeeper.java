@@ -17,12 +17,16 @@ import java.util.function.Consumer;
 
 /**
  * Takes this node's share of the lanes of each ordered topic, keeps them, and gives up what is above the share. The share is
- * counted over the nodes that deliver the topic; a lane that nobody has taken for a whole lease is taken beyond it.
+ * counted over the nodes that deliver the topic; a lane that nobody has taken for a whole lease is taken beyond it. A node without
+ * ordered topics only announces itself.
  */
 final class LaneKeeper {
 
     /** For how many leases a node keeps what nobody else has taken. */
     private static final int EXTRA_LEASES = 5;
+
+    /** A lane that could not be renewed is tried again after such a part of the usual time. */
+    private static final int SOON = 10;
 
     /** Lanes beyond the share, taken when there were so many nodes. */
     private record Extra(int lanes, int nodes, long since) {}
@@ -36,12 +40,23 @@ final class LaneKeeper {
     private final Consumer<TopicName> taken;
     private final Map<Sequencer, Extra> extras = new HashMap<>();
     private long lastLeftOver;
+    private long lastRound;
+    private long lastRenewal;
+
+    /** Lanes that could not be renewed because another session has locked them. */
+    private List<Lane> late = List.of();
+
+    private boolean announced;
     private boolean stopping;
 
-    /** @param taken told of each topic that lanes were taken of, since there may be something in them */
+    /**
+     * @param delivered all topics that this node delivers, for others to see; the unordered ones among them have no sequencer
+     * @param taken told of each topic that lanes were taken of, since there may be something in them
+     */
     LaneKeeper(
             LaneStore store,
             DispatchOptions options,
+            Set<TopicName> delivered,
             Map<TopicName, Sequencer> sequencers,
             Surroundings surroundings,
             EventListener events,
@@ -49,43 +64,76 @@ final class LaneKeeper {
         this.store = store;
         this.options = options;
         this.sequencers = List.copyOf(sequencers.values());
-        this.node = new LaneStore.Node(surroundings.id(), options.worker(), Set.copyOf(sequencers.keySet()));
+        this.node = new LaneStore.Node(surroundings.id(), options.worker(), Set.copyOf(delivered));
         this.time = surroundings;
         this.events = events;
         this.taken = taken;
         this.lastLeftOver = surroundings.nanos();
+        this.lastRound = lastLeftOver;
+        this.lastRenewal = lastLeftOver;
     }
 
+    /** Renews first: nothing else that fails, or takes its time, keeps the leases from being renewed. */
     synchronized Duration runOnce() {
+        boolean onlyLate = !late.isEmpty() && time.nanos() - lastRound < round().toNanos();
+        renew(onlyLate ? late : List.of());
+        if (!onlyLate) {
+            lastRound = time.nanos();
+            balance();
+        }
+        return late.isEmpty() ? round() : round().dividedBy(SOON);
+    }
+
+    private Duration round() {
+        return options.lease().dividedBy(6);
+    }
+
+    private void balance() {
+        announced = true; // also if the answer is lost
         Map<TopicName, Integer> alive = store.announce(node, options.lease());
-        renew();
         boolean leftOver = time.nanos() - lastLeftOver >= options.lease().toNanos();
         for (Sequencer sequencer : sequencers) {
+            if (time.nanos() - lastRenewal >= round().toNanos()) {
+                renew(List.of());
+            }
             attempt(sequencer, () -> balance(sequencer, alive, leftOver));
         }
         if (leftOver) {
             lastLeftOver = time.nanos();
         }
-        return options.lease().dividedBy(6);
     }
 
-    private void renew() {
+    /**
+     * A lane that another session has locked is left out by the store, and tried again soon.
+     *
+     * @param only which lanes; all of them if there are none
+     */
+    private void renew(Collection<Lane> only) {
         List<Lane> lanes = new ArrayList<>();
         sequencers.forEach(sequencer -> lanes.addAll(sequencer.lanes()));
+        if (!only.isEmpty()) {
+            lanes.retainAll(only);
+        }
+        late = List.of();
         if (lanes.isEmpty()) {
             return;
         }
         Tenure.Stamp asked = Tenure.Stamp.now(time);
-        Set<Lane> kept = store.renew(lanes, options.lease());
+        lastRenewal = time.nanos();
+        Lane.Renewal renewal = store.renew(lanes, options.lease());
         for (Sequencer sequencer : sequencers) {
             for (Lane lane : sequencer.lanes()) {
-                if (kept.contains(lane)) {
+                if (renewal.renewed().contains(lane)) {
                     sequencer.renewed(lane, asked);
-                } else if (lanes.contains(lane)) {
+                } else if (renewal.lost().contains(lane)) {
                     sequencer.lose(lane);
                 }
             }
         }
+        late = lanes.stream()
+                .filter(lane ->
+                        !renewal.renewed().contains(lane) && !renewal.lost().contains(lane))
+                .toList();
     }
 
     private void balance(Sequencer sequencer, Map<TopicName, Integer> alive, boolean leftOver) {
@@ -154,6 +202,8 @@ final class LaneKeeper {
     synchronized void leave() {
         stopping = true;
         sequencers.forEach(this::release);
-        store.leave(node);
+        if (announced) {
+            store.leave(node);
+        }
     }
 }

@@ -3,7 +3,9 @@ package dev.postrider.dispatch;
 import dev.postrider.store.Lane;
 import dev.postrider.store.OrderingKey;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /** A lane that this node holds, and what it has in its hands of it. Not thread-safe. */
 final class LaneQueue {
@@ -18,7 +20,11 @@ final class LaneQueue {
     /** It is no longer this node's, or was let go. */
     boolean gone;
 
-    int inHand;
+    /**
+     * Its messages that are in flight; the store notes their numbers for itself, and is compared with this. By their objects, not by their
+     * numbers: a message can be read again before this node knows that its last outcome is written.
+     */
+    final Set<Held> inFlight = new HashSet<>();
 
     /** Whether there may be more of it in the database than the last look took or had room for. */
     boolean unread = true;

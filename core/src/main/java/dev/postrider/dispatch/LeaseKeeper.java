@@ -59,7 +59,7 @@ final class LeaseKeeper {
             }
             if (settlement.isLost()) {
                 held.tenure().lose();
-            } else {
+            } else if (!settlement.isLocked()) {
                 held.tenure().renewed(asked);
             }
         }

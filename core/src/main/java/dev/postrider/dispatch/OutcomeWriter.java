@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,10 +32,17 @@ final class OutcomeWriter {
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
+    /** How long after an outcome met a locked row it is written again. */
+    private static final Duration LOCKED = Duration.ofMillis(100);
+
     private static final String UNSTORABLE = "The error text could not be stored";
 
     /** @param isPlain whether there is nothing in it that a database could refuse */
     private record Decided(Held held, Outcome outcome, long nanos, boolean isPlain) {
+
+        Decided at(long later) {
+            return new Decided(held, outcome, later, isPlain);
+        }
 
         Decided plain() {
             return new Decided(held, withoutErrorText(outcome), nanos, true);
@@ -83,6 +91,10 @@ final class OutcomeWriter {
     private final AtomicInteger unwritten = new AtomicInteger();
     private final Tally tally = new Tally();
     private final Deque<Decided> batch = new ArrayDeque<>();
+
+    /** What met a locked row, with the time at which it is written again. */
+    private final Deque<Decided> locked = new ArrayDeque<>();
+
     private volatile Runnable wake = () -> {};
 
     OutcomeWriter(Ledger ledger, InFlight inFlight, Time time, EventListener events, Observer observer) {
@@ -146,16 +158,34 @@ final class OutcomeWriter {
     /** Writes a batch if one is full, has waited long enough, or is all there is to wait for. */
     Duration runOnce() {
         if (batch.isEmpty()) {
+            takeLocked();
             Duration linger = remainingLinger();
-            if (!linger.isZero()) {
-                return linger;
+            if (batch.isEmpty() && !linger.isZero()) {
+                return shorter(linger, untilLocked());
             }
             takeBatch();
         }
         if (!batch.isEmpty()) {
             write();
         }
-        return queue.isEmpty() ? IDLE : Duration.ZERO;
+        return queue.isEmpty() ? untilLocked() : Duration.ZERO;
+    }
+
+    /** One locked row keeps nothing else from being written. */
+    private void takeLocked() {
+        while (!locked.isEmpty() && time.nanos() - locked.element().nanos() >= 0) {
+            batch.add(locked.remove());
+        }
+    }
+
+    private Duration untilLocked() {
+        return locked.isEmpty()
+                ? IDLE
+                : shorter(IDLE, Duration.ofNanos(Math.max(locked.element().nanos() - time.nanos(), 0)));
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     private Duration remainingLinger() {
@@ -169,13 +199,17 @@ final class OutcomeWriter {
     }
 
     private void takeBatch() {
-        for (Decided next = queue.poll(); next != null; next = batch.size() < ledger.batch() ? queue.poll() : null) {
+        for (Decided next = nextOfQueue(); next != null; next = nextOfQueue()) {
             batch.add(next);
             waiting.decrementAndGet();
             if (!next.held().isBorn()) {
                 waitingOfClaims.decrementAndGet();
             }
         }
+    }
+
+    private @Nullable Decided nextOfQueue() {
+        return batch.size() < ledger.batch() ? queue.poll() : null;
     }
 
     /** What is finished leaves the batch; what is left when the database cannot be reached is sent again by the next round. */
@@ -220,15 +254,22 @@ final class OutcomeWriter {
     /** The answers are for the first of the batch, in its order. */
     private void finish(List<Settlement> settlements) {
         Tally before = tally.copy();
+        int met = locked.size();
         for (Settlement settlement : settlements) {
             Decided decided = batch.removeFirst();
+            if (settlement instanceof Settlement.Locked) {
+                locked.add(decided.at(time.nanos() + LOCKED.toNanos()));
+                continue;
+            }
             inFlight.remove(decided.held());
             unwritten.decrementAndGet();
             tally.count(decided.outcome(), settlement);
             report(decided, settlement);
             observer.settled(decided.held(), decided.outcome(), settlement);
         }
-        events.on(tally.since(before));
+        if (locked.size() - met < settlements.size()) {
+            events.on(tally.since(before));
+        }
     }
 
     private void report(Decided decided, Settlement settlement) {

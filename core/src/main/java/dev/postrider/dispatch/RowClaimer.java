@@ -40,7 +40,7 @@ final class RowClaimer implements Claimer {
 
     @Override
     public int room(Topic topic) {
-        return inFlight.freeBytes() <= 0 ? 0 : Math.min(inFlight.freeSlots(topic), options.batchSize());
+        return inFlight.freeBytes(topic) <= 0 ? 0 : Math.min(inFlight.freeSlots(topic), options.batchSize());
     }
 
     @Override

@@ -14,10 +14,12 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +90,16 @@ final class Sequencer {
         return lanes.values().stream().map(queue -> queue.lane).toList();
     }
 
+    /** The numbers of the messages of each lane that are in flight. */
+    synchronized Map<Lane, Set<Long>> inFlight() {
+        Map<Lane, Set<Long>> numbers = new HashMap<>();
+        lanes.values()
+                .forEach(queue -> numbers.put(
+                        queue.lane,
+                        queue.inFlight.stream().map(held -> held.claim().seq()).collect(Collectors.toSet())));
+        return numbers;
+    }
+
     /** Those that it means to keep. */
     synchronized int kept() {
         return (int) lanes.values().stream().filter(queue -> !queue.leaving).count();
@@ -113,7 +125,7 @@ final class Sequencer {
     synchronized List<Lane> takeDry() {
         List<Lane> dry = new ArrayList<>();
         lanes.values().removeIf(queue -> {
-            boolean isDry = (queue.leaving || closed) && queue.inHand == 0;
+            boolean isDry = (queue.leaving || closed) && queue.inFlight.isEmpty();
             if (isDry) {
                 queue.gone = true;
                 dry.add(queue.lane);
@@ -124,7 +136,7 @@ final class Sequencer {
     }
 
     synchronized boolean hasDry() {
-        return lanes.values().stream().anyMatch(queue -> queue.leaving && queue.inHand == 0);
+        return lanes.values().stream().anyMatch(queue -> queue.leaving && queue.inFlight.isEmpty());
     }
 
     synchronized void renewed(Lane lane, Tenure.Stamp asked) {
@@ -164,7 +176,7 @@ final class Sequencer {
     synchronized Map<Lane, Integer> room() {
         Map<Lane, Integer> room = new LinkedHashMap<>();
         for (LaneQueue queue : lanes.values()) {
-            int free = perLane() - queue.inHand;
+            int free = perLane() - queue.inFlight.size();
             boolean sound = !queue.leaving && queue.tenure.sinceRenewal(time).compareTo(lastStart) < 0;
             if (!closed && sound && free > 0) {
                 room.put(queue.lane, free);
@@ -238,7 +250,7 @@ final class Sequencer {
         KeyLine line = queue.key(OrderingKey.of(held.claim().message()));
         held.line = line;
         line.inHand++;
-        queue.inHand++;
+        queue.inFlight.add(held);
         if (closed || queue.leaving || line.returning > 0) {
             line.returning++;
             release(held);
@@ -385,7 +397,7 @@ final class Sequencer {
             if (line == null) {
                 return false;
             }
-            line.lane.inHand--;
+            line.lane.inFlight.remove(held);
             line.inHand--;
             look = settle(line, held, outcome, settlement);
             line.lane.forgetIfIdle(line);

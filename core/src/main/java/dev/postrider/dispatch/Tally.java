@@ -12,6 +12,7 @@ final class Tally {
     private long failed;
     private long buried;
     private long released;
+    private long parked;
     private long lost;
     private long blocked;
 
@@ -22,8 +23,10 @@ final class Tally {
             delivered++;
         } else if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Skipped) {
             failed++;
-        } else if (outcome instanceof Outcome.Buried || outcome instanceof Outcome.Parked) {
+        } else if (outcome instanceof Outcome.Buried) {
             buried++;
+        } else if (outcome instanceof Outcome.Parked) {
+            parked++;
         } else if (outcome instanceof Outcome.Blocked) {
             blocked++;
         } else {
@@ -36,6 +39,7 @@ final class Tally {
         copy.delivered = delivered;
         copy.failed = failed;
         copy.buried = buried;
+        copy.parked = parked;
         copy.released = released;
         copy.lost = lost;
         copy.blocked = blocked;
@@ -49,6 +53,7 @@ final class Tally {
         sum.delivered += more.delivered;
         sum.failed += more.failed;
         sum.buried += more.buried;
+        sum.parked += more.parked;
         sum.released += more.released;
         sum.lost += more.lost;
         sum.blocked += more.blocked;
@@ -60,6 +65,7 @@ final class Tally {
                 (int) (delivered - before.delivered),
                 (int) (failed - before.failed),
                 (int) (buried - before.buried),
+                (int) (parked - before.parked),
                 (int) (released - before.released),
                 (int) (lost - before.lost));
     }
@@ -69,13 +75,14 @@ final class Tally {
                 delivered - before.delivered,
                 failed - before.failed,
                 buried - before.buried,
+                parked - before.parked,
                 lost - before.lost,
                 inFlight,
                 period);
     }
 
     synchronized long attempts() {
-        return delivered + failed + buried + lost;
+        return delivered + failed + buried + parked + lost;
     }
 
     synchronized long total() {

@@ -51,6 +51,21 @@ final class Verdict {
         return outcome;
     }
 
+    /** The limit was lowered after its last attempt. */
+    static Outcome exhausted(Held held) {
+        Outcome buried = new Outcome.Buried(
+                held.claim(),
+                DeadReason.ATTEMPTS_EXHAUSTED,
+                "All of " + held.topic().maxAttempts() + " attempts were made before");
+        LaneClaim inLane = held.inLane();
+        return inLane == null ? buried : inLane(held.topic(), inLane, buried);
+    }
+
+    /** What a topic's policy and limit make of a failed delivery. */
+    Outcome failed(Topic topic, Claim claim, String error) {
+        return failed(topic, claim, error, null);
+    }
+
     Outcome on(Topic topic, Claim claim, @Nullable DeliveryResult result) {
         if (result instanceof DeliveryResult.Delivered) {
             return new Outcome.Delivered(claim);

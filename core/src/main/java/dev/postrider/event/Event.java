@@ -1,6 +1,7 @@
 package dev.postrider.event;
 
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.UUID;
@@ -32,8 +33,13 @@ public sealed interface Event {
     /** The outcome came too late: another worker, or an operator, has finished the message already. */
     record SkippedFinished(Message message, int attempt) implements Event {}
 
-    /** A message was not written because its key was used before. */
-    record Duplicate(Message message) implements Event {}
+    /**
+     * A message was not written because its key was used before. Told when that is found out; the transaction is still to be committed.
+     *
+     * @param firstId the message that was written first
+     * @param samePayload false when the two have different payloads: two different events share a key, and this one is lost
+     */
+    record Duplicate(Message message, MessageId firstId, boolean samePayload) implements Event {}
 
     /** A consumer handled a received message. In a transaction of the caller's own, that is still to be committed. */
     record Processed(String consumer, Message message, Duration took) implements Event {}
@@ -59,10 +65,13 @@ public sealed interface Event {
     /** This node took lanes of an ordered topic, and holds so many now. */
     record LanesTaken(TopicName topic, int count, int held) implements Event {}
 
+    /** Messages of a topic wait, and no live node delivered it when this one, which does not, started. */
+    record NotDelivered(TopicName topic) implements Event {}
+
     /** This node gave back lanes of an ordered topic, and holds so many now. */
     record LanesReleased(TopicName topic, int count, int held) implements Event {}
 
-    /** A message of an ordered topic, and with it its key, waits for an operator. */
+    /** A message of an ordered topic, and with it its key, waits for an operator. It is no dead letter. */
     record Parked(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {}
 
     /** A message of an ordered topic was not tried, because its key is held; it waits there. */
@@ -74,8 +83,13 @@ public sealed interface Event {
      */
     record Suspected(Message message, int crashes) implements Event {}
 
-    /** A batch of outcomes was written. */
-    record Settled(int delivered, int failed, int buried, int released, int lost) implements Event {}
+    /**
+     * A batch of outcomes was written.
+     *
+     * @param buried became dead letters
+     * @param parked wait for an operator with the later messages of their keys, and are no dead letters
+     */
+    record Settled(int delivered, int failed, int buried, int parked, int released, int lost) implements Event {}
 
     /** So many deliveries in a row have failed that the topic is left alone on this node for a while. */
     record DestinationRests(TopicName topic, int failures, Duration pause, String error) implements Event {}
@@ -86,8 +100,8 @@ public sealed interface Event {
     /** The database could not be reached or refused; the dispatcher tries again after the delay. */
     record StoreFailed(String doing, String error, Duration delay) implements Event {}
 
-    /** What this node did since the last summary. */
-    record Summary(long delivered, long failed, long buried, long lost, int inFlight, Duration period)
+    /** What this node did since the last summary; the words are those of {@link Settled}. */
+    record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
             implements Event {}
 
     /** A command was claimed and begins to run: the first time, or again after it failed. The key is in none of these events. */

@@ -52,12 +52,6 @@ public final class LogListener implements EventListener {
                     e.maxAttempts(),
                     value(e.reason()),
                     value(e.error()));
-        } else if (event instanceof Event.Duplicate e) {
-            String tenant = e.message().tenant();
-            log.debug(
-                    "OUTBOX_WORKER_DUPLICATE tenant={} key={}",
-                    value(tenant == null ? "" : tenant),
-                    value(e.message().effectiveKey()));
         } else if (event instanceof Event.LeaseLost e) {
             log.debug("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
         } else if (event instanceof Event.SkippedFinished e) {
@@ -114,8 +108,23 @@ public final class LogListener implements EventListener {
         }
     }
 
+    /** Nobody else is told of a staged message that was not written. */
+    private static void onDuplicate(Event.Duplicate event) {
+        String tenant = event.message().tenant();
+        log.atLevel(event.samePayload() ? Level.INFO : Level.WARN)
+                .log(
+                        "OUTBOX_WORKER_DUPLICATE tenant={} key={} topic={} first={} same_payload={}",
+                        value(tenant == null ? "" : tenant),
+                        value(event.message().effectiveKey()),
+                        event.message().topic(),
+                        event.firstId(),
+                        event.samePayload());
+    }
+
     private static void onBatch(Event event) {
-        if (event instanceof Event.Fetched e) {
+        if (event instanceof Event.Duplicate e) {
+            onDuplicate(e);
+        } else if (event instanceof Event.Fetched e) {
             log.info("OUTBOX_WORKER_FETCH topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.HandedOver e) {
             log.debug("OUTBOX_WORKER_HAND_OVER topic={} count={}", e.topic(), e.count());
@@ -124,12 +133,13 @@ public final class LogListener implements EventListener {
         } else if (event instanceof Event.LanesReleased e) {
             log.info("OUTBOX_WORKER_LANES_RELEASED topic={} count={} held={}", e.topic(), e.count(), e.held());
         } else if (event instanceof Event.Settled e) {
-            log.atLevel(e.buried() + e.lost() > 0 ? Level.WARN : Level.INFO)
+            log.atLevel(e.buried() + e.parked() + e.lost() > 0 ? Level.WARN : Level.INFO)
                     .log(
-                            "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} released={} lost={}",
+                            "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} parked={} released={} lost={}",
                             e.delivered(),
                             e.failed(),
                             e.buried(),
+                            e.parked(),
                             e.released(),
                             e.lost());
         } else if (event instanceof Event.Purged e) {
@@ -141,10 +151,11 @@ public final class LogListener implements EventListener {
                     e.inboxMarks());
         } else if (event instanceof Event.Summary e) {
             log.info(
-                    "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} lost={} in_flight={} period_s={}",
+                    "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} parked={} lost={} in_flight={} period_s={}",
                     e.delivered(),
                     e.failed(),
                     e.buried(),
+                    e.parked(),
                     e.lost(),
                     e.inFlight(),
                     e.period().toSeconds());
@@ -154,6 +165,8 @@ public final class LogListener implements EventListener {
     private static void onTrouble(Event event) {
         if (event instanceof Event.Swept e) {
             log.warn("OUTBOX_WORKER_SWEEP topic={} count={}", e.topic(), e.count());
+        } else if (event instanceof Event.NotDelivered e) {
+            log.warn("OUTBOX_WORKER_NOT_DELIVERED topic={}", e.topic());
         } else if (event instanceof Event.FoundLate e) {
             log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.DestinationRests e) {

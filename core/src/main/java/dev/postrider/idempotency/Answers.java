@@ -6,6 +6,7 @@ import dev.postrider.store.CommandOutcome.Kind;
 import dev.postrider.store.CommandRecord;
 import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Says what a caller is told who did not run the command. Thread-safe. */
 final class Answers {
@@ -48,14 +49,31 @@ final class Answers {
         boolean over = left != null && (left.isNegative() || left.isZero());
         Kind kind = over ? Kind.DROPPED : ended.result().kind();
         if (ended.rejected()) {
-            R value = over ? null : results.read(request.command(), row.owner(), ended.result());
-            return new CommandResult.Rejected<>(row.reference(), ended.reason(), value, true);
+            R value = over ? null : value(request, row, ended);
+            String reason = reason(row, ended);
+            return new CommandResult.Rejected<>(row.reference(), reason, value, true, kind == Kind.DROPPED, true);
         }
         if (kind == Kind.OMITTED || kind == Kind.DROPPED) {
             return new CommandResult.Forgotten<>(row.reference(), kind == Kind.OMITTED);
         }
-        return new CommandResult.Completed<>(
-                row.reference(), results.read(request.command(), row.owner(), ended.result()), true);
+        return new CommandResult.Completed<>(row.reference(), value(request, row, ended), true);
+    }
+
+    /** @throws UnreadableResultException whatever is wrong with it: the command has ended all the same */
+    private <R> @Nullable R value(Request<R> request, CommandRecord row, CommandRecord.Ended ended) {
+        try {
+            return results.read(request.command(), row.owner(), ended.result());
+        } catch (RuntimeException e) {
+            throw new UnreadableResultException(row.reference(), e);
+        }
+    }
+
+    private String reason(CommandRecord row, CommandRecord.Ended ended) {
+        try {
+            return results.reason(row.owner(), ended.reason());
+        } catch (RuntimeException e) {
+            throw new UnreadableResultException(row.reference(), e);
+        }
     }
 
     /** One that this node has just run took so long. */

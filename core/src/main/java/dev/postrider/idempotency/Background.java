@@ -3,8 +3,7 @@ package dev.postrider.idempotency;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Where commands get the one thread from that keeps up their leases. */
-@FunctionalInterface
+/** Where commands get their threads from: the one that keeps up their leases, and those that ask probes. */
 public interface Background {
 
     /**
@@ -13,4 +12,7 @@ public interface Background {
      * @return begins with it when first run, and afterwards cuts the pause short
      */
     Runnable every(Supplier<Duration> duty);
+
+    /** Runs the task once, on a thread of its own. */
+    void start(Runnable task);
 }

@@ -10,8 +10,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gets hold of commands: insert first, and if there is a row already, decide by it, in this order: the key's time, the request, the
@@ -19,22 +17,20 @@ import org.slf4j.LoggerFactory;
  */
 final class Claims {
 
-    private static final Logger log = LoggerFactory.getLogger(Claims.class);
-
     /** How often a row may change between looking at it and acting on it. Each time somebody else got on. */
     private static final int RACES = 10;
 
     private static final int TRIES = 2;
 
     private final CommandStore store;
-    private final Results results;
+    private final Probes probes;
     private final DatabaseTime time;
     private final Supplier<UUID> ids;
     private final EventListener events;
 
-    Claims(CommandStore store, Results results, DatabaseTime time, Supplier<UUID> ids, EventListener events) {
+    Claims(CommandStore store, Probes probes, DatabaseTime time, Supplier<UUID> ids, EventListener events) {
         this.store = store;
-        this.results = results;
+        this.probes = probes;
         this.time = time;
         this.ids = ids;
         this.events = events;
@@ -73,8 +69,11 @@ final class Claims {
                 if (store.doubt(row)) {
                     events.on(new Event.CommandUncertain(operation(request), row.reference()));
                 }
-            } else if (!isSettled(request, row)) {
-                return new Verdict.Unknown(row.reference());
+            } else {
+                Optional<Verdict> verdict = probed(request, row);
+                if (verdict.isPresent()) {
+                    return verdict.get();
+                }
             }
         }
         return new Verdict.Busy(null, Duration.ZERO);
@@ -137,34 +136,15 @@ final class Claims {
         return row.uncertainIfLost() || tooOften ? Act.DOUBT : Act.TAKE;
     }
 
-    /** Asks the other system, if there is somebody to ask; says whether it knew. What it says holds only if nobody acted meanwhile. */
-    private <R> boolean isSettled(Request<R> request, CommandRecord row) {
+    /** Asks the other system, if there is somebody to ask. Empty when the row was settled, and has to be looked at again. */
+    private <R> Optional<Verdict> probed(Request<R> request, CommandRecord row) {
         OutcomeProbe<R> probe = request.command().probe();
-        if (probe == null) {
-            return false;
-        }
-        OutcomeProbe.Finding<R> finding = ask(probe, request, row.reference());
-        switch (finding.kind()) {
-            case HAPPENED ->
-                store.complete(
-                        row.owner(),
-                        results.success(request.command(), row.owner(), finding.result())
-                                .outcome());
-            case DID_NOT_HAPPEN -> store.fail(row.owner(), "The probe says that it did not happen", 0);
-            case UNKNOWN -> {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static <R> OutcomeProbe.Finding<R> ask(OutcomeProbe<R> probe, Request<R> request, UUID reference) {
-        try {
-            return probe.ask(reference);
-        } catch (RuntimeException e) {
-            log.warn("The probe of {} failed on {}; the outcome stays unknown", operation(request), reference, e);
-            return new OutcomeProbe.Finding<>(OutcomeProbe.Kind.UNKNOWN, null);
-        }
+        Probes.Answer answer = probe == null ? Probes.Answer.UNKNOWN : probes.ask(probe, request, row);
+        return switch (answer) {
+            case SETTLED -> Optional.empty();
+            case UNKNOWN -> Optional.of(new Verdict.Unknown(row.reference()));
+            case PENDING -> Optional.of(new Verdict.Busy(row.reference(), Duration.ZERO));
+        };
     }
 
     private Verdict told(Request<?> request, CommandRecord row, Verdict verdict) {

@@ -108,6 +108,11 @@ public final class Command<R> {
             }
         }
 
+        /** How long a key's record is kept, which is longer than the key is accepted if the key itself tells its age. */
+        Duration keyKept() {
+            return onlyRecentUuidV7Keys ? keyTtl.plus(KeyAge.CLOCKS_MAY_DIFFER.multipliedBy(2)) : keyTtl;
+        }
+
         public static Options defaults() {
             return new Options(
                     Duration.ofSeconds(30),
@@ -347,8 +352,10 @@ public final class Command<R> {
             if (value.length() > longest) {
                 throw new InvalidCommandException(field, "has " + value.length() + " characters, at most " + longest);
             }
-            for (int i = 0; i < value.length(); i++) {
-                if (Character.isISOControl(value.charAt(i)) || Character.isSurrogate(value.charAt(i))) {
+            for (int i = 0; i < value.length(); i += Character.charCount(value.codePointAt(i))) {
+                int codePoint = value.codePointAt(i);
+                boolean half = Character.getType(codePoint) == Character.SURROGATE;
+                if (half || Character.isISOControl(codePoint)) {
                     throw new InvalidCommandException(field, "has a character that is not acceptable at " + i);
                 }
             }

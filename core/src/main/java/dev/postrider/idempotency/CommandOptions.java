@@ -20,15 +20,18 @@ public final class CommandOptions {
     private final int waitersPerKey;
     private final int waitersPerNode;
     private final Map<Integer, byte[]> secrets;
+    private final boolean clearText;
 
     private CommandOptions(
             @Nullable ResultCipher cipher,
+            boolean clearText,
             int maxResultBytes,
             long cacheBytes,
             int waitersPerKey,
             int waitersPerNode,
             Map<Integer, byte[]> secrets) {
         this.cipher = cipher;
+        this.clearText = clearText;
         this.maxResultBytes = within("command.max-result-bytes", maxResultBytes, HARD_CAP);
         this.cacheBytes = cacheBytes;
         this.waitersPerKey = within("command.waiters-per-key", waitersPerKey, Integer.MAX_VALUE);
@@ -48,27 +51,42 @@ public final class CommandOptions {
 
     /** Results up to 64 KiB, 8 MiB of them cached for a minute, 100 waiting for one key and 500 in all; no cipher and no secret. */
     public static CommandOptions defaults() {
-        return new CommandOptions(null, 64 * 1024, 8L << 20, 100, 500, Map.of());
+        return new CommandOptions(null, false, 64 * 1024, 8L << 20, 100, 500, Map.of());
     }
 
-    /** Results are encrypted in the database. Those that were written without stay readable. */
+    /**
+     * Results, the results of steps and the reasons of rejections are encrypted in the database. What is found there in clear text is
+     * refused, since anybody who can write into the table could have put it there; see {@link #acceptingClearText()}. Errors of
+     * commands that failed stay readable for operators. A reason has at most 400 characters then.
+     */
     public CommandOptions withCipher(ResultCipher cipher) {
-        return new CommandOptions(cipher, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
+        return new CommandOptions(
+                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
+    }
+
+    /**
+     * Also reads what was written without the cipher: for the time after a cipher is configured, until the commands from before are
+     * forgotten.
+     */
+    public CommandOptions acceptingClearText() {
+        return new CommandOptions(cipher, true, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
     /** The largest result that is kept, after it was compressed: up to 1 MiB. */
     public CommandOptions withMaxResultBytes(int maxResultBytes) {
-        return new CommandOptions(cipher, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
+        return new CommandOptions(
+                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
     /** How much memory results may take that are asked for again soon; 0 for none. */
     public CommandOptions withCacheBytes(long cacheBytes) {
-        return new CommandOptions(cipher, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
+        return new CommandOptions(
+                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
     /** How many threads may wait for a result that is being made, for each key and on this node; more are told that it is in progress. */
     public CommandOptions withWaiters(int perKey, int perNode) {
-        return new CommandOptions(cipher, maxResultBytes, cacheBytes, perKey, perNode, secrets);
+        return new CommandOptions(cipher, clearText, maxResultBytes, cacheBytes, perKey, perNode, secrets);
     }
 
     /**
@@ -89,12 +107,16 @@ public final class CommandOptions {
         }
         Map<Integer, byte[]> more = new TreeMap<>(secrets);
         more.put(number, secret.clone());
-        return new CommandOptions(cipher, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, more);
+        return new CommandOptions(cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, more);
     }
 
     @Nullable
     ResultCipher cipher() {
         return cipher;
+    }
+
+    boolean acceptsClearText() {
+        return clearText;
     }
 
     int maxResultBytes() {

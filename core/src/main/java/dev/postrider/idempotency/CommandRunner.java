@@ -42,7 +42,8 @@ public final class CommandRunner implements Commands {
         DatabaseTime time = new DatabaseTime(surroundings);
         Results results = new Results(options);
         Answers answers = new Answers(results, new Pace(surroundings::chance), events);
-        Claims claims = new Claims(store, results, time, surroundings::id, events);
+        Probes probes = new Probes(store, results, background, surroundings);
+        Claims claims = new Claims(store, probes, time, surroundings::id, events);
         Running running = new Running(heartbeats, background, surroundings::nanos);
         Endings endings = new Endings(store, results, answers, events);
         this.transactions = transactions;
@@ -50,7 +51,7 @@ public final class CommandRunner implements Commands {
         this.keyAge = new KeyAge(time);
         this.flights = new Flights(claims, store, answers, options, surroundings);
         this.fenced = new Fenced(transactions, running, endings);
-        this.joining = new Joining(store, claims, results, answers);
+        this.joining = new Joining(transactions, store, claims, results, answers);
         this.leased = new Leased(running, endings);
     }
 

@@ -15,6 +15,12 @@ public interface CommandTransaction extends UnitOfWork {
     /** Beginning with 1. */
     int attempt();
 
+    /**
+     * Whether this failure, or one that caused it, says that the database made this transaction give way to another one: a
+     * deadlock, a serialization failure, a lock that was not granted in time. The work can then be run again as a whole.
+     */
+    boolean isConflict(Throwable failure);
+
     /** A key for a call to another system: the same for this step of this command in every attempt. */
     UUID downstreamKey(String step);
 }

@@ -13,6 +13,9 @@ public interface Commands {
      * claimed before that, in a short transaction, so that whoever comes meanwhile learns at once that it is in progress. An owner
      * that was taken for dead cannot commit: its work is rolled back with the result it could not write.
      *
+     * <p>The transaction takes its connection from the pool when the work first asks for it, by {@code connection()}, {@code stage}
+     * or {@code outbox()}. Work that takes connections of its own should not ask for it before: it would hold two.
+     *
      * @throws X what the work threw; it was rolled back, and the same key may be tried again
      * @throws dev.postrider.error.StoreUnavailableException when the key could not be claimed, so that nothing has run
      */
@@ -29,7 +32,10 @@ public interface Commands {
 
     /**
      * Runs work whose effect is elsewhere, under a lease that is kept up while it runs. Such an effect cannot be rolled back: if the
-     * process dies after {@link LeasedCommand#externalEffectStarted()}, the outcome is uncertain until a probe or an operator says.
+     * work throws, or the process dies, after {@link LeasedCommand#externalEffectStarted()}, the outcome is uncertain until a probe
+     * or an operator says, and no retry runs the work.
+     *
+     * @throws X what the work threw
      */
     <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X;
 }

@@ -1,7 +1,6 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
-import dev.postrider.error.StoreException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -18,6 +17,9 @@ import java.util.Optional;
 final class Endings {
 
     private static final int ERROR_LIMIT = 2000;
+
+    /** Every command that runs has had one attempt, so with this limit it is uncertain at once. */
+    private static final int NO_SECOND_ATTEMPT = 1;
 
     private final CommandStore store;
     private final Results results;
@@ -49,7 +51,7 @@ final class Endings {
     }
 
     static <R> CommandResult<R> result(CommandRecord row, Results.Kept<R> kept) {
-        String reason = kept.outcome().reason();
+        String reason = kept.reason();
         return reason != null
                 ? new CommandResult.Rejected<>(row.reference(), reason, kept.value(), false)
                 : new CommandResult.Completed<>(row.reference(), kept.value(), false);
@@ -112,6 +114,22 @@ final class Endings {
         }
     }
 
+    /**
+     * It may have happened elsewhere: nobody runs it again until a probe or an operator says. If that cannot be written, the end of
+     * the lease has the same consequence.
+     */
+    void doubt(Request<?> request, CommandRecord row, Throwable failure) {
+        try {
+            if (store.fail(row.owner(), text(failure), NO_SECOND_ATTEMPT)) {
+                events.on(new Event.CommandUncertain(operation(request), row.reference()));
+            } else {
+                events.on(new Event.CommandLost(operation(request), row.reference()));
+            }
+        } catch (PostriderException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
     /** Somebody else has it. If he is done, his result is the answer. */
     <R> Ran<R> lost(Request<R> request, CommandRecord row) {
         events.on(new Event.CommandLost(operation(request), row.reference()));
@@ -124,9 +142,13 @@ final class Endings {
     }
 
     /** It happened elsewhere, and only the row does not say so: never turned into a failure. The lease decides what becomes of it. */
-    <R> Ran<R> unrecorded(Request<R> request, CommandRecord row, Results.Kept<R> kept, StoreException failure) {
+    <R> Ran<R> unrecorded(CommandRecord row, Results.Kept<R> kept, PostriderException failure) {
         events.on(new Event.StoreFailed("record the end of command " + row.reference(), text(failure), Duration.ZERO));
-        return new Ran<>(result(row, kept), Optional.empty());
+        String reason = kept.reason();
+        CommandResult<R> result = reason != null
+                ? new CommandResult.Rejected<>(row.reference(), reason, kept.value(), false, false, false)
+                : new CommandResult.Completed<>(row.reference(), kept.value(), false, false);
+        return new Ran<>(result, Optional.empty());
     }
 
     /** It happened elsewhere, and only its result cannot be encoded: it must not happen again for that. */

@@ -69,7 +69,7 @@ final class Fenced {
 
         boolean work(UnitOfWork unit) throws X {
             try {
-                R value = work.run(new JoinedCommand(unit, row));
+                R value = work.run(new JoinedCommand(unit, row, transactions));
                 kept = endings.results().success(request.command(), row.owner(), value);
                 return true;
             } catch (Throwable e) {

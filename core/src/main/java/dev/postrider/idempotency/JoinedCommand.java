@@ -7,6 +7,7 @@ import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.CommandRecord;
+import dev.postrider.store.Transactions;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,10 +19,17 @@ final class JoinedCommand implements CommandTransaction {
 
     private final UnitOfWork unit;
     private final CommandRecord row;
+    private final Transactions transactions;
 
-    JoinedCommand(UnitOfWork unit, CommandRecord row) {
+    JoinedCommand(UnitOfWork unit, CommandRecord row, Transactions transactions) {
         this.unit = unit;
         this.row = row;
+        this.transactions = transactions;
+    }
+
+    @Override
+    public boolean isConflict(Throwable failure) {
+        return transactions.isConflict(failure);
     }
 
     @Override
@@ -52,6 +60,11 @@ final class JoinedCommand implements CommandTransaction {
     @Override
     public void stage(Collection<Message> messages) {
         unit.stage(caused(messages));
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return unit.staged();
     }
 
     @Override

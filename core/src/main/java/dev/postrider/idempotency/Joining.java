@@ -1,6 +1,7 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.store.CommandRecord;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.Transactions;
@@ -8,12 +9,14 @@ import dev.postrider.store.Transactions;
 /** Runs a command in the caller's transaction, who commits it: key, result and work stand or fall together. Thread-safe. */
 final class Joining {
 
+    private final Transactions transactions;
     private final CommandStore store;
     private final Claims claims;
     private final Results results;
     private final Answers answers;
 
-    Joining(CommandStore store, Claims claims, Results results, Answers answers) {
+    Joining(Transactions transactions, CommandStore store, Claims claims, Results results, Answers answers) {
+        this.transactions = transactions;
         this.store = store;
         this.claims = claims;
         this.results = results;
@@ -43,7 +46,8 @@ final class Joining {
     private <R, X extends Exception> Results.Kept<R> run(
             Transactions.Part part, Request<R> request, CommandRecord row, CommandWork<R, X> work) throws X {
         try {
-            return results.success(request.command(), row.owner(), work.run(new JoinedCommand(part, row)));
+            return results.success(
+                    request.command(), row.owner(), work.run(new JoinedCommand(part, row, transactions)));
         } catch (CommandRejectedException e) {
             part.undo();
             return results.rejection(request.command(), row.owner(), e);
@@ -58,10 +62,19 @@ final class Joining {
         return Endings.result(row, kept);
     }
 
-    /** The claim too, so that the key is free if the caller commits the rest. After a deadlock there is nothing left to undo. */
+    /**
+     * The claim too, so that the key is free if the caller commits the rest. After a deadlock there is nothing left to undo, and the
+     * caller must learn that what was written before the call is gone, too.
+     */
     private static void undo(Transactions.Part part, Throwable reason) {
         try {
             part.undoAll();
+        } catch (TransactionConflictException lost) {
+            if (!(reason instanceof TransactionConflictException)) {
+                lost.addSuppressed(reason);
+                throw lost;
+            }
+            reason.addSuppressed(lost);
         } catch (PostriderException e) {
             reason.addSuppressed(e);
         }

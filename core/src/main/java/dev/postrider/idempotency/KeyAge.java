@@ -11,7 +11,11 @@ import java.util.regex.Pattern;
  */
 final class KeyAge {
 
-    private static final Duration CLOCKS_MAY_DIFFER = Duration.ofMinutes(5);
+    /**
+     * How far the clock of whoever makes keys, and that of a node, may be off the database's. A key from the future is accepted for
+     * longer than one of now, and a node whose clock is slow accepts keys for longer: records are kept longer by both.
+     */
+    static final Duration CLOCKS_MAY_DIFFER = Duration.ofMinutes(5);
 
     private static final Pattern VERSION_7 =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}");

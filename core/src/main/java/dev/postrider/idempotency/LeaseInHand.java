@@ -14,17 +14,21 @@ final class LeaseInHand implements LeasedCommand {
     private static final int LONGEST_NAME = 100;
 
     private final CommandStore store;
+    private final Results results;
     private final CommandRecord row;
     private final Running.Tenure tenure;
     private final boolean uncertainOnceStarted;
     private final StepMemory steps;
+    private volatile boolean effectPossible;
 
-    LeaseInHand(CommandStore store, CommandRecord row, Running.Tenure tenure, Command.Options options) {
+    LeaseInHand(
+            CommandStore store, Results results, CommandRecord row, Running.Tenure tenure, Command.Options options) {
         this.store = store;
+        this.results = results;
         this.row = row;
         this.tenure = tenure;
         this.uncertainOnceStarted = options.onLostLease() != Command.OnLostLease.TAKE_OVER;
-        this.steps = StepMemory.of(row.steps());
+        this.steps = StepMemory.of(results.openSteps(row));
     }
 
     @Override
@@ -45,6 +49,17 @@ final class LeaseInHand implements LeasedCommand {
     @Override
     public void externalEffectStarted() {
         owned(store.startEffect(row.owner(), uncertainOnceStarted));
+        effectPossible = uncertainOnceStarted;
+    }
+
+    @Override
+    public void externalEffectDidNotHappen() {
+        effectPossible = false;
+    }
+
+    @Override
+    public boolean isEffectPossible() {
+        return effectPossible;
     }
 
     @Override
@@ -80,7 +95,7 @@ final class LeaseInHand implements LeasedCommand {
     private <T> void keep(String name, ResultCodec<T> codec, @Nullable T result) {
         ByteBuffer bytes = result == null ? null : ByteBuffer.wrap(codec.encode(result));
         steps.add(name, new StepMemory.Step(codec.name(), bytes));
-        CommandRecord.Steps stored = steps.stored();
+        CommandRecord.Steps stored = results.sealSteps(row, steps.stored());
         if (stored.bytes().length > CommandOptions.HARD_CAP) {
             steps.remove(name);
             throw new InvalidCommandException(

@@ -1,6 +1,6 @@
 package dev.postrider.idempotency;
 
-import dev.postrider.error.StoreException;
+import dev.postrider.error.PostriderException;
 import dev.postrider.store.CommandRecord;
 
 /** Runs a claimed command outside of any transaction, under a lease that is kept up. Thread-safe. */
@@ -18,11 +18,25 @@ final class Leased {
         Command.Options options = request.command().options();
         Running.Tenure tenure = running.begin(row.owner(), options);
         try {
-            LeaseInHand lease = new LeaseInHand(endings.store(), row, tenure, options);
+            LeaseInHand lease = lease(request, row, tenure);
             Results.Kept<R> kept = run(request, row, work, lease);
             return end(request, row, kept, tenure.took());
         } finally {
             tenure.end();
+        }
+    }
+
+    private LeaseInHand lease(Request<?> request, CommandRecord row, Running.Tenure tenure) {
+        try {
+            return new LeaseInHand(
+                    endings.store(),
+                    endings.results(),
+                    row,
+                    tenure,
+                    request.command().options());
+        } catch (RuntimeException e) {
+            endings.giveBack(request, row, e);
+            throw e;
         }
     }
 
@@ -32,9 +46,9 @@ final class Leased {
         try {
             value = work.run(lease);
         } catch (CommandRejectedException e) {
-            return rejection(request, row, e);
+            return rejection(request, row, e, lease);
         } catch (Throwable e) {
-            endings.giveBack(request, row, e);
+            failed(request, row, e, lease);
             throw e;
         }
         try {
@@ -45,22 +59,32 @@ final class Leased {
         }
     }
 
-    private <R> Results.Kept<R> rejection(Request<R> request, CommandRecord row, CommandRejectedException rejection) {
+    private <R> Results.Kept<R> rejection(
+            Request<R> request, CommandRecord row, CommandRejectedException rejection, LeaseInHand lease) {
         try {
             return endings.results().rejection(request.command(), row.owner(), rejection);
         } catch (RuntimeException e) {
-            endings.giveBack(request, row, e);
+            failed(request, row, e, lease);
             throw e;
         }
     }
 
-    private <R> Ran<R> end(Request<R> request, CommandRecord row, Results.Kept<R> kept, long nanos) {
-        try {
-            return endings.complete(row.owner(), kept.outcome())
-                    ? endings.ended(request, row, kept, nanos)
-                    : endings.lost(request, row);
-        } catch (StoreException e) {
-            return endings.unrecorded(request, row, kept, e);
+    /** Once something may have happened elsewhere, nobody may run the work again. */
+    private void failed(Request<?> request, CommandRecord row, Throwable failure, LeaseInHand lease) {
+        if (lease.isEffectPossible()) {
+            endings.doubt(request, row, failure);
+        } else {
+            endings.giveBack(request, row, failure);
         }
+    }
+
+    private <R> Ran<R> end(Request<R> request, CommandRecord row, Results.Kept<R> kept, long nanos) {
+        boolean recorded;
+        try {
+            recorded = endings.complete(row.owner(), kept.outcome());
+        } catch (PostriderException e) {
+            return endings.unrecorded(row, kept, e);
+        }
+        return recorded ? endings.ended(request, row, kept, nanos) : endings.lost(request, row);
     }
 }

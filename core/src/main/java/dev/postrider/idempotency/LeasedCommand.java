@@ -16,12 +16,27 @@ public interface LeasedCommand {
     UUID downstreamKey(String step);
 
     /**
-     * Says, durably and before it is true, that from here on something may have happened elsewhere. If this process dies later, the
-     * command is not simply run again.
+     * Says, durably and before it is true, that from here on something may have happened elsewhere. From here on the work is not
+     * run a second time: if it throws, or if this process dies, the command is uncertain until a probe or an operator says what
+     * became of it. Only {@link #externalEffectDidNotHappen()} takes that back.
      *
      * @throws CommandLostException when another owner has taken over; do not begin
+     * @throws dev.postrider.error.StoreException when it could not be written; do not begin
      */
     void externalEffectStarted();
+
+    /**
+     * Says that nothing has happened elsewhere since the last {@link #externalEffectStarted()}, for certain: the connection was
+     * refused, or the other system answered that it did nothing. If the work throws now, a retry runs it again. Call it also when
+     * everything that did happen is kept as a {@linkplain #step step}. A timeout and a lost answer are no proof.
+     */
+    void externalEffectDidNotHappen();
+
+    /**
+     * Whether something may have happened elsewhere: if the work throws now, the command is uncertain and no retry runs it. False
+     * for commands with {@link Command.OnLostLease#TAKE_OVER}, which may be repeated.
+     */
+    boolean isEffectPossible();
 
     /**
      * Does a step of the command once: its result is kept, and an attempt that follows a crash gets it without running the step.

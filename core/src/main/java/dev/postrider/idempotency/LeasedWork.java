@@ -9,7 +9,8 @@ public interface LeasedWork<R, X extends Exception> {
     /**
      * @return the result that every retry gets
      * @throws CommandRejectedException when the answer is no, and will be no for every retry
-     * @throws X anything else: a retry runs the work again
+     * @throws X anything else: a retry runs the work again, unless {@link LeasedCommand#isEffectPossible()}: then the command is
+     *     uncertain
      */
     @Nullable
     R run(LeasedCommand lease) throws X;

@@ -3,7 +3,11 @@ package dev.postrider.idempotency;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the other system what became of a command whose owner died. Thread-safe. */
+/**
+ * Asks the other system what became of a command whose owner failed or died. Called on a thread of its own, for one command once at a
+ * time on each node. A caller waits two seconds for the answer, or as long as it waits for results; then the command counts as in
+ * progress, and the answer is written when it comes. Set a time limit all the same. Thread-safe.
+ */
 @FunctionalInterface
 public interface OutcomeProbe<R> {
 

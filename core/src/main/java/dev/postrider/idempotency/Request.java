@@ -78,12 +78,14 @@ record Request<R>(Command<R> command, CommandId id, CommandPrint print, Fingerpr
                 ids.get(),
                 ids.get(),
                 command.options().lease(),
-                command.options().keyTtl(),
+                command.options().keyKept(),
                 uncertainIfLost);
     }
 
     /** Enough for an operator to tell keys apart, never enough to use one. */
     private static String prefix(String key) {
-        return key.substring(0, Math.min(LONGEST_PREFIX, key.length() / 3));
+        int end = Math.min(LONGEST_PREFIX, key.length() / 3);
+        boolean cutsPair = end > 0 && Character.isHighSurrogate(key.charAt(end - 1));
+        return key.substring(0, cutsPair ? end - 1 : end);
     }
 }

@@ -1,14 +1,18 @@
 package dev.postrider.idempotency;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.postrider.error.StoreException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.store.CommandOutcome;
 import dev.postrider.store.CommandOutcome.Kind;
 import dev.postrider.store.CommandOutcome.StoredResult;
 import dev.postrider.store.CommandOwner;
+import dev.postrider.store.CommandRecord;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
@@ -31,6 +35,11 @@ final class Results {
 
     private static final int REASON_LIMIT = 2000;
 
+    /** In characters, so that its bytes have room in the row when they are encrypted and written as text. */
+    private static final int SEALED_REASON_LIMIT = 400;
+
+    private static final String SEALED_REASON = "encrypted:";
+
     private final CommandOptions options;
 
     Results(CommandOptions options) {
@@ -41,8 +50,12 @@ final class Results {
      * A result and what is stored of it.
      *
      * @param value what the first caller gets: the same as every later one, not what happened to be in memory
+     * @param reason why it was rejected; null for a success
      */
-    record Kept<R>(CommandOutcome outcome, @Nullable R value) {}
+    record Kept<R>(
+            CommandOutcome outcome,
+            @Nullable R value,
+            @Nullable String reason) {}
 
     <R> Kept<R> success(Command<R> command, CommandOwner owner, @Nullable R value) {
         return keep(command, owner, value, null);
@@ -53,7 +66,7 @@ final class Results {
     <R> Kept<R> rejection(Command<R> command, CommandOwner owner, CommandRejectedException rejection) {
         String message = rejection.getMessage();
         return keep(
-                command, owner, (R) rejection.result(), ErrorText.clean(message == null ? "" : message, REASON_LIMIT));
+                command, owner, (R) rejection.result(), ErrorText.clean(message == null ? "" : message, reasonLimit()));
     }
 
     private <R> Kept<R> keep(Command<R> command, CommandOwner owner, @Nullable R value, @Nullable String reason) {
@@ -64,10 +77,50 @@ final class Results {
         CommandOutcome outcome = new CommandOutcome(
                 reason != null,
                 stored,
-                reason,
+                reason == null ? null : sealReason(owner, reason),
                 command.options().resultTtl(),
-                command.options().keyTtl());
-        return new Kept<>(outcome, encoded == null ? null : command.codec().decode(encoded));
+                command.options().keyKept());
+        return new Kept<>(outcome, encoded == null ? null : command.codec().decode(encoded), reason);
+    }
+
+    private int reasonLimit() {
+        return options.cipher() == null ? REASON_LIMIT : SEALED_REASON_LIMIT;
+    }
+
+    private String sealReason(CommandOwner owner, String reason) {
+        ResultCipher cipher = options.cipher();
+        if (cipher == null) {
+            return reason;
+        }
+        byte[] sealed = cipher.encrypt(reason.getBytes(UTF_8), context(owner, Part.REASON));
+        String text = SEALED_REASON + Base64.getEncoder().encodeToString(sealed);
+        if (text.length() > REASON_LIMIT) {
+            throw new StoreException("The cipher makes more of a reason than there is room for", null);
+        }
+        return text;
+    }
+
+    /** Why a command was rejected, as its row says. */
+    String reason(CommandOwner owner, String stored) {
+        boolean sealed = stored.startsWith(SEALED_REASON);
+        ResultCipher cipher = cipherFor(sealed, "reason");
+        if (!sealed || cipher == null) {
+            return stored;
+        }
+        byte[] bytes = Base64.getDecoder().decode(stored.substring(SEALED_REASON.length()));
+        return new String(cipher.decrypt(bytes, context(owner, Part.REASON)), UTF_8);
+    }
+
+    /** What is stored of the steps of a command. They outlive its owner, so they are bound to the command only. */
+    CommandRecord.Steps sealSteps(CommandRecord row, byte[] steps) {
+        ResultCipher cipher = options.cipher();
+        byte[] body = cipher == null ? steps : cipher.encrypt(steps, stepsContext(row));
+        return new CommandRecord.Steps(packed(cipher == null ? PLAIN : ENCRYPTED, body));
+    }
+
+    byte @Nullable [] openSteps(CommandRecord row) {
+        CommandRecord.Steps steps = row.steps();
+        return steps == null ? null : unpack(steps.bytes(), stepsContext(row), "steps");
     }
 
     /** Done, but nothing is kept of what came of it. */
@@ -77,14 +130,15 @@ final class Results {
                 StoredResult.without(Kind.OMITTED),
                 null,
                 command.options().resultTtl(),
-                command.options().keyTtl());
+                command.options().keyKept());
     }
 
     private <R> StoredResult store(Command<R> command, CommandOwner owner, R value, byte[] encoded) {
-        byte[] packed = pack(encoded, owner);
+        byte[] context = context(owner, Part.RESULT);
+        byte[] packed = pack(encoded, context);
         if (packed == null) {
             R shortened = command.codec().shortened(value);
-            packed = shortened == null ? null : pack(command.codec().encode(shortened), owner);
+            packed = shortened == null ? null : pack(command.codec().encode(shortened), context);
         }
         return packed == null
                 ? StoredResult.without(Kind.OMITTED)
@@ -103,51 +157,97 @@ final class Results {
                     "is '" + command.codec().name() + "', but the result was stored by '" + result.codec()
                             + "': use that one until it is forgotten");
         }
-        return command.codec().decode(unpack(bytes, owner));
+        return command.codec().decode(unpack(bytes, context(owner, Part.RESULT), "result"));
     }
 
-    private byte @Nullable [] pack(byte[] plain, CommandOwner owner) {
+    private byte @Nullable [] pack(byte[] plain, byte[] context) {
         byte[] compressed = plain.length < WORTH_COMPRESSING || plain.length > LARGEST ? plain : deflate(plain);
         boolean helps = compressed.length < plain.length - plain.length / 10;
         byte[] body = helps ? compressed : plain;
         int how = helps ? COMPRESSED : PLAIN;
         ResultCipher cipher = options.cipher();
         if (cipher != null && body.length <= options.maxResultBytes()) {
-            body = cipher.encrypt(body, context(owner));
+            body = cipher.encrypt(body, context);
             how |= ENCRYPTED;
         }
         if (body.length > options.maxResultBytes()) {
             return null;
         }
+        return packed(how, body);
+    }
+
+    private static byte[] packed(int how, byte[] body) {
         return ByteBuffer.allocate(body.length + 1).put((byte) how).put(body).array();
     }
 
-    private byte[] unpack(byte[] packed, CommandOwner owner) {
+    private byte[] unpack(byte[] packed, byte[] context, String what) {
         int how = packed.length == 0 ? -1 : packed[0];
         if (how < PLAIN || how > (COMPRESSED | ENCRYPTED)) {
             throw new StoreException(
-                    "The result of a command is packed in a way that this version does not know", null);
+                    "The " + what + " of a command is packed in a way that this version does not know", null);
         }
         byte[] body = Arrays.copyOfRange(packed, 1, packed.length);
-        if ((how & ENCRYPTED) != 0) {
-            ResultCipher cipher = options.cipher();
-            if (cipher == null) {
-                throw new StoreException(
-                        "The result of a command is encrypted, but this node has no cipher: configure the one it was"
-                                + " written with",
-                        null);
-            }
-            body = cipher.decrypt(body, context(owner));
+        boolean sealed = (how & ENCRYPTED) != 0;
+        ResultCipher cipher = cipherFor(sealed, what);
+        if (sealed && cipher != null) {
+            body = cipher.decrypt(body, context);
         }
         return (how & COMPRESSED) == 0 ? body : inflate(body);
     }
 
+    /**
+     * What opens something stored, if anything has to. Whoever can write into the table can write clear text; so a node with a
+     * cipher believes only what the cipher vouches for.
+     */
+    private @Nullable ResultCipher cipherFor(boolean sealed, String what) {
+        ResultCipher cipher = options.cipher();
+        if (sealed && cipher == null) {
+            throw new StoreException(
+                    "The " + what + " of a command is encrypted, but this node has no cipher: configure the one it was"
+                            + " written with",
+                    null);
+        }
+        if (!sealed && cipher != null && !options.acceptsClearText()) {
+            throw new StoreException(
+                    "The " + what
+                            + " of a command is in clear text, but this node has a cipher. If it was written before"
+                            + " the cipher was configured, use acceptingClearText() until such commands are forgotten",
+                    null);
+        }
+        return cipher;
+    }
+
+    /** What a cipher is used for: one thing does not pass for another. */
+    private enum Part {
+        RESULT(0),
+        REASON(1),
+        STEPS(2);
+
+        /** Part of what is stored: it never changes. */
+        private final byte code;
+
+        Part(int code) {
+            this.code = (byte) code;
+        }
+    }
+
     /** The row and its fence: moved elsewhere, or kept over a later run of the same command, the bytes mean nothing. */
-    private static byte[] context(CommandOwner owner) {
+    private static byte[] context(CommandOwner owner, Part part) {
         byte[] id = owner.id().bytes();
-        return ByteBuffer.allocate(id.length + Long.BYTES)
+        return ByteBuffer.allocate(1 + id.length + Long.BYTES)
+                .put(part.code)
                 .put(id)
                 .putLong(owner.fence())
+                .array();
+    }
+
+    private static byte[] stepsContext(CommandRecord row) {
+        byte[] id = row.owner().id().bytes();
+        return ByteBuffer.allocate(1 + id.length + 2 * Long.BYTES)
+                .put(Part.STEPS.code)
+                .put(id)
+                .putLong(row.reference().getMostSignificantBits())
+                .putLong(row.reference().getLeastSignificantBits())
                 .array();
     }
 

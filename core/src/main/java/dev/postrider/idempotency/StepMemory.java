@@ -3,7 +3,6 @@ package dev.postrider.idempotency;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.StoreException;
-import dev.postrider.store.CommandRecord;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
@@ -21,10 +20,10 @@ final class StepMemory {
 
     private final Map<String, Step> steps = new LinkedHashMap<>();
 
-    static StepMemory of(CommandRecord.@Nullable Steps stored) {
+    static StepMemory of(byte @Nullable [] stored) {
         StepMemory memory = new StepMemory();
         if (stored != null) {
-            memory.read(ByteBuffer.wrap(stored.bytes()));
+            memory.read(ByteBuffer.wrap(stored));
         }
         return memory;
     }
@@ -69,7 +68,7 @@ final class StepMemory {
         steps.remove(name);
     }
 
-    CommandRecord.Steps stored() {
+    byte[] stored() {
         int size = 1;
         for (Map.Entry<String, Step> step : steps.entrySet()) {
             size += 3 * Integer.BYTES
@@ -88,7 +87,7 @@ final class StepMemory {
                 out.put(result.duplicate());
             }
         });
-        return new CommandRecord.Steps(out.array());
+        return out.array();
     }
 
     private static byte[] bytes(String text) {

@@ -10,7 +10,8 @@ import java.util.Collection;
  * their id; consumers do not know of each other's. A message is remembered for the retention time of the inbox, counted from when it
  * was first seen, which should be longer than any sender keeps on trying. Thread-safe.
  *
- * <p>All methods throw {@link dev.postrider.error.InvalidMessageException}, before anything is written, when a message is missing.
+ * <p>All methods throw {@link dev.postrider.error.InvalidMessageException}, before anything is written, when a message is missing,
+ * or was built without an id: build received messages with {@link Message#received}.
  */
 public interface Inbox {
 
@@ -54,10 +55,10 @@ public interface Inbox {
     /**
      * Stores received messages, to be handled later: in one transaction the new ones are marked and given to all registered handlers of
      * their type, of this node and of others. When this returns the sender may be told that they arrived. Each handler then has its own
-     * attempts, retries and dead letters. A message that no handler takes, and one whose id belongs to another message, is kept as a
-     * dead letter of the consumer.
+     * attempts, retries and dead letters. A message that no handler takes, one whose id belongs to another message, and one that is too
+     * old to tell whether it was handled before, is kept as a dead letter of the consumer: one dead letter however often it comes.
      *
-     * @return which of them were new; what is too old to tell is not stored
+     * @return which of them were new
      * @throws dev.postrider.error.UnknownTopicException when no process has declared a durable inbox for this consumer
      * @throws dev.postrider.error.StoreUnavailableException also when the commit was not answered: receive them again
      * @throws dev.postrider.error.TransactionConflictException when the transaction gave way time and again

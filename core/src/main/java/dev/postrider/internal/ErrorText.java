@@ -5,14 +5,44 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.regex.Pattern;
 
 /** Makes an error text fit to be stored, logged and shown, whatever a destination put into it. Not API. Pure functions. */
 public final class ErrorText {
 
-    private static final Pattern USER_INFO = Pattern.compile("://[^/\\s@]+@");
-    private static final Pattern SECRET = Pattern.compile(
-            "(?i)\\b(password|passwd|secret|token|api[-_]?key|authorization)([\"']?\\s*[=:]\\s*[\"']?)(?:(?:basic|bearer)\\s+)?[^\\s,;&\"']+");
+    /** A URL's user and password. The password may hold an at sign, and a slash unless what looks like it is a port. */
+    private static final Pattern USER_INFO = Pattern.compile("://(?:[^\\s/]*|[^\\s/:@]*:(?!\\d{1,5}[/?#])[^\\s@]*)@");
+
+    private static final String NAME =
+            "(?:pass(?:word|wd|phrase)|pwd|secret|token|credentials?|(?:api|access|private|signing|encryption)[-_]?key|(?<![a-z])pass)"
+                    + "(?:[-_]?(?:key|value))?";
+
+    /** In plain text, in JSON, and in JSON that is a string of JSON. */
+    private static final String SEPARATOR = "\\\\*[\"']?\\s*[=:]\\s*";
+
+    /** A quoted value ends with its quote, any other one with a blank or a separator. Never gives back what it took. */
+    private static final String VALUE = "(?:(\")(?:[^\"\\\\]|\\\\.)*+|(')[^']*+|(\\\\+\")[^\"\\\\]*+|[^\\s,;&\"']++)";
+
+    /** The name may be the end of a longer one, such as access_token, X-Api-Key or dbPassword. */
+    private static final Pattern SECRET = Pattern.compile("(?i)(" + NAME + SEPARATOR + ")" + VALUE);
+
+    /** The value may be a scheme and a value. */
+    private static final Pattern AUTHORIZATION =
+            Pattern.compile("(?i)(authorization" + SEPARATOR + ")(?:[a-z][a-z0-9-]*+\\s++)?" + VALUE);
+
+    private static final Pattern BEARER = Pattern.compile(
+            "(?i)\\b(bearer\\s+)(?!(?:token|auth|scheme|realm|credential|header|error)[a-z]*+(?![\\w.~+/=-]))[\\w.~+/=-]++");
+
+    /** Base64 has a digit, a mark, or a small letter before a capital one; the word after "Basic" in a sentence has not. */
+    private static final Pattern BASIC =
+            Pattern.compile("\\b([Bb]asic\\s+)(?=[A-Za-z]*+[0-9+/=]|[A-Z]*+[a-z]++[A-Z])[A-Za-z0-9+/=_-]++");
+
+    /** Keys that tell by themselves what they are: those of webhooks, and JSON Web Tokens. */
+    private static final Pattern KEY = Pattern.compile("\\b(whsec_|whsk_|eyJ(?=[\\w-]++\\.[\\w-]++\\.))[\\w.+/=-]++");
+
+    private static final Map<Pattern, String> REDACTIONS = redactions();
 
     /** Terminal escapes, control characters, and the marks that turn the direction of the text around them. */
     private static final Pattern UNPRINTABLE = Pattern.compile(
@@ -32,9 +62,22 @@ public final class ErrorText {
     public static String clean(String text, int limit) {
         String head = text.length() > SCAN_LIMIT ? text.substring(0, SCAN_LIMIT) : text;
         String printable = UNPRINTABLE.matcher(head).replaceAll(" ");
-        String redacted = SECRET.matcher(USER_INFO.matcher(printable).replaceAll("://***@"))
-                .replaceAll("$1$2***");
+        String redacted = printable;
+        for (Map.Entry<Pattern, String> redaction : REDACTIONS.entrySet()) {
+            redacted = redaction.getKey().matcher(redacted).replaceAll(redaction.getValue());
+        }
         return truncate(wellFormed(redacted).strip(), limit);
+    }
+
+    private static Map<Pattern, String> redactions() {
+        Map<Pattern, String> all = new LinkedHashMap<>();
+        all.put(USER_INFO, "://***@");
+        all.put(AUTHORIZATION, "$1$2$3$4***");
+        all.put(SECRET, "$1$2$3$4***");
+        all.put(BEARER, "$1***");
+        all.put(BASIC, "$1***");
+        all.put(KEY, "$1***");
+        return all;
     }
 
     /** The class and message of a failure, and of what caused it, each once. */

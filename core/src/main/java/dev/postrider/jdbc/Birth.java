@@ -56,7 +56,7 @@ final class Birth {
         for (Message message : messages) {
             Long seq = remaining.remove(message.id().value());
             if (seq != null) {
-                claims.add(new Claim(seq, message, 1, 0, lease));
+                claims.add(new Claim(seq, message.asReceived(), 1, 0, lease));
             }
         }
         return claims;

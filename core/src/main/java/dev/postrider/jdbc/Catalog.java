@@ -1,7 +1,6 @@
 package dev.postrider.jdbc;
 
 import java.sql.Connection;
-import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -9,44 +8,42 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
-/** One table as the driver describes it, in lower case. */
+/** One table as the database describes it, in lower case. Names are compared exactly: an underscore in a name is an underscore. */
 record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes) {
 
-    static Catalog read(Connection connection, @Nullable String schema, String table) throws SQLException {
-        DatabaseMetaData metaData = connection.getMetaData();
-        boolean upper = metaData.storesUpperCaseIdentifiers();
-        boolean mySql =
-                metaData.getURL().startsWith("jdbc:mysql") || metaData.getURL().startsWith("jdbc:mariadb");
-        String name = upper ? table.toUpperCase(Locale.ROOT) : table;
-        String folded = schema != null && upper ? schema.toUpperCase(Locale.ROOT) : schema;
-        String catalogName = mySql && folded != null ? folded : connection.getCatalog();
-        String schemaName = mySql ? null : folded == null ? connection.getSchema() : folded;
-        boolean isTable = false;
-        try (ResultSet row = metaData.getTables(catalogName, schemaName, name, null)) {
-            while (row.next()) {
-                String type = row.getString("TABLE_TYPE");
-                isTable |= type.endsWith("TABLE");
-            }
-        }
+    /**
+     * The statements that ask the database for a table, each with two parameters: the schema and the table.
+     *
+     * @param table has a row if it is a table, and not a view
+     * @param columns has the name and the type of each column
+     * @param indexes has the name of each index
+     */
+    record Questions(String table, String columns, String indexes) {}
+
+    /** @param schema as the database has it; see {@link Dialect#schemaOfTables} */
+    static Catalog read(Dialect dialect, Connection connection, String schema, String table) throws SQLException {
+        Questions questions = dialect.catalogQuestions();
+        Dialect.Bind names = binder -> binder.text(schema).text(table);
+        return new Catalog(
+                dialect.query(connection, questions.table(), names, ResultSet::next),
+                dialect.query(connection, questions.columns(), names, Catalog::columns),
+                dialect.query(connection, questions.indexes(), names, Catalog::indexes));
+    }
+
+    private static Map<String, String> columns(ResultSet row) throws SQLException {
         Map<String, String> columns = new HashMap<>();
-        try (ResultSet row = metaData.getColumns(catalogName, schemaName, name, null)) {
-            while (row.next()) {
-                columns.put(row.getString("COLUMN_NAME").toLowerCase(Locale.ROOT), row.getString("TYPE_NAME"));
-            }
+        while (row.next()) {
+            columns.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));
         }
+        return columns;
+    }
+
+    private static Set<String> indexes(ResultSet row) throws SQLException {
         Set<String> indexes = new TreeSet<>();
-        if (isTable) {
-            try (ResultSet row = metaData.getIndexInfo(catalogName, schemaName, name, false, true)) {
-                while (row.next()) {
-                    String index = row.getString("INDEX_NAME");
-                    if (index != null) {
-                        indexes.add(index.toLowerCase(Locale.ROOT));
-                    }
-                }
-            }
+        while (row.next()) {
+            indexes.add(row.getString(1).toLowerCase(Locale.ROOT));
         }
-        return new Catalog(isTable, columns, indexes);
+        return indexes;
     }
 }

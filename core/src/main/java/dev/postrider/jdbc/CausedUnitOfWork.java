@@ -42,6 +42,11 @@ final class CausedUnitOfWork implements UnitOfWork {
     }
 
     @Override
+    public List<Enqueued> staged() {
+        return target.staged();
+    }
+
+    @Override
     public Outbox outbox() {
         Outbox outbox = target.outbox();
         return new Outbox() {

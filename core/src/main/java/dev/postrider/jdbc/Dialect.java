@@ -104,8 +104,12 @@ abstract class Dialect {
                         : Optional.empty());
     }
 
-    /** What it does for ordered topics. */
-    abstract LaneStatements lanes();
+    /**
+     * What it does for ordered topics.
+     *
+     * @param lockTimeout how long a statement that is a transaction of its own may wait for a lock; {@link Sessions} sees to the others
+     */
+    abstract LaneStatements lanes(Duration lockTimeout);
 
     /** What it does for the inbox. */
     abstract InboxStatements inbox();
@@ -174,6 +178,11 @@ abstract class Dialect {
     abstract Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
             throws SQLException;
 
+    /** Whether a transaction in which a statement failed can only be rolled back. */
+    boolean errorEndsTransaction() {
+        return false;
+    }
+
     // Claiming
 
     /** Whether every claim and outcome is one statement, which needs no transaction around it. */
@@ -194,7 +203,10 @@ abstract class Dialect {
     abstract List<ClaimedRow> claimExpired(
             Connection connection, int topicId, ClaimRequest request, UUID token, Duration span) throws SQLException;
 
-    // Outcomes, of many claims at once: each returns those of the rows that were still held under their tokens
+    // Outcomes, of many claims at once: each returns those of the rows that were still held under their tokens. None
+    // waits
+    // for a row that
+    // somebody has locked: it is left out.
 
     abstract Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
             throws SQLException;
@@ -210,21 +222,47 @@ abstract class Dialect {
     /** Gives back whatever is leased under the token: for a claim whose answer never came. */
     abstract int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException;
 
+    /** Of these rows, those that are held under their tokens: also those that an outcome passed over because they are locked. */
+    abstract Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException;
+
     /** Of these numbers, those that are still in the table, with the ids they stand for. */
     abstract Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException;
 
     // Handling: rows that are removed in the transaction of their handler
 
     /**
-     * Locks rows, and answers the numbers of those that are still to be had.
+     * Locks rows, and answers the numbers of those that are still to be had and that nobody else has locked.
      *
      * @param idle how long the transaction may do nothing before a database that can ends it: its process may be frozen
      */
-    abstract Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException;
+    abstract LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException;
 
-    /** Removes rows that are still to be had; says how many. */
-    abstract int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    /** Removes rows that are still to be had and that nobody else has locked. */
+    abstract RemovedRows removeHandled(
+            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException;
+
+    /** Of these rows, the numbers of those that are to be had, locked by somebody or not. */
+    abstract Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException;
+
+    /**
+     * Ends a session of ours at the server, with its transaction and whatever it is doing. A server does not notice that its client
+     * is gone while it runs a statement, and the locks stay.
+     */
+    abstract void endSession(Connection connection, ServerSession session) throws SQLException;
+
+    /**
+     * A session at the server.
+     *
+     * @param transaction the one that it is in; empty where a session is never used for another client's transaction
+     */
+    record ServerSession(long id, String transaction) {}
+
+    /** Rows that were locked, and by which session; null when none was. */
+    record LockedRows(Set<Long> seqs, @Nullable ServerSession session) {}
+
+    /** How many rows were removed, and by which session; null when none was. */
+    record RemovedRows(int count, @Nullable ServerSession session) {}
 
     /** As {@link #present}, after everybody who is changing these rows has ended. */
     abstract Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException;
@@ -296,8 +334,36 @@ abstract class Dialect {
 
     // Bringing in the schema
 
-    /** Runs the migration so that no two processes do it at once. */
-    abstract void migrate(Connection connection, Migration migration) throws SQLException;
+    /** How the database describes a table. */
+    abstract Catalog.Questions catalogQuestions();
+
+    /**
+     * The name of the schema that has the tables, or in which they would be created; empty if there is none.
+     *
+     * @param configured null for the one that the connection finds them in
+     */
+    abstract Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException;
+
+    /**
+     * Refuses a connection that loses characters on the way to the server or back.
+     *
+     * @throws InvalidConfigurationException naming the fix
+     */
+    void checkCharacters(Connection connection) throws SQLException {}
+
+    /**
+     * The privileges that the user lacks, each with its table, as {@code SELECT on postrider_message}. A table that is missing lacks none.
+     *
+     * @param columns the tables, each with one of its columns
+     */
+    abstract List<String> missingGrants(Connection connection, Map<String, String> columns) throws SQLException;
+
+    /**
+     * Runs the migration so that no two processes do it at once.
+     *
+     * @param schema where the tables are or are to be created, as {@link #schemaOfTables} says
+     */
+    abstract void migrate(Connection connection, String schema, Migration migration) throws SQLException;
 
     /** Refuses a server that cannot serve: a standby, an encoding that loses characters, a sequence that hoards numbers. */
     abstract void checkServer(Connection connection) throws SQLException;
@@ -390,6 +456,20 @@ abstract class Dialect {
     }
 
     // Ways to read an answer
+
+    static LockedRows lockedRows(ResultSet rows) throws SQLException {
+        Set<Long> numbers = new TreeSet<>();
+        ServerSession session = null;
+        while (rows.next()) {
+            numbers.add(rows.getLong("seq"));
+            session = serverSession(rows);
+        }
+        return new LockedRows(numbers, session);
+    }
+
+    static ServerSession serverSession(ResultSet row) throws SQLException {
+        return new ServerSession(row.getLong("session_id"), row.getString("session_transaction"));
+    }
 
     static Set<Long> numbers(ResultSet rows) throws SQLException {
         Set<Long> numbers = new TreeSet<>();

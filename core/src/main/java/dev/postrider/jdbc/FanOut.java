@@ -12,6 +12,7 @@ import dev.postrider.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,6 +28,9 @@ final class FanOut {
             UPDATE {message} SET state = 'DEAD', reason = ?, last_error = ?, fingerprint = ?, updated_at = {now}
             WHERE id = ? AND state = 'PENDING'
             """;
+
+    private static final String TOO_OLD =
+            "The id is older than the marks that are kept, so that nobody can tell whether the message was handled before";
 
     private final Dialect dialect;
     private final Topics topics;
@@ -44,7 +48,13 @@ final class FanOut {
         this.errorLimit = errorLimit;
     }
 
-    /** Marks the messages, and gives the new ones to their handlers. Tells nobody: it may have to be done again. */
+    /** A message that no handler gets, and why. */
+    private record Kept(Message row, DeadReason reason, String error) {}
+
+    /**
+     * Marks the messages, and gives the new ones to their handlers. Messages that are neither new nor duplicates become dead letters of
+     * the consumer. Listeners hear of all this after the commit.
+     */
     Accepted receive(JdbcUnitOfWork unit, String consumer, List<Message> received) throws SQLException {
         Connection connection = unit.connection();
         TopicName own = InboxHandler.consumerTopic(consumer);
@@ -53,11 +63,25 @@ final class FanOut {
         if (!accepted.fresh().isEmpty()) {
             give(unit, consumer, accepted.fresh());
         }
-        for (Accepted.Known collided : accepted.collisions()) {
-            Message message = Origin.queued(collided.message(), own, MessageId.next(), false);
-            bury(connection, message, DeadReason.COLLISION, "Another message has the same id and another payload");
+        for (Kept kept : unhandled(own, accepted)) {
+            bury(connection, kept.row(), kept.reason(), kept.error());
         }
+        unit.afterCommit(() -> marks.report(consumer, accepted));
         return accepted;
+    }
+
+    /** In the order of their ids: two receivers of the same messages do not deadlock. */
+    private static List<Kept> unhandled(TopicName own, Accepted accepted) {
+        List<Kept> kept = new ArrayList<>();
+        for (Accepted.Known collided : accepted.collisions()) {
+            Message row = Origin.kept(collided.message(), own);
+            kept.add(new Kept(row, DeadReason.COLLISION, "Another message has the same id and another payload"));
+        }
+        for (Message old : accepted.tooOld()) {
+            kept.add(new Kept(Origin.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
+        }
+        kept.sort(Comparator.comparing(each -> each.row().id()));
+        return kept;
     }
 
     private void give(JdbcUnitOfWork unit, String consumer, List<Message> fresh) throws SQLException {
@@ -104,7 +128,7 @@ final class FanOut {
     private void bury(Connection connection, Message row, DeadReason reason, String error) throws SQLException {
         Enqueued written = outboxes.write(connection, List.of(row), null).get(0);
         if (written.isDuplicate()) {
-            return; // it lies there already, and its mark was purged since
+            return; // it was kept before, and came again
         }
         String text = ErrorText.clean(error, errorLimit);
         int met = dialect.update(

@@ -2,9 +2,13 @@ package dev.postrider.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** H2, for development and tests: every function, but one claimer at a time gets the rows. */
 final class H2Dialect extends LockingDialect {
@@ -41,6 +45,17 @@ final class H2Dialect extends LockingDialect {
     String microsUntil(String time) {
         return "CAST((EXTRACT(EPOCH FROM " + time
                 + ") - EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6))) * 1000000 AS BIGINT)";
+    }
+
+    @Override
+    String sessionId() {
+        return "SESSION_ID()";
+    }
+
+    /** Needs admin rights; without them the session ends with its statement. */
+    @Override
+    void endSession(Connection connection, ServerSession session) throws SQLException {
+        query(connection, "CALL ABORT_SESSION(" + session.id() + ")", binder -> {}, ResultSet::next);
     }
 
     @Override
@@ -123,8 +138,30 @@ final class H2Dialect extends LockingDialect {
         update(connection, "SET LOCK_TIMEOUT ?", binder -> binder.integer(millis));
     }
 
+    /** H2 folds the names of tables to upper or lower case, as it is told to. */
     @Override
-    void migrate(Connection connection, Migration migration) throws SQLException {
+    Catalog.Questions catalogQuestions() {
+        String named =
+                " WHERE CAST(table_schema AS VARCHAR_IGNORECASE) = ? AND CAST(table_name AS VARCHAR_IGNORECASE) = ?";
+        return new Catalog.Questions(
+                "SELECT 1 FROM information_schema.tables" + named + " AND table_type = 'BASE TABLE'",
+                "SELECT column_name, data_type FROM information_schema.columns" + named,
+                "SELECT index_name FROM information_schema.indexes" + named);
+    }
+
+    @Override
+    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException {
+        return Optional.ofNullable(configured == null ? connection.getSchema() : configured);
+    }
+
+    /** Rights are no part of development and tests. */
+    @Override
+    List<String> missingGrants(Connection connection, Map<String, String> columns) {
+        return List.of();
+    }
+
+    @Override
+    void migrate(Connection connection, String schema, Migration migration) throws SQLException {
         connection.setAutoCommit(true);
         synchronized (MIGRATION) {
             migration.run(connection);

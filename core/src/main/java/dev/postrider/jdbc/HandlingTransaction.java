@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.PostriderException;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
@@ -40,6 +41,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     // Under the lock of this object: a connection that was given back must not be aborted
     private @Nullable Connection open;
+    private Dialect.@Nullable ServerSession session;
     private boolean abandoned;
 
     HandlingTransaction(Means means, List<Item> items, HandlingStore.Terms terms) {
@@ -79,8 +81,14 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return !abandoned;
     }
 
+    /** The session of one that was given up is still to be ended; any other is the next transaction's. */
     private synchronized void end() {
         open = null;
+        session = abandoned ? session : null;
+    }
+
+    private synchronized void locked(Dialect.@Nullable ServerSession by) {
+        session = by;
     }
 
     private synchronized boolean isAbandoned() {
@@ -99,14 +107,46 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
     }
 
+    @Override
+    public boolean endSession() {
+        Dialect.ServerSession ended;
+        synchronized (this) {
+            ended = session;
+            session = null;
+        }
+        if (ended == null) {
+            return true;
+        }
+        try {
+            return means.sessions().statement("end the session of a handler", connection -> {
+                means.dialect().endSession(connection, ended);
+                return true;
+            });
+        } catch (PostriderException e) {
+            log.warn("The session of a handler that was given up could not be ended; it ends with its statement", e);
+            return false;
+        }
+    }
+
+    /** The client has lost its connection; the server may still be in the middle of a statement. */
+    private boolean endIfLost(Connection connection) {
+        boolean alive = isAlive(connection);
+        if (!alive && !isAbandoned()) {
+            endSession();
+        }
+        return alive;
+    }
+
     /** Removed first: whoever else wants the message waits for the end of this transaction, and then finds it gone. */
     private List<Handled> alone(Connection connection, Item item) {
         JdbcUnitOfWork unit = unit(connection);
         boolean begun = false;
         try {
             if (remove(connection, items) == 0) {
+                boolean locked =
+                        !means.dialect().stillHandled(connection, rows(items)).isEmpty();
                 connection.rollback();
-                return all(End.LOST, null);
+                return all(locked ? End.LOCKED : End.LOST, null);
             }
             begun = true;
             handle(item, unit);
@@ -114,7 +154,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (Throwable e) {
             unit.abandoned();
             Sessions.rollback(connection, e);
-            return all(begun && isAlive(connection) ? End.FAILED : End.UNDONE, e);
+            return all(endIfLost(connection) && begun ? End.FAILED : End.UNDONE, e);
         }
         return List.of(commit(connection, List.of(item), List.of(unit)).get(0));
     }
@@ -125,10 +165,15 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         List<Item> done = new ArrayList<>();
         List<JdbcUnitOfWork> units = new ArrayList<>();
         try {
-            Set<Long> met = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+            Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+            locked(rows.session());
+            Set<Long> met = rows.seqs();
+            Set<Long> others =
+                    met.size() == items.size() ? met : means.dialect().stillHandled(connection, rows(items));
             for (Item item : items) {
                 if (!met.contains(item.claim().seq())) {
-                    ends.put(item.claim(), new Handled(item.claim(), End.LOST, null));
+                    boolean locked = others.contains(item.claim().seq());
+                    ends.put(item.claim(), new Handled(item.claim(), locked ? End.LOCKED : End.LOST, null));
                     continue;
                 }
                 JdbcUnitOfWork unit = unit(connection);
@@ -148,6 +193,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (SQLException | RuntimeException | Error e) {
             units.forEach(JdbcUnitOfWork::abandoned);
             Sessions.rollback(connection, e);
+            endIfLost(connection);
             return items.stream()
                     .map(item -> isLost(ends, item) ? ends.get(item.claim()) : undone(item, e))
                     .toList();
@@ -160,7 +206,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     private static boolean isLost(Map<Claim, Handled> ends, Item item) {
         Handled known = ends.get(item.claim());
-        return known != null && known.end() == End.LOST;
+        return known != null && (known.end() == End.LOST || known.end() == End.LOCKED);
     }
 
     private static Handled undone(Item item, Throwable failure) {
@@ -176,13 +222,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         Savepoint before = connection.setSavepoint();
         try {
             handle(item, unit);
-            if (means.dialect().inbox().canLoseATransaction()) {
-                connection.releaseSavepoint(before); // gone with a transaction that a handler lost and did not mind
-            }
+            connection.releaseSavepoint(
+                    before); // gone with a transaction that a handler lost or ended and did not mind
             return null;
         } catch (Throwable e) {
             unit.abandoned();
-            if (isConflict(e) || isAbandoned()) {
+            if (isConflict(e) || isMissingSavepoint(e) || isAbandoned()) {
                 throw new SQLException("The transaction of several handlers is lost", e);
             }
             connection.rollback(before);
@@ -194,11 +239,18 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         Message message = Origin.original(item.claim().message());
         terms.handler().handle(item.claim(), message, new CausedUnitOfWork(unit, message));
         unit.flush();
+        unit.requireWhole();
+    }
+
+    private static boolean isMissingSavepoint(Throwable thrown) {
+        return thrown instanceof SQLException e && SqlErrors.isMissingSavepoint(e);
     }
 
     private int remove(Connection connection, List<Item> handled) throws SQLException {
-        return means.dialect()
+        Dialect.RemovedRows removed = means.dialect()
                 .removeHandled(connection, rows(handled), means.options().archive(), terms.timeout());
+        locked(removed.session());
+        return removed.count();
     }
 
     /** After a deadlock some databases begin a new transaction without being asked, and a handler may not have noticed. */

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.Repair;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What operators do to keys of ordered topics. Every change locks the lane first and raises its revision, so that the holder of the
  * lane, if it was about to write an outcome, does so on what it finds afterwards. The lowest waiting message of a key is its head.
- * And what is left to do for a key when a message of it was removed by its own handler.
+ * And what is left to do for a key when a message of it was removed by its own handler. Nothing here waits for a message while it has
+ * locked the lane: one that is being handled is locked for as long as that takes.
  */
 final class HeldKeys {
 
@@ -40,13 +42,14 @@ final class HeldKeys {
             ORDER BY h.seq LIMIT ?
             """;
 
-    private static final String LOCK_LANE = "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
+    /** By an update alone PostgreSQL would not exclude the outcomes that are being written. */
+    private static final String LOCK_LANE = "SELECT lane FROM {lane} WHERE topic_id = ? AND lane = ? FOR UPDATE";
 
-    /** Without a new revision: nothing changes that its holder keeps in mind. */
-    private static final String LOCK_LANE_ONLY = "SELECT lane FROM {lane} WHERE topic_id = ? AND lane = ? FOR UPDATE";
+    private static final String RAISE_REVISION =
+            "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
 
-    private static final String LOCK_BLOCKED =
-            "SELECT seq FROM {message} WHERE seq = ? AND state = 'BLOCKED' FOR UPDATE SKIP LOCKED";
+    private static final String LOCK_ROW =
+            "SELECT seq FROM {message}{by key} WHERE seq = ? AND state = ? FOR UPDATE SKIP LOCKED";
 
     /**
      * What waits behind a head that is gone. By groups, and not by asking of each message whether one of its key is before it: a planner
@@ -74,12 +77,34 @@ final class HeldKeys {
             WHERE seq = ? AND state = ?
             """;
 
+    private static final String REPLAY = """
+            UPDATE {message}
+            SET state = ?, attempts = 0, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL, updated_at = {now}
+            WHERE seq = ? AND state = ?
+            """;
+
+    /** A handler may have locked the row: then it stays a retry, which delays nothing. */
+    private static final String LOCK_DUE_RETRY =
+            "SELECT seq FROM {message} WHERE seq = ? AND state = 'RETRY' AND available_at <= {now} FOR UPDATE SKIP LOCKED";
+
+    private static final String BLOCK_RETRY =
+            "UPDATE {message} SET state = 'BLOCKED', updated_at = {now} WHERE seq = ? AND state = 'RETRY'";
+
     private static final String BURY = """
             UPDATE {message} SET state = 'DEAD', reason = COALESCE(reason, ?), updated_at = {now}
-            WHERE seq = ? AND state IN ('RETRY', 'PARKED')
+            WHERE seq = ? AND state IN ('RETRY', 'BLOCKED', 'PARKED')
             """;
 
     private static final String DELETE = "DELETE FROM {message} WHERE seq = ? AND state = ?";
+
+    private static final String STATE = "SELECT state FROM {message} WHERE seq = ?";
+
+    /**
+     * What came of an operator's change of a key.
+     *
+     * @param head whose change it was; null if nothing was changed
+     */
+    record Change(Repair repair, @Nullable MessageId head) {}
 
     /** A message of an ordered topic that waits or is dead. */
     record Row(long seq, MessageId id, String state, int topicId, int lane, OrderingKey key) {}
@@ -125,61 +150,102 @@ final class HeldKeys {
     }
 
     /** The head is tried again now, with all its attempts before it if it was parked. */
-    Optional<MessageId> release(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
-        Optional<Row> head = lockHead(connection, topic, key);
-        if (head.isPresent()) {
-            boolean parked = head.get().state().equals("PARKED");
-            goOn(connection, head.get(), parked ? "0" : "attempts");
+    Change release(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+        Optional<Row> found = head(connection, topic, key);
+        if (found.isEmpty()) {
+            return new Change(Repair.NOT_FOUND, null);
         }
-        return head.map(Row::id);
+        Row head = found.get();
+        if (!lockRow(connection, head)) {
+            return new Change(Repair.BUSY, null);
+        }
+        goOn(connection, head, head.state().equals("PARKED") ? "0" : "attempts");
+        return new Change(Repair.DONE, head.id());
     }
 
     /** The head becomes a dead letter and the key goes on without it. */
-    Optional<MessageId> skip(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
-        Optional<Row> head = lockHead(connection, topic, key);
-        if (head.isPresent()) {
-            int met = dialect.update(
-                    connection,
-                    BURY,
-                    binder -> binder.text(DeadReason.SKIPPED.name())
-                            .number(head.get().seq()));
-            LockingDialect.expect(1, met, "skip the head of a key");
-            promote(connection, head.get());
+    Change skip(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+        Optional<Row> found = head(connection, topic, key);
+        if (found.isEmpty()) {
+            return new Change(Repair.NOT_FOUND, null);
         }
-        return head.map(Row::id);
+        Row head = found.get();
+        if (!lockRow(connection, head)) {
+            return new Change(Repair.BUSY, null);
+        }
+        int met = dialect.update(
+                connection,
+                BURY,
+                binder -> binder.text(DeadReason.SKIPPED.name()).number(head.seq()));
+        LockingDialect.expect(1, met, "skip the head of a key");
+        return promote(connection, head) ? new Change(Repair.DONE, head.id()) : new Change(Repair.BUSY, null);
     }
 
-    /** Puts a dead or parked message back in its key, due now; it waits for what is before it. */
-    boolean replay(Connection connection, Row row) throws SQLException {
+    /**
+     * Puts a dead or parked message back in its key. The message is blocked if an earlier one of the key waits. Otherwise it is the
+     * head, due now, and the former head is blocked behind it: only heads are searched by their due time, so that a read finds a head
+     * at each row, however many messages of one key are replayed.
+     */
+    Repair replay(Connection connection, Row row) throws SQLException {
         lock(connection, row.topicId(), row.lane());
-        return goOnIfStill(connection, row, "0");
+        if (!lockRow(connection, row)) {
+            return notLocked(connection, row);
+        }
+        Optional<Row> first = head(connection, row.topicId(), row.lane(), row.key());
+        boolean behind = first.isPresent() && first.get().seq() < row.seq();
+        int met = dialect.update(
+                connection,
+                REPLAY,
+                binder -> binder.text(behind ? "BLOCKED" : "RETRY")
+                        .number(row.seq())
+                        .text(row.state()));
+        LockingDialect.expect(1, met, "replay a message");
+        if (!behind && first.isPresent() && first.get().seq() > row.seq()) {
+            blockDueRetry(connection, first.get());
+        }
+        return Repair.DONE;
+    }
+
+    private void blockDueRetry(Connection connection, Row row) throws SQLException {
+        if (dialect.query(connection, LOCK_DUE_RETRY, binder -> binder.number(row.seq()), ResultSet::next)) {
+            int met = dialect.update(connection, BLOCK_RETRY, binder -> binder.number(row.seq()));
+            LockingDialect.expect(1, met, "block a message behind a replayed one");
+        }
     }
 
     /** Removes a dead or parked message; a key that it held goes on. */
-    boolean discard(Connection connection, Row row) throws SQLException {
+    Repair discard(Connection connection, Row row) throws SQLException {
         lock(connection, row.topicId(), row.lane());
-        boolean removed = dialect.update(
-                        connection, DELETE, binder -> binder.number(row.seq()).text(row.state()))
-                == 1;
-        if (removed && row.state().equals("PARKED")) {
-            promote(connection, row);
+        if (!lockRow(connection, row)) {
+            return notLocked(connection, row);
         }
-        return removed;
+        int met = dialect.update(
+                connection, DELETE, binder -> binder.number(row.seq()).text(row.state()));
+        LockingDialect.expect(1, met, "discard a message");
+        return !row.state().equals("PARKED") || promote(connection, row) ? Repair.DONE : Repair.BUSY;
+    }
+
+    /** Another operator was faster, unless the row is as it was and only locked. */
+    private Repair notLocked(Connection connection, Row row) throws SQLException {
+        boolean same = dialect.query(
+                connection,
+                STATE,
+                binder -> binder.number(row.seq()),
+                found -> found.next() && row.state().equals(found.getString("state")));
+        return same ? Repair.BUSY : Repair.NOT_DEAD;
     }
 
     /**
      * After a message of the key was removed by the transaction that handled it, which locks no lane: the next one becomes the head.
      * The lane is locked, so that whatever is about to join the key has joined it; whoever holds the lane, this is right.
-     *
-     * @return whether messages of the key are waiting
      */
-    boolean goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    LaneStatements.Promotion goOnWithout(Connection connection, int topicId, int lane, OrderingKey key)
+            throws SQLException {
         lockOnly(connection, topicId, lane);
         Optional<Row> next = head(connection, topicId, lane, key);
-        if (next.isPresent() && lockBlocked(connection, next.get())) {
-            goOn(connection, next.get(), "attempts");
-        }
-        return next.isPresent();
+        boolean promoted = next.isEmpty() || promoteIfBlocked(connection, next.get());
+        return new LaneStatements.Promotion(
+                next.isPresent(), promoted ? null : next.get().seq());
     }
 
     /** The lanes that have keys without a head: whoever removed it may have been lost before it could say so. Locks nothing. */
@@ -189,17 +255,16 @@ final class HeldKeys {
         return headless;
     }
 
-    /** As {@link #goOnWithout}, for all keys of a lane. */
-    int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
+    /** As {@link #goOnWithout}, for all keys of a lane; answers the messages that somebody has locked. */
+    Set<Long> goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
         lockOnly(connection, topicId, lane);
-        int moved = 0;
+        Set<Long> locked = new TreeSet<>();
         for (Row head : headless(connection, topicId, List.of(lane))) {
-            if (lockBlocked(connection, head)) {
-                goOn(connection, head, "attempts");
-                moved++;
+            if (!promoteIfBlocked(connection, head)) {
+                locked.add(head.seq());
             }
         }
-        return moved;
+        return locked;
     }
 
     private List<Row> headless(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
@@ -219,19 +284,34 @@ final class HeldKeys {
                 });
     }
 
-    /** One that is being handled at this moment is left alone: waiting for it would keep the lane from everybody. */
-    private boolean lockBlocked(Connection connection, Row row) throws SQLException {
-        return row.state().equals("BLOCKED")
-                && dialect.query(connection, LOCK_BLOCKED, binder -> binder.number(row.seq()), ResultSet::next);
+    /**
+     * One that is being handled at this moment is left alone: waiting for it would keep the lane from everybody.
+     *
+     * @return false if it should have become the head and is locked
+     */
+    private boolean promoteIfBlocked(Connection connection, Row row) throws SQLException {
+        boolean blocked = row.state().equals("BLOCKED");
+        boolean locked = blocked && lockRow(connection, row);
+        if (locked) {
+            goOn(connection, row, "attempts");
+        }
+        return locked || !blocked;
     }
 
+    /** Waits for nobody: the lane is locked. */
+    private boolean lockRow(Connection connection, Row row) throws SQLException {
+        return dialect.query(
+                connection, LOCK_ROW, binder -> binder.number(row.seq()).text(row.state()), ResultSet::next);
+    }
+
+    /** Without a new revision: nothing changes that its holder keeps in mind. */
     private void lockOnly(Connection connection, int topicId, int lane) throws SQLException {
         boolean met = dialect.query(
-                connection, LOCK_LANE_ONLY, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
+                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
         LockingDialect.expect(1, met ? 1 : 0, "lock a lane");
     }
 
-    private Optional<Row> lockHead(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+    private Optional<Row> head(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
         if (topic.lanes() == 0) {
             return Optional.empty();
         }
@@ -240,9 +320,11 @@ final class HeldKeys {
         return head(connection, topic.id(), lane, key);
     }
 
-    private void lock(Connection connection, int topicId, int lane) throws SQLException {
+    /** So that its holder writes what it was about to write on what it finds afterwards. */
+    void lock(Connection connection, int topicId, int lane) throws SQLException {
+        lockOnly(connection, topicId, lane);
         int met = dialect.update(
-                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane));
+                connection, RAISE_REVISION, binder -> binder.integer(topicId).integer(lane));
         LockingDialect.expect(1, met, "lock a lane");
     }
 
@@ -280,21 +362,16 @@ final class HeldKeys {
     }
 
     private void goOn(Connection connection, Row row, String attempts) throws SQLException {
-        LockingDialect.expect(1, goOnIfStill(connection, row, attempts) ? 1 : 0, "go on with a key");
+        int met = dialect.update(
+                connection,
+                GO_ON.replace("{attempts}", attempts),
+                binder -> binder.number(row.seq()).text(row.state()));
+        LockingDialect.expect(1, met, "go on with a key");
     }
 
-    private boolean goOnIfStill(Connection connection, Row row, String attempts) throws SQLException {
-        return dialect.update(
-                        connection,
-                        GO_ON.replace("{attempts}", attempts),
-                        binder -> binder.number(row.seq()).text(row.state()))
-                == 1;
-    }
-
-    private void promote(Connection connection, Row gone) throws SQLException {
+    /** @return false if the next one is being handled, and the operator has to come back */
+    private boolean promote(Connection connection, Row gone) throws SQLException {
         Optional<Row> next = head(connection, gone.topicId(), gone.lane(), gone.key());
-        if (next.isPresent() && next.get().state().equals("BLOCKED")) {
-            goOn(connection, next.get(), "attempts");
-        }
+        return next.isEmpty() || promoteIfBlocked(connection, next.get());
     }
 }

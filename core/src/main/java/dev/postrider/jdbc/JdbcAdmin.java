@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,14 @@ final class JdbcAdmin implements Admin {
                    {now} AS now
             FROM {topic} t LEFT JOIN {message} m ON m.topic_id = t.id
             GROUP BY t.namespace, t.topic, t.paused
+            ORDER BY t.namespace, t.topic
+            """;
+
+    /** By two indexes: that of unordered topics, and that of lanes. */
+    private static final String WAITED_FOR = """
+            SELECT t.namespace, t.topic FROM {topic} t
+            WHERE EXISTS (SELECT 1 FROM {message} m WHERE m.topic_id = t.id AND m.state = 'PENDING' AND m.lane IS NULL)
+               OR EXISTS (SELECT 1 FROM {message} m WHERE m.topic_id = t.id AND m.state = 'PENDING' AND m.lane IS NOT NULL)
             ORDER BY t.namespace, t.topic
             """;
 
@@ -98,8 +107,11 @@ final class JdbcAdmin implements Admin {
     private final Dialect dialect;
     private final Topics topics;
     private final HeldKeys heldKeys;
+    private final Runnable changed;
 
-    JdbcAdmin(Sessions sessions, Dialect dialect, Topics topics) {
+    /** @param changed called after each change that may let a message be delivered */
+    JdbcAdmin(Sessions sessions, Dialect dialect, Topics topics, Runnable changed) {
+        this.changed = changed;
         this.sessions = sessions;
         this.dialect = dialect;
         this.topics = topics;
@@ -108,16 +120,48 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public List<TopicStatus> status() {
-        return sessions.statement(
-                "count messages", connection -> dialect.query(connection, STATUS, binder -> {}, this::statuses));
+        return sessions.statement("count messages", connection -> {
+            Map<TopicName, Integer> nodes = liveNodes(connection);
+            return dialect.query(connection, STATUS, binder -> {}, row -> statuses(row, nodes));
+        });
     }
 
-    private List<TopicStatus> statuses(ResultSet row) throws SQLException {
+    /** How many live nodes deliver each topic. */
+    private Map<TopicName, Integer> liveNodes(Connection connection) throws SQLException {
+        Map<TopicName, Integer> live = new HashMap<>();
+        for (NodeStatus node : nodes(connection)) {
+            if (node.alive()) {
+                node.topics().forEach(topic -> live.merge(topic, 1, Integer::sum));
+            }
+        }
+        return live;
+    }
+
+    /** Topics with messages that wait to be delivered, and no live node that delivers them. */
+    List<TopicName> stranded() {
+        return sessions.statement("look for topics that nobody delivers", connection -> {
+            Map<TopicName, Integer> nodes = liveNodes(connection);
+            return dialect.query(connection, WAITED_FOR, binder -> {}, row -> {
+                List<TopicName> stranded = new ArrayList<>();
+                while (row.next()) {
+                    TopicName topic = new TopicName(row.getString("namespace"), row.getString("topic"));
+                    if (!nodes.containsKey(topic)) {
+                        stranded.add(topic);
+                    }
+                }
+                return stranded;
+            });
+        });
+    }
+
+    private List<TopicStatus> statuses(ResultSet row, Map<TopicName, Integer> nodes) throws SQLException {
         List<TopicStatus> topics = new ArrayList<>();
         while (row.next()) {
+            TopicName name = new TopicName(row.getString("namespace"), row.getString("topic"));
             topics.add(new TopicStatus(
-                    new TopicName(row.getString("namespace"), row.getString("topic")),
+                    name,
                     row.getBoolean("paused"),
+                    nodes.getOrDefault(name, 0),
                     row.getLong("waiting"),
                     row.getLong("scheduled"),
                     row.getLong("retrying"),
@@ -169,33 +213,41 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair release(TopicName topic, @Nullable String tenant, String key, String operator) {
-        return repairKey(
+        return told(repairKey(
                 "RELEASE",
                 topic,
                 operator,
                 connection ->
-                        heldKeys.release(connection, topics.require(connection, topic), new OrderingKey(tenant, key)));
+                        heldKeys.release(connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
     }
 
     @Override
     public Repair skip(TopicName topic, @Nullable String tenant, String key, String operator) {
-        return repairKey(
+        return told(repairKey(
                 "SKIP",
                 topic,
                 operator,
                 connection ->
-                        heldKeys.skip(connection, topics.require(connection, topic), new OrderingKey(tenant, key)));
+                        heldKeys.skip(connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
     }
 
-    private Repair repairKey(
-            String action, TopicName topic, String operator, Sessions.Body<Optional<MessageId>> change) {
+    /** After the commit: whoever delivers looks at once. */
+    private Repair told(Repair repair) {
+        if (repair == Repair.DONE) {
+            changed.run();
+        }
+        return repair;
+    }
+
+    private Repair repairKey(String action, TopicName topic, String operator, Sessions.Body<HeldKeys.Change> repair) {
         return sessions.transaction(action, connection -> {
-            Optional<MessageId> head = change.run(connection);
-            if (head.isEmpty()) {
-                return Repair.NOT_FOUND;
+            HeldKeys.Change change = repair.run(connection);
+            if (change.repair() == Repair.DONE) {
+                audit(connection, operator, action, topic, change.head());
+            } else {
+                connection.rollback();
             }
-            audit(connection, operator, action, topic, head.get());
-            return Repair.DONE;
+            return change.repair();
         });
     }
 
@@ -217,21 +269,23 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public List<NodeStatus> nodes() {
-        return sessions.statement("list nodes", connection -> {
-            Map<String, TopicName> names = dialect.query(connection, TOPICS, binder -> {}, row -> {
-                Map<String, TopicName> found = new HashMap<>();
-                while (row.next()) {
-                    found.put(row.getString("id"), new TopicName(row.getString("namespace"), row.getString("topic")));
-                }
-                return found;
-            });
-            return dialect.query(connection, NODES, binder -> {}, row -> {
-                List<NodeStatus> nodes = new ArrayList<>();
-                while (row.next()) {
-                    nodes.add(node(row, names));
-                }
-                return nodes;
-            });
+        return sessions.statement("list nodes", this::nodes);
+    }
+
+    private List<NodeStatus> nodes(Connection connection) throws SQLException {
+        Map<String, TopicName> names = dialect.query(connection, TOPICS, binder -> {}, row -> {
+            Map<String, TopicName> found = new HashMap<>();
+            while (row.next()) {
+                found.put(row.getString("id"), new TopicName(row.getString("namespace"), row.getString("topic")));
+            }
+            return found;
+        });
+        return dialect.query(connection, NODES, binder -> {}, row -> {
+            List<NodeStatus> nodes = new ArrayList<>();
+            while (row.next()) {
+                nodes.add(node(row, names));
+            }
+            return nodes;
         });
     }
 
@@ -243,6 +297,7 @@ final class JdbcAdmin implements Admin {
                 topics.add(name);
             }
         }
+        topics.sort(Comparator.comparing(TopicName::toString));
         Instant until = time(row, "until");
         return new NodeStatus(
                 row.getString("worker"),
@@ -271,27 +326,31 @@ final class JdbcAdmin implements Admin {
     }
 
     private StoredMessage live(ResultSet row) throws SQLException {
+        ShownMessage shown = ShownMessage.read(row, dialect);
         return new StoredMessage(
                 row.getLong("seq"),
-                new RowReader(row, dialect).message(),
+                shown.message(),
                 StoredMessage.State.valueOf(row.getString("state")),
                 row.getInt("attempts"),
                 row.getInt("crashes"),
                 time(row, "available_at"),
+                null,
                 row.getString("locked_by"),
-                row.getString("last_error"),
+                shown.problem() == null ? row.getString("last_error") : shown.problem(),
                 row.getString("reason"),
                 row.getString("fingerprint"),
                 time(row, "created_at"));
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
+        Instant due = dialect.readTime(row, "deliver_at");
         return new StoredMessage(
                 row.getLong("seq"),
-                new RowReader(row, dialect).message(),
+                ShownMessage.read(row, dialect).message(),
                 StoredMessage.State.DELIVERED,
                 row.getInt("attempts"),
                 row.getInt("crashes"),
+                due == null ? time(row, "created_at") : due,
                 time(row, "delivered_at"),
                 null,
                 null,
@@ -307,17 +366,17 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair replay(MessageId id, String operator) {
-        return repair("REPLAY", REPLAY, heldKeys::replay, id, operator);
+        return told(repair("REPLAY", REPLAY, heldKeys::replay, id, operator));
     }
 
     @Override
     public Repair discard(MessageId id, String operator) {
-        return repair("DISCARD", DISCARD, heldKeys::discard, id, operator);
+        return told(repair("DISCARD", DISCARD, heldKeys::discard, id, operator));
     }
 
     @FunctionalInterface
     private interface LaneRepair {
-        boolean on(Connection connection, HeldKeys.Row row) throws SQLException;
+        Repair on(Connection connection, HeldKeys.Row row) throws SQLException;
     }
 
     private record Found(TopicName topic, HeldKeys.@Nullable Row inLane) {}
@@ -334,15 +393,20 @@ final class JdbcAdmin implements Admin {
                 return Repair.NOT_FOUND;
             }
             HeldKeys.Row inLane = found.get().inLane();
-            boolean changed = inLane == null
-                    ? dialect.update(connection, change, binder -> binder.uuid(id.value())) == 1
-                    : isEnded(inLane) && laneRepair.on(connection, inLane);
-            if (!changed) {
-                return Repair.NOT_DEAD;
+            Repair repair = inLane == null
+                    ? changed(dialect.update(connection, change, binder -> binder.uuid(id.value())))
+                    : isEnded(inLane) ? laneRepair.on(connection, inLane) : Repair.NOT_DEAD;
+            if (repair == Repair.DONE) {
+                audit(connection, operator, action, found.get().topic(), id);
+            } else {
+                connection.rollback();
             }
-            audit(connection, operator, action, found.get().topic(), id);
-            return Repair.DONE;
+            return repair;
         });
+    }
+
+    private static Repair changed(int rows) {
+        return rows == 1 ? Repair.DONE : Repair.NOT_DEAD;
     }
 
     private Found found(ResultSet row) throws SQLException {
@@ -361,6 +425,7 @@ final class JdbcAdmin implements Admin {
     @Override
     public void resume(TopicName topic, String operator) {
         setPaused(topic, false, operator);
+        changed.run();
     }
 
     @Override

@@ -48,6 +48,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
             "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, 'command', ?, ?)";
 
     private static final int LIST_LIMIT = 1000;
+    private static final int LONGEST_OPERATOR = 255;
 
     private static final long DAY_MICROS = 86_400_000_000L;
 
@@ -122,6 +123,11 @@ final class JdbcCommandAdmin implements CommandAdmin {
     /** The change is conditional, so two operators at once make one change and one entry in the audit. */
     @Override
     public Resolved resolve(UUID reference, Resolution resolution, String operator) {
+        if (operator == null || operator.isBlank() || operator.length() > LONGEST_OPERATOR) {
+            throw new InvalidConfigurationException(
+                    "operator",
+                    "must be 1 to " + LONGEST_OPERATOR + " characters that name who decides, for the audit");
+        }
         return sessions.transaction("resolve a command", connection -> {
             Optional<StoredCommand> found = find(connection, reference);
             if (found.isEmpty()) {

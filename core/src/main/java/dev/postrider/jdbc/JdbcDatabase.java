@@ -2,8 +2,11 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.CommandAdmin;
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
@@ -18,10 +21,16 @@ import dev.postrider.store.RetentionStore;
 import dev.postrider.store.TopicDeclaration;
 import dev.postrider.store.Transactions;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -65,6 +74,7 @@ public final class JdbcDatabase {
             DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), options);
+            dialect.checkCharacters(connection);
             boolean setIsolation = connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED;
             Topics topics = new Topics(dialect);
             String ownUrl = Urls.address(connection.getMetaData().getURL());
@@ -72,7 +82,12 @@ public final class JdbcDatabase {
                     dataSource,
                     dialect,
                     options,
-                    new Sessions(dataSource, setIsolation, statementTimeout, dialect.idleLimit(connection)),
+                    new Sessions(
+                            dataSource,
+                            connection.getAutoCommit(),
+                            setIsolation,
+                            statementTimeout,
+                            dialect.idleLimit(connection)),
                     new JdbcOutbox(dialect, topics, options, ownUrl, events),
                     topics,
                     events);
@@ -104,6 +119,38 @@ public final class JdbcDatabase {
             new SchemaCheck(dialect, options).check(connection);
             dialect.checkServer(connection);
             return true;
+        });
+    }
+
+    /**
+     * Compares the tables with those that this database is to be dispatched on, by the times at which their versions were applied.
+     *
+     * @throws InvalidConfigurationException when they are other tables: nothing that is written here would be delivered
+     */
+    public void checkDispatchedOn(JdbcDatabase dispatching) {
+        if (dispatching != this && !dispatching.applied().equals(applied())) {
+            throw new InvalidConfigurationException(
+                    "dispatch-on",
+                    "leads to other tables than the data source of Postrider, so nothing that is written would be delivered:"
+                            + " both must lead to the same database and schema");
+        }
+    }
+
+    private List<Instant> applied() {
+        return sessions.statement("read the versions of the tables", connection -> {
+            List<Instant> times = new ArrayList<>();
+            try (Statement statement = connection.createStatement();
+                    ResultSet row =
+                            statement.executeQuery(dialect.sql("SELECT applied_at FROM {schema} ORDER BY version"))) {
+                while (row.next()) {
+                    times.add(Objects.requireNonNull(dialect.readTime(row, 1)));
+                }
+            } catch (SQLException e) {
+                if (!SqlErrors.isMissingTable(e)) {
+                    throw e;
+                }
+            }
+            return times;
         });
     }
 
@@ -145,51 +192,61 @@ public final class JdbcDatabase {
         return new Transactions() {
             @Override
             public <T, X extends Exception> T run(Work<T, X> work, Consumer<UnitOfWork> last) throws X {
-                return inTransaction(work, last, handOver);
+                return inLazyTransaction(work, last, handOver);
             }
 
             @Override
             public Part join(Connection connection) {
                 return new JdbcPart(connection, outboxes, options.stagedLimit());
             }
+
+            @Override
+            public boolean isConflict(Throwable failure) {
+                return SqlErrors.isCausedByConflict(failure);
+            }
         };
     }
 
     private <T, X extends Exception> T inTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
             throws X {
-        try (Connection connection = dataSource.getConnection()) {
-            boolean autoCommit = connection.getAutoCommit();
-            connection.setAutoCommit(false);
+        try (OwnTransaction transaction = OwnTransaction.begin(
+                dataSource, sessions.autoCommit(), dialect.inbox().canLoseATransaction())) {
+            JdbcUnitOfWork unit =
+                    new JdbcUnitOfWork(transaction.connection(), outboxes, options.stagedLimit(), handOver);
+            T result;
             try {
-                return runAndCommit(connection, work, last, handOver);
+                result = work.run(unit);
+                unit.flush();
+                last.accept(unit);
+                transaction.commit(unit);
             } catch (Throwable e) {
-                Sessions.rollback(connection, e);
+                unit.abandoned();
+                transaction.rollback(e);
                 throw e;
-            } finally {
-                if (!connection.isClosed()) {
-                    connection.setAutoCommit(autoCommit);
-                }
             }
-        } catch (SQLException e) {
-            throw SqlErrors.translateInTransaction("run the transaction", e);
+            unit.committed();
+            return result;
         }
     }
 
-    private <T, X extends Exception> T runAndCommit(
-            Connection connection, Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
-            throws X, SQLException {
-        JdbcUnitOfWork unit = new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), handOver);
-        T result = work.run(unit);
-        try {
-            unit.flush();
-            last.accept(unit);
-            connection.commit();
-        } catch (Throwable e) {
-            unit.abandoned();
-            throw e;
+    /** The same, in a transaction that takes its connection when it is first needed: at the latest for the last thing. */
+    private <T, X extends Exception> T inLazyTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
+            throws X {
+        try (LazyUnitOfWork unit = new LazyUnitOfWork(
+                () -> OwnTransaction.begin(
+                        dataSource, sessions.autoCommit(), dialect.inbox().canLoseATransaction()),
+                connection -> new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), handOver))) {
+            T result;
+            try {
+                result = work.run(unit);
+                unit.commit(last);
+            } catch (Throwable e) {
+                unit.rollback(e);
+                throw e;
+            }
+            unit.committed();
+            return result;
         }
-        unit.committed();
-        return result;
     }
 
     /** A unit of work in a transaction that somebody else commits. */
@@ -215,7 +272,7 @@ public final class JdbcDatabase {
     }
 
     public CommandStore commands() {
-        return new JdbcCommandStore(sessions, dialect);
+        return new JdbcCommandStore(sessions.inCallersThread(), dialect);
     }
 
     public RetentionStore retention() {
@@ -240,6 +297,23 @@ public final class JdbcDatabase {
     }
 
     public Admin admin() {
-        return new JdbcAdmin(sessions, dialect, topics);
+        return admin(() -> {});
+    }
+
+    /**
+     * Reports each topic that has messages waiting and that no live node delivers, as after a typing error in the name of a topic.
+     *
+     * @param own what the caller delivers or is about to
+     */
+    public void reportStranded(Set<TopicName> own) {
+        new JdbcAdmin(sessions, dialect, topics, () -> {})
+                .stranded().stream()
+                        .filter(topic -> !own.contains(topic))
+                        .forEach(topic -> events.on(new Event.NotDelivered(topic)));
+    }
+
+    /** @param changed called after each change that may let a message be delivered */
+    public Admin admin(Runnable changed) {
+        return new JdbcAdmin(sessions, dialect, topics, changed);
     }
 }

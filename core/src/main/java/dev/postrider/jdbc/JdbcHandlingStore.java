@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -12,6 +13,9 @@ import java.util.UUID;
 
 /** Handling over JDBC. */
 final class JdbcHandlingStore implements HandlingStore {
+
+    /** For who is removing the rows. The server ends the wait, so that nobody is left waiting there; then it is asked again. */
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
 
     private final Sessions sessions;
     private final Dialect dialect;
@@ -37,7 +41,9 @@ final class JdbcHandlingStore implements HandlingStore {
     public Set<Claim> gone(Collection<Claim> claims) {
         List<Long> seqs = claims.stream().map(Claim::seq).toList();
         Map<Long, UUID> present = sessions.transaction(
-                "look for handled messages", connection -> dialect.presentInTheEnd(connection, seqs));
+                "look for handled messages",
+                connection -> dialect.waitingAtMost(
+                        connection, LOCK_WAIT, waiting -> dialect.presentInTheEnd(waiting, seqs)));
         Set<Claim> gone = new HashSet<>();
         for (Claim claim : claims) {
             if (!claim.message().id().value().equals(present.get(claim.seq()))) {

@@ -67,15 +67,7 @@ final class JdbcInbox implements Inbox {
 
     private <X extends Exception> Accepted handle(UnitOfWork unit, List<Message> batch, InboxWork<X> work) throws X {
         Accepted accepted = marks.mark(unit.connection(), consumer, batch);
-        if (accepted.fresh().isEmpty() || !marks.canLoseATransaction()) {
-            run(unit, accepted, work);
-            return accepted;
-        }
-        // Work that swallows a deadlock goes on in a new transaction, without the mark: the savepoint is gone then,
-        // too.
-        Savepoint marked = marks.savepoint(unit.connection());
         run(unit, accepted, work);
-        marks.release(unit.connection(), marked);
         return accepted;
     }
 
@@ -114,8 +106,13 @@ final class JdbcInbox implements Inbox {
         try {
             connection.rollback(before);
         } catch (SQLException e) {
-            reason.addSuppressed(e);
             Sessions.rollback(connection, reason);
+            if (SqlErrors.isMissingSavepoint(e)) {
+                TransactionConflictException lost = new TransactionConflictException(e);
+                lost.addSuppressed(reason);
+                throw lost; // what the caller wrote before is gone, too
+            }
+            reason.addSuppressed(e);
         }
     }
 
@@ -131,9 +128,7 @@ final class JdbcInbox implements Inbox {
             return new Accepted(List.of(), List.of(), List.of(), List.of());
         }
         FanOut fanOut = database.fanOut();
-        Accepted accepted = untilDone(unit -> store(fanOut, JdbcUnitOfWork.of(unit), batch));
-        marks.report(consumer, accepted);
-        return accepted;
+        return untilDone(unit -> store(fanOut, JdbcUnitOfWork.of(unit), batch));
     }
 
     private Accepted store(FanOut fanOut, JdbcUnitOfWork unit, List<Message> batch) {
@@ -177,6 +172,6 @@ final class JdbcInbox implements Inbox {
         if (received == null) {
             throw new InvalidMessageException("message", "is missing");
         }
-        return received;
+        return JdbcInboxStore.withOwnId(received);
     }
 }

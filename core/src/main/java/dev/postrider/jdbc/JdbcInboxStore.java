@@ -72,10 +72,6 @@ final class JdbcInboxStore implements InboxStore {
         }
     }
 
-    boolean canLoseATransaction() {
-        return statements.canLoseATransaction();
-    }
-
     void checkUsable(Connection connection) {
         try {
             outboxes.checkUsable(connection);
@@ -95,11 +91,9 @@ final class JdbcInboxStore implements InboxStore {
     /** @throws TransactionConflictException when the transaction that the savepoint was set in is no more */
     void release(Connection connection, Savepoint savepoint) {
         try {
-            connection.releaseSavepoint(savepoint);
+            OwnTransaction.requireWhole(connection, savepoint);
         } catch (SQLException e) {
-            throw SqlErrors.isMissingSavepoint(e)
-                    ? new TransactionConflictException(e)
-                    : outboxes.failed(connection, "release a savepoint", e);
+            throw outboxes.failed(connection, "release a savepoint", e);
         }
     }
 
@@ -109,9 +103,20 @@ final class JdbcInboxStore implements InboxStore {
             if (message == null) {
                 throw new InvalidMessageException("message", "is missing at position " + batch.size());
             }
-            batch.add(message);
+            batch.add(withOwnId(message));
         }
         return batch;
+    }
+
+    /** A message with an id that was only just made would never be a duplicate. */
+    static Message withOwnId(Message received) {
+        if (received.id().isDefault()) {
+            throw new InvalidMessageException(
+                    "id",
+                    "is missing: a received message is told from others by the id that its sender gave it."
+                            + " Build it with Message.received(topic, id)");
+        }
+        return received;
     }
 
     void report(String consumer, Accepted accepted) {

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -25,9 +26,16 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Lanes over JDBC: who has them. What is in them is read by a {@link LaneReader}, and what came of it written by a {@link LaneWriter}. */
 final class JdbcLaneStore implements LaneStore {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcLaneStore.class);
+
+    /** Far longer than a server goes on with a statement whose client is gone. */
+    private static final long GIVE_BACK_FOR_NANOS = Duration.ofMinutes(10).toNanos();
 
     private final LaneTable table;
     private final LaneCursors cursors;
@@ -35,7 +43,9 @@ final class JdbcLaneStore implements LaneStore {
     private final LaneWriter writer;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
-    private final Set<UUID> unansweredTokens = ConcurrentHashMap.newKeySet();
+
+    /** Tokens of lanes that were asked for, or given back, without an answer, and since when. */
+    private final Map<UUID, Long> unansweredTokens = new ConcurrentHashMap<>();
 
     /**
      * @param nanos the monotonic clock
@@ -52,7 +62,7 @@ final class JdbcLaneStore implements LaneStore {
         this.table = new LaneTable(sessions, dialect, topics);
         this.cursors = new LaneCursors(table);
         this.reader = new LaneReader(table, cursors, options, events, nanos);
-        this.writer = new LaneWriter(table, cursors, options);
+        this.writer = new LaneWriter(table, cursors, options, nanos);
         this.nanos = nanos;
         this.ids = ids;
     }
@@ -63,7 +73,7 @@ final class JdbcLaneStore implements LaneStore {
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
         giveBackUnanswered();
         Map<Integer, TopicName> byId = new HashMap<>();
-        node.topics().forEach(name -> byId.put(table.topicId(name), name));
+        node.topics().forEach(name -> byId.put(table.topic(name).id(), name));
         Map<Integer, Integer> alive = table.transaction(
                 "announce the node", connection -> table.statements.announce(connection, node, byId.keySet(), lease));
         Map<TopicName, Integer> counts = new HashMap<>();
@@ -87,7 +97,7 @@ final class JdbcLaneStore implements LaneStore {
         try {
             return taken.isEmpty() ? List.of() : hold(topicId, request, taken);
         } catch (RuntimeException e) {
-            taken.forEach(lane -> unansweredTokens.add(lane.token()));
+            unanswered(taken.stream().map(LaneStatements.Taken::token).toList());
             throw e;
         }
     }
@@ -102,12 +112,15 @@ final class JdbcLaneStore implements LaneStore {
             });
         }
         List<Integer> numbers = taken.stream().map(LaneStatements.Taken::lane).toList();
-        table.goOnWithoutHeads(topicId, numbers);
+        Map<Integer, Set<Long>> lockedHeads = table.goOnWithoutHeads(topicId, numbers);
         Map<Integer, Set<OrderingKey>> held = table.statement(
                 "look for held keys", connection -> table.statements.heldKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
         for (LaneStatements.Taken lane : taken) {
-            cursors.put(new LaneCursor(topicId, lane.lane(), lane.token(), lane.revision(), nanos.getAsLong()));
+            long now = nanos.getAsLong();
+            LaneCursor cursor = new LaneCursor(topicId, lane.lane(), lane.token(), lane.revision(), now);
+            lockedHeads.getOrDefault(lane.lane(), Set.of()).forEach(head -> cursor.headIsLocked(head, now));
+            cursors.put(cursor);
             lanes.add(new Lane(
                     request.topic(),
                     lane.lane(),
@@ -126,45 +139,96 @@ final class JdbcLaneStore implements LaneStore {
                     connection ->
                             table.statements.acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_HAND));
         } catch (StoreUnavailableException e) {
-            unansweredTokens.addAll(tokens);
+            unanswered(tokens);
             throw e;
         }
     }
 
+    private void unanswered(Collection<UUID> tokens) {
+        long now = nanos.getAsLong();
+        tokens.forEach(token -> unansweredTokens.put(token, now));
+    }
+
+    /**
+     * A statement whose client has given up may still be under way, and take effect after its lanes were given back: they are given back
+     * again and again, until it is certain that it has ended.
+     */
     private void giveBackUnanswered() {
         if (!unansweredTokens.isEmpty()) {
-            List<UUID> tokens = List.copyOf(unansweredTokens);
+            Map<UUID, Long> tokens = Map.copyOf(unansweredTokens);
             table.run("give back lanes", connection -> {
-                table.statements.releaseTokens(connection, tokens);
+                table.statements.releaseTokens(connection, tokens.keySet());
                 return true;
             });
-            tokens.forEach(unansweredTokens::remove);
+            long now = nanos.getAsLong();
+            tokens.forEach((token, since) -> {
+                if (now - since >= GIVE_BACK_FOR_NANOS) {
+                    unansweredTokens.remove(token, since);
+                }
+            });
         }
     }
 
     @Override
-    public Set<Lane> renew(Collection<Lane> lanes, Duration lease) {
+    public Lane.Renewal renew(Collection<Lane> lanes, Duration lease) {
         LaneStatements.Floors floors = floors(lanes);
         if (floors.byLane().isEmpty()) {
-            return Set.of();
+            return new Lane.Renewal(Set.of(), Set.copyOf(lanes));
         }
         Horizon.Seen seen = cursors.horizon.lastSeen();
-        LaneStatements.Renewed renewed = table.run(
-                "renew lanes",
-                connection -> table.statements.renew(connection, floors, lease, LaneCursor.MOST_IN_HAND));
+        LaneStatements.Renewed renewed = renew(floors, lease, false);
         cursors.horizon.wrote(seen, renewed.transaction());
-        Set<Lane> kept = new HashSet<>();
-        for (Lane lane : lanes) {
-            LaneCursor cursor = cursors.get(lane.lease().token());
-            Long floor = renewed.floors().get(lane.lease().token());
-            if (cursor == null || floor == null) {
-                cursors.remove(lane.lease().token());
-                continue;
-            }
-            cursor.stored(floor);
-            kept.add(lane);
+        if (!renewed.locked().isEmpty() && table.statements.renewalMeetsOutcomes()) {
+            renewed = renewLocked(floors, lease, renewed);
         }
-        return kept;
+        Set<Lane> kept = new HashSet<>();
+        Set<Lane> lost = new HashSet<>();
+        for (Lane lane : lanes) {
+            UUID token = lane.lease().token();
+            LaneCursor cursor = cursors.get(token);
+            Long floor = renewed.floors().get(token);
+            if (cursor != null && floor != null) {
+                cursor.stored(floor);
+                kept.add(lane);
+            } else if (cursor == null || !renewed.locked().contains(token)) {
+                cursors.remove(token);
+                lost.add(lane);
+            }
+        }
+        return new Lane.Renewal(kept, lost);
+    }
+
+    private LaneStatements.Renewed renew(LaneStatements.Floors floors, Duration lease, boolean wait) {
+        return table.run(
+                "renew lanes",
+                connection -> table.statements.renew(connection, floors, lease, LaneCursor.MOST_IN_HAND, wait));
+    }
+
+    /**
+     * In a lane with much to do there is hardly a moment in which no outcome is being written, so the renewal takes its turn: lane by lane,
+     * that one does not decide for the others, and not for long.
+     */
+    private LaneStatements.Renewed renewLocked(
+            LaneStatements.Floors floors, Duration lease, LaneStatements.Renewed first) {
+        Map<UUID, Long> stored = new HashMap<>(first.floors());
+        Set<UUID> locked = new HashSet<>(first.locked());
+        long began = nanos.getAsLong();
+        for (Map.Entry<LaneCursor, Long> lane : floors.byLane().entrySet()) {
+            UUID token = lane.getKey().token;
+            boolean late = nanos.getAsLong() - began > lease.dividedBy(6).toNanos();
+            if (first.locked().contains(token) && !late) {
+                LaneStatements.Floors alone =
+                        new LaneStatements.Floors(floors.server(), Map.of(lane.getKey(), lane.getValue()));
+                try {
+                    LaneStatements.Renewed again = renew(alone, lease, true);
+                    stored.putAll(again.floors());
+                    locked.remove(token);
+                } catch (TransactionConflictException e) {
+                    log.debug("A lane could not be renewed yet: another session has locked it", e);
+                }
+            }
+        }
+        return new LaneStatements.Renewed(stored, locked, first.transaction());
     }
 
     @Override
@@ -180,7 +244,9 @@ final class JdbcLaneStore implements LaneStore {
                 return true;
             });
         } catch (StoreUnavailableException e) {
-            floors.byLane().keySet().forEach(cursor -> unansweredTokens.add(cursor.token));
+            unanswered(floors.byLane().keySet().stream()
+                    .map(cursor -> cursor.token)
+                    .toList());
             throw e;
         }
     }
@@ -221,6 +287,11 @@ final class JdbcLaneStore implements LaneStore {
     @Override
     public List<LaneClaim> readTimed(TopicName topic, Collection<Lane> lanes, int limit, long maxBytes) {
         return reader.readTimed(topic, lanes, limit, maxBytes);
+    }
+
+    @Override
+    public int reconcile(Map<Lane, Set<Long>> inFlight) {
+        return reader.reconcile(inFlight);
     }
 
     @Override

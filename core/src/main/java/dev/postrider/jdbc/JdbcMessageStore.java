@@ -16,10 +16,13 @@ import dev.postrider.store.Settlement;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,6 +39,8 @@ import org.slf4j.LoggerFactory;
 final class JdbcMessageStore implements MessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
+
+    private static final int MOST_TENANT_SETS = 100;
 
     /** Expired leases are rare: looked for when the queue is empty, and this often while it is not or somebody rings. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(500).toNanos();
@@ -57,10 +62,35 @@ final class JdbcMessageStore implements MessageStore {
     /** Where this process looks for messages of one topic. */
     private static final class Looks {
 
-        final Frontier due = new Frontier();
-        final Lookback expired = new Lookback();
+        /** By the tenants that claims are restricted to: what a claim passed over is not behind the claims for other tenants. */
+        final Map<Set<String>, ClaimLooks> claims = new ConcurrentHashMap<>();
+
         final Lookback lost = new Lookback();
         final FirstExpiry firstExpiry = new FirstExpiry();
+
+        /** Beyond a number of sets, which nobody has a reason for, claims begin at the beginning. */
+        ClaimLooks of(Set<String> tenants) {
+            ClaimLooks known = claims.get(tenants);
+            if (known != null) {
+                return known;
+            }
+            return claims.size() < MOST_TENANT_SETS
+                    ? claims.computeIfAbsent(tenants, set -> new ClaimLooks())
+                    : new ClaimLooks();
+        }
+
+        Instant startOfPeek(long now) {
+            return claims.values().stream()
+                    .map(looks -> looks.due.startOfPeek(now))
+                    .min(Comparator.naturalOrder())
+                    .orElseGet(() -> new Frontier().startOfPeek(now));
+        }
+    }
+
+    private static final class ClaimLooks {
+
+        final Frontier due = new Frontier();
+        final Lookback expired = new Lookback();
         volatile @Nullable Long lookedForExpired;
     }
 
@@ -87,7 +117,7 @@ final class JdbcMessageStore implements MessageStore {
     public List<Claim> claim(ClaimRequest request) {
         int topicId = unordered(request.topic());
         giveBackUnanswered();
-        if (!timeToLookForExpired(topicId)) {
+        if (!timeToLookForExpired(topicId, request)) {
             List<Claim> due = claimDue(topicId, request);
             return due.isEmpty() && !request.newOnly() ? claimExpired(topicId, request) : due;
         }
@@ -116,13 +146,13 @@ final class JdbcMessageStore implements MessageStore {
         }
     }
 
-    private boolean timeToLookForExpired(int topicId) {
-        Long last = looks(topicId).lookedForExpired;
+    private boolean timeToLookForExpired(int topicId, ClaimRequest request) {
+        Long last = looks(topicId).of(request.tenants()).lookedForExpired;
         return last == null || nanos.getAsLong() - last >= EXPIRED_EVERY_NANOS;
     }
 
     private List<Claim> claimExpired(int topicId, ClaimRequest request) {
-        Looks looks = looks(topicId);
+        ClaimLooks looks = looks(topicId).of(request.tenants());
         Lookback.Look look = looks.expired.begin(nanos.getAsLong());
         looks.lookedForExpired = look.began();
         return lease(topicId, request, (connection, token) -> {
@@ -133,7 +163,7 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private List<Claim> claimDue(int topicId, ClaimRequest request) {
-        Frontier frontier = looks(topicId).due;
+        Frontier frontier = looks(topicId).of(request.tenants()).due;
         Frontier.Look look = frontier.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
             Dialect.Due due = dialect.claimDue(connection, topicId, request, token, look.from());
@@ -169,11 +199,12 @@ final class JdbcMessageStore implements MessageStore {
             looks(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
         buryUnreadable(token, rows);
+        buryExhausted(token, rows, request.maxAttempts());
         Lease lease = new Lease(token, request.worker(), request.lease());
         List<Claim> claims = new ArrayList<>(rows.size());
         for (ClaimedRow row : rows) {
             Message message = row.message();
-            if (message != null) {
+            if (message != null && row.attempts() <= request.maxAttempts()) {
                 claims.add(new Claim(row.seq(), message, row.attempts(), row.crashes(), lease));
             }
         }
@@ -187,13 +218,29 @@ final class JdbcMessageStore implements MessageStore {
                         new Dialect.HeldRow(row.seq(), token),
                         epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
-        if (unreadable.isEmpty()) {
+        bury("bury unreadable rows", unreadable);
+    }
+
+    /** The limit was lowered since, or somebody rescheduled a message past it: no attempt beyond the limit is made. */
+    private void buryExhausted(UUID token, List<ClaimedRow> rows, int maxAttempts) {
+        Dialect.Epitaph epitaph = epitaph(
+                DeadReason.ATTEMPTS_EXHAUSTED, "All of " + maxAttempts + " attempts were made before this claim");
+        bury(
+                "bury messages without attempts",
+                rows.stream()
+                        .filter(row -> row.message() != null && row.attempts() > maxAttempts)
+                        .map(row -> new Dialect.BuriedRow(new Dialect.HeldRow(row.seq(), token), epitaph))
+                        .toList());
+    }
+
+    private void bury(String doing, List<Dialect.BuriedRow> rows) {
+        if (rows.isEmpty()) {
             return;
         }
         try {
-            run("bury unreadable rows", connection -> dialect.bury(connection, unreadable));
+            run(doing, connection -> dialect.bury(connection, rows));
         } catch (PostriderException e) {
-            log.warn("{} rows make no message and could not be buried; their lease will run out", unreadable.size(), e);
+            log.warn("Could not {} ({} rows); their lease will run out", doing, rows.size(), e);
         }
     }
 
@@ -211,6 +258,30 @@ final class JdbcMessageStore implements MessageStore {
 
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
+        List<Settlement> settlements = settleOnce(outcomes);
+        List<Outcome> locked = new ArrayList<>();
+        for (int i = 0; i < settlements.size(); i++) {
+            if (settlements.get(i).isLocked()) {
+                locked.add(outcomes.get(i));
+            }
+        }
+        return locked.isEmpty() ? settlements : settleAgain(settlements, locked);
+    }
+
+    /** At once: most likely somebody who looked for expired leases had the row for a moment. */
+    private List<Settlement> settleAgain(List<Settlement> settlements, List<Outcome> locked) {
+        try {
+            Iterator<Settlement> again = settleOnce(locked).iterator();
+            return settlements.stream()
+                    .map(settlement -> settlement.isLocked() ? again.next() : settlement)
+                    .toList();
+        } catch (PostriderException e) {
+            log.debug("Outcomes whose rows were locked could not be written", e);
+            return settlements;
+        }
+    }
+
+    private List<Settlement> settleOnce(List<? extends Outcome> outcomes) {
         if (outcomes.isEmpty()) {
             return List.of();
         }
@@ -223,7 +294,7 @@ final class JdbcMessageStore implements MessageStore {
         try {
             write(batch);
             List<Settlement> settlements = settlements(outcomes, batch);
-            unanswered.answered(outcomes);
+            unanswered.answered(answered(outcomes, settlements));
             return settlements;
         } catch (StoreUnavailableException e) {
             unanswered.outcomes(outcomes);
@@ -254,15 +325,36 @@ final class JdbcMessageStore implements MessageStore {
         }));
     }
 
+    /** Of one whose row is locked nothing is known yet: perhaps it is locked by an earlier try that the server is still at. */
+    private static List<Outcome> answered(List<? extends Outcome> outcomes, List<Settlement> settlements) {
+        List<Outcome> answered = new ArrayList<>(outcomes.size());
+        for (int i = 0; i < settlements.size(); i++) {
+            if (!settlements.get(i).isLocked()) {
+                answered.add(outcomes.get(i));
+            }
+        }
+        return answered;
+    }
+
     private List<Settlement> settlements(List<? extends Outcome> outcomes, OutcomeBatch batch) {
-        Map<Long, UUID> present = present(outcomes.stream()
+        List<Claim> unwritten = outcomes.stream()
                 .filter(outcome -> !(outcome instanceof Outcome.Handled))
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
+                .toList();
+        Set<Dialect.HeldRow> locked = stillHeld(outcomes.stream()
+                .filter(outcome -> !(outcome instanceof Outcome.Handled) && !(outcome instanceof Outcome.Lost))
+                .map(Outcome::claim)
+                .filter(claim -> !batch.wasWritten(claim))
                 .toList());
+        Map<Long, UUID> present = present(unwritten);
         List<Settlement> settlements = new ArrayList<>(outcomes.size());
         for (Outcome outcome : outcomes) {
             Claim claim = outcome.claim();
+            if (!batch.wasWritten(claim) && locked.contains(OutcomeBatch.row(claim))) {
+                settlements.add(new Settlement.Locked(claim));
+                continue;
+            }
             boolean gone = isGone(claim, present);
             settlements.add(
                     batch.wasWritten(claim) || outcome instanceof Outcome.Handled || wasWrittenBefore(outcome, gone)
@@ -291,16 +383,27 @@ final class JdbcMessageStore implements MessageStore {
             extended.addAll(run("extend leases", connection -> dialect.extend(connection, some, lease)));
         }
         Predicate<Claim> isExtended = claim -> extended.contains(OutcomeBatch.row(claim));
-        Map<Long, UUID> present =
-                present(claims.stream().filter(isExtended.negate()).toList());
+        List<Claim> others = claims.stream().filter(isExtended.negate()).toList();
+        Set<Dialect.HeldRow> locked = stillHeld(others);
+        Map<Long, UUID> present = present(others);
         List<Settlement> settlements = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
-            settlements.add(
-                    isExtended.test(claim)
-                            ? new Settlement.Settled(claim)
-                            : new Settlement.LeaseLost(claim, isGone(claim, present)));
+            if (isExtended.test(claim)) {
+                settlements.add(new Settlement.Settled(claim));
+            } else if (locked.contains(OutcomeBatch.row(claim))) {
+                settlements.add(new Settlement.Locked(claim));
+            } else {
+                settlements.add(new Settlement.LeaseLost(claim, isGone(claim, present)));
+            }
         }
         return settlements;
+    }
+
+    private Set<Dialect.HeldRow> stillHeld(Collection<Claim> claims) {
+        List<Dialect.HeldRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+        return rows.isEmpty()
+                ? Set.of()
+                : sessions.statement("look for locked messages", connection -> dialect.stillHeld(connection, rows));
     }
 
     private Map<Long, UUID> present(Collection<Claim> claims) {
@@ -348,7 +451,7 @@ final class JdbcMessageStore implements MessageStore {
             if (look != null) {
                 leases.put(id, look);
             }
-            peeks.put(id, new Dialect.Peek(looks(id).due.startOfPeek(now), look == null ? null : look.span()));
+            peeks.put(id, new Dialect.Peek(looks(id).startOfPeek(now), look == null ? null : look.span()));
         }
         Map<TopicName, Duration> due = new HashMap<>();
         sessions.statement("look for due messages", connection -> dialect.nextDue(connection, peeks))

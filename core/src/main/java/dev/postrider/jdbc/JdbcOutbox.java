@@ -9,8 +9,10 @@ import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
+import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Writes on the caller's connection. One object for all: what belongs to a connection is in {@link #on}. */
@@ -93,13 +96,44 @@ final class JdbcOutbox {
             for (Message message : messages) {
                 rows.add(checked(connection, message));
             }
-            List<Enqueued> answers = new ArrayList<>(rows.size());
-            for (int start = 0; start < rows.size(); start = answers.size()) {
-                answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), birth));
-            }
-            return answers;
+            boolean severalStatements = !rows.isEmpty() && endOfStatement(rows, 0) < rows.size();
+            return severalStatements && !dialect.errorEndsTransaction()
+                    ? insertAllOrNone(connection, rows, birth)
+                    : insertAll(connection, rows, birth);
         } catch (SQLException e) {
             throw failed(connection, "write the message", e);
+        }
+    }
+
+    private List<Enqueued> insertAll(Connection connection, List<NewRow> rows, @Nullable Birth birth)
+            throws SQLException {
+        List<Enqueued> answers = new ArrayList<>(rows.size());
+        for (int start = 0; start < rows.size(); start = answers.size()) {
+            answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), birth));
+        }
+        return answers;
+    }
+
+    /** A caller who swallows the error of a later statement and commits must not commit what the earlier ones wrote. */
+    private List<Enqueued> insertAllOrNone(Connection connection, List<NewRow> rows, @Nullable Birth birth)
+            throws SQLException {
+        Savepoint before = connection.setSavepoint();
+        try {
+            List<Enqueued> answers = insertAll(connection, rows, birth);
+            connection.releaseSavepoint(before);
+            return answers;
+        } catch (Throwable e) {
+            undo(connection, before, e);
+            throw e;
+        }
+    }
+
+    private static void undo(Connection connection, Savepoint before, Throwable reason) {
+        try {
+            connection.rollback(before);
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+            Sessions.rollback(connection, reason);
         }
     }
 
@@ -124,7 +158,7 @@ final class JdbcOutbox {
             throw new InvalidMessageException(
                     "payload",
                     "has " + size + " bytes, at most " + options.maxPayloadBytes()
-                            + " are allowed: store it elsewhere and send a reference, or raise max-payload-bytes");
+                            + " are allowed: store it elsewhere and send a reference, or raise max-payload-bytes (up to 64 MiB)");
         }
         Topics.Topic topic = topics.require(connection, message.topic());
         String tenant = message.tenant();
@@ -150,7 +184,8 @@ final class JdbcOutbox {
         if (foreign != null) {
             throw new UnusableConnectionException(
                     Problem.FOREIGN,
-                    " (it leads to " + foreign + ", the data source to " + own.ownAddress() + ")",
+                    " (it leads to " + Urls.shown(foreign) + ", the data source to " + Urls.shown(own.ownAddress())
+                            + ")",
                     null);
         }
     }
@@ -165,7 +200,7 @@ final class JdbcOutbox {
     private List<Enqueued> answers(Connection connection, List<NewRow> rows, Set<UUID> inserted) throws SQLException {
         List<NewRow> refused =
                 rows.stream().filter(row -> !inserted.contains(row.id())).toList();
-        Map<NewRow.Mark, FirstUse> first = firstUses(connection, refused, inserted);
+        Map<NewRow.Mark, FirstUse> first = firstUses(connection, rows, refused, inserted);
         List<Enqueued> answers = new ArrayList<>(rows.size());
         for (NewRow row : rows) {
             // Taken out when met: the same message given twice is created once.
@@ -175,8 +210,8 @@ final class JdbcOutbox {
     }
 
     /** Who took the keys. A key that was purged meanwhile is free again, and its message goes in after all. */
-    private Map<NewRow.Mark, FirstUse> firstUses(Connection connection, List<NewRow> refused, Set<UUID> inserted)
-            throws SQLException {
+    private Map<NewRow.Mark, FirstUse> firstUses(
+            Connection connection, List<NewRow> rows, List<NewRow> refused, Set<UUID> inserted) throws SQLException {
         List<NewRow> keyed = refused.stream().filter(row -> row.mark() != null).toList();
         if (keyed.isEmpty()) {
             return Map.of();
@@ -191,9 +226,36 @@ final class JdbcOutbox {
             if (freed.isEmpty()) {
                 return found;
             }
+            refuseToOvertake(rows, freed, inserted);
             inserted.addAll(dialect.insert(connection, freed, null));
         }
         throw new StoreException("An idempotency key is neither taken nor free: run the transaction again", null);
+    }
+
+    private record KeyOfTopic(int topicId, OrderingKey key) {}
+
+    /**
+     * A message that goes in now comes after the others of its statement. If a later one of its ordering key is among them, their order
+     * would be broken, so the transaction has to be run again.
+     */
+    private static void refuseToOvertake(List<NewRow> rows, List<NewRow> freed, Set<UUID> inserted)
+            throws SQLException {
+        Set<UUID> late = freed.stream().map(NewRow::id).collect(Collectors.toSet());
+        Set<KeyOfTopic> keys = new HashSet<>();
+        for (NewRow row : rows) {
+            if (row.lane() == null) {
+                continue;
+            }
+            KeyOfTopic key = new KeyOfTopic(row.topicId(), OrderingKey.of(row.message()));
+            if (late.contains(row.id())) {
+                keys.add(key);
+            } else if (inserted.contains(row.id()) && keys.contains(key)) {
+                throw new SQLException(
+                        "The idempotency key of a message was purged while the message was written, which would put it behind later"
+                                + " messages of its ordering key",
+                        "40001");
+            }
+        }
     }
 
     private static Enqueued created(NewRow row) {
@@ -202,12 +264,13 @@ final class JdbcOutbox {
 
     private Enqueued duplicate(NewRow row, Map<NewRow.Mark, FirstUse> first) {
         Message message = row.message();
-        events.on(new Event.Duplicate(message));
         NewRow.Mark mark = row.mark();
         FirstUse use = mark == null ? null : first.get(mark);
-        return use == null || mark == null
+        Enqueued.Duplicate answer = use == null || mark == null
                 ? new Enqueued.Duplicate(message.id(), message.effectiveKey(), true)
                 : new Enqueued.Duplicate(use.id(), message.effectiveKey(), use.samePayload(mark));
+        events.on(new Event.Duplicate(message, answer.firstId(), answer.samePayload()));
+        return answer;
     }
 
     /**

@@ -1,7 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Transactions;
@@ -11,6 +14,7 @@ import java.sql.Savepoint;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 
 /** A part of the caller's transaction, undone by savepoints. Nobody here learns of the commit, so nothing is handed over. */
 final class JdbcPart implements Transactions.Part {
@@ -53,8 +57,18 @@ final class JdbcPart implements Transactions.Part {
         try {
             connection.rollback(marks.pop());
         } catch (SQLException e) {
-            throw SqlErrors.translateInTransaction("return to the savepoint", e);
+            throw lost("return to the savepoint", e);
         }
+    }
+
+    /** Without the savepoint the transaction is another one, and what is in it now must not be committed without the rest. */
+    private PostriderException lost(String doing, SQLException e) {
+        if (!SqlErrors.isMissingSavepoint(e)) {
+            return SqlErrors.translateInTransaction(doing, e);
+        }
+        TransactionConflictException conflict = new TransactionConflictException(e);
+        Sessions.rollback(connection, conflict);
+        return conflict;
     }
 
     @Override
@@ -68,6 +82,19 @@ final class JdbcPart implements Transactions.Part {
     @Override
     public void flush() {
         unit.flush();
+        unit.requireWhole();
+        requireWhole();
+    }
+
+    /** The last mark is of no use any more, and releasing it shows that its transaction is still there. The first is kept for {@link #undoAll}. */
+    private void requireWhole() {
+        if (marks.size() > 1) {
+            try {
+                connection.releaseSavepoint(marks.pop());
+            } catch (SQLException e) {
+                throw lost("release a savepoint", e);
+            }
+        }
     }
 
     @Override
@@ -83,6 +110,11 @@ final class JdbcPart implements Transactions.Part {
     @Override
     public void stage(Collection<Message> messages) {
         unit.stage(messages);
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return unit.staged();
     }
 
     @Override

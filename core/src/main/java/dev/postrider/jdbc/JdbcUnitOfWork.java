@@ -1,6 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
@@ -12,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,21 +25,23 @@ final class JdbcUnitOfWork implements UnitOfWork {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcUnitOfWork.class);
 
-    private final Connection connection;
+    private final GuardedConnection connection;
     private final JdbcOutbox outboxes;
     private final Outbox direct;
     private final Staging staging;
     private final int stagedLimit;
     private final HandOver handOver;
     private final List<Message> written = new ArrayList<>();
+    private final List<Enqueued> staged = new ArrayList<>();
+    private final List<Runnable> afterCommit = new ArrayList<>();
     private List<Claim> born = List.of();
     private HandOver.Reservation reservation = HandOver.Reservation.NONE;
     private @Nullable PostriderException failure;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection = connection;
+        this.connection = new GuardedConnection(connection);
         this.outboxes = outboxes;
-        this.direct = outboxes.on(connection);
+        this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
         this.stagedLimit = stagedLimit;
         this.handOver = handOver;
@@ -49,22 +54,33 @@ final class JdbcUnitOfWork implements UnitOfWork {
 
     @Override
     public void stage(Message message) {
-        stage(List.of(message));
+        stage(Collections.singletonList(message));
     }
 
     /** Checks here what the commit would refuse, so that the error surfaces where the message was made. */
     @Override
     public void stage(Collection<Message> messages) {
         List<Message> batch = new ArrayList<>(messages);
-        JdbcOutbox.refuseReserved(batch);
+        try {
+            JdbcOutbox.refuseReserved(batch);
+            staging.addAll(checked(batch));
+        } catch (PostriderException e) {
+            throw remember(e);
+        }
+    }
+
+    private List<Message> checked(List<Message> batch) {
         try {
             for (Message message : batch) {
+                if (message == null) {
+                    throw new InvalidMessageException("message", "is missing");
+                }
                 outboxes.checked(connection, message);
             }
+            return batch;
         } catch (SQLException e) {
-            throw remember(SqlErrors.translateInTransaction("stage the message", e));
+            throw SqlErrors.translateInTransaction("stage the message", e);
         }
-        staging.addAll(batch);
     }
 
     @Override
@@ -113,12 +129,17 @@ final class JdbcUnitOfWork implements UnitOfWork {
         staging.addAll(messages);
     }
 
+    /** Runs this when the commit was answered, and never if it was not. */
+    void afterCommit(Runnable report) {
+        afterCommit.add(report);
+    }
+
     /** The last thing before commit. */
     void flush() {
         if (failure != null) {
             throw failure;
         }
-        staging.flush(new Outbox() {
+        List<Enqueued> answers = staging.flush(new Outbox() {
             @Override
             public Enqueued enqueue(Message message) {
                 return enqueueAll(List.of(message)).get(0);
@@ -129,6 +150,12 @@ final class JdbcUnitOfWork implements UnitOfWork {
                 return writeStaged(List.copyOf(messages));
             }
         });
+        staged.addAll(answers);
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return List.copyOf(staged);
     }
 
     /** Those for which this node has room are inserted under its lease. */
@@ -152,6 +179,14 @@ final class JdbcUnitOfWork implements UnitOfWork {
         }
     }
 
+    /** @throws TransactionConflictException when a statement of ours had to roll the transaction back, and the work went on */
+    void requireWhole() {
+        if (connection.wasRolledBack()) {
+            throw new TransactionConflictException(
+                    new SQLException("The transaction was rolled back, and the work went on", "40001"));
+        }
+    }
+
     /** The commit was answered: whatever happens here does not undo it. */
     void committed() {
         try {
@@ -159,6 +194,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
             if (!written.isEmpty()) {
                 handOver.committed(written);
             }
+            afterCommit.forEach(Runnable::run);
         } catch (RuntimeException | Error e) {
             log.error(
                     "Messages were committed, but the dispatcher could not be told; they are found by its next poll",

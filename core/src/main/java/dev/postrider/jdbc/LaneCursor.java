@@ -1,14 +1,18 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.OrderingKey;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -24,12 +28,17 @@ import java.util.function.Supplier;
 final class LaneCursor {
 
     private static final long WHOLE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long WHOLE_SOON_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** How many messages of a lane may be in a node's hands at once, each of which may be the one that kills it. */
     static final int MOST_IN_HAND = 256;
 
-    /** Where to begin, and how many rows to take. */
-    record Look(int lane, long start, int room, boolean whole) {}
+    /**
+     * Where to begin, and how many rows to take.
+     *
+     * @param leaveOut the numbers from there on that were read already
+     */
+    record Look(int lane, long start, int room, boolean whole, List<Long> leaveOut) {}
 
     final int topicId;
     final int lane;
@@ -37,6 +46,12 @@ final class LaneCursor {
     private final Lock writing = new ReentrantLock();
     private final NavigableSet<Long> inOrder = new TreeSet<>();
     private final Map<Long, Boolean> waiting = new TreeMap<>();
+
+    /** The numbers of messages whose outcomes could not be written because somebody has locked their rows, with their keys. */
+    private final Map<Long, OrderingKey> locked = new HashMap<>();
+
+    /** The numbers of messages that should be heads of their keys, and that somebody had locked when they were to become that. */
+    private final Set<Long> lockedHeads = new HashSet<>();
 
     /** What of the first was read before the connection was lost. */
     private final NavigableSet<Long> readBefore = new TreeSet<>();
@@ -92,12 +107,8 @@ final class LaneCursor {
         if (whole) {
             nextWhole = nanos + WHOLE_EVERY_NANOS;
         }
-        return new Look(lane, whole ? 0 : start, room, whole);
-    }
-
-    /** What a look must leave out. */
-    synchronized List<Long> readAlready(Look look) {
-        return new ArrayList<>(inOrder.tailSet(look.start(), false));
+        long from = whole ? 0 : start;
+        return new Look(lane, from, room, whole, List.copyOf(inOrder.tailSet(from, false)));
     }
 
     /**
@@ -154,6 +165,43 @@ final class LaneCursor {
     synchronized void finished(long seq) {
         inOrder.remove(seq);
         waiting.remove(seq);
+        locked.remove(seq);
+    }
+
+    /** Its outcome is to be written again later, and no other of its key before it. */
+    synchronized void locked(long seq, OrderingKey key) {
+        locked.put(seq, key);
+    }
+
+    /** Its outcome is written. */
+    synchronized void unlocked(long seq) {
+        locked.remove(seq);
+    }
+
+    /** Whether an outcome of the key has to be written before that of this message. */
+    synchronized boolean isBehindLocked(long seq, OrderingKey key) {
+        return !locked.isEmpty() && !locked.containsKey(seq) && locked.containsValue(key);
+    }
+
+    /**
+     * Notes that a message should be the head of its key and is not, because somebody has locked it. One that is in hand here is being
+     * handled, and is seen to when it has its outcome. For another nobody comes back, so the lane is looked at again soon.
+     */
+    synchronized void headIsLocked(long seq, long nanos) {
+        if (isInHand(seq)) {
+            lockedHeads.add(seq);
+        } else if (nextWhole - nanos > WHOLE_SOON_NANOS) {
+            nextWhole = nanos + WHOLE_SOON_NANOS;
+        }
+    }
+
+    /** Whether it should have become the head of its key while it was in hand, and is not in hand any more; the answer is given once. */
+    synchronized boolean takeLockedHead(long seq) {
+        return !lockedHeads.isEmpty() && !isInHand(seq) && lockedHeads.remove(seq);
+    }
+
+    private boolean isInHand(long seq) {
+        return inOrder.contains(seq) || waiting.containsKey(seq);
     }
 
     /** It was not delivered, and is to be read again. */
@@ -162,6 +210,15 @@ final class LaneCursor {
             readAgain(seq);
         }
         waiting.remove(seq);
+        locked.remove(seq);
+    }
+
+    /** Puts back whatever is noted here and not in flight; says how many that were. */
+    synchronized int putBackExcept(Set<Long> inFlight) {
+        List<Long> stray =
+                inHand().stream().filter(seq -> !inFlight.contains(seq)).toList();
+        stray.forEach(this::putBack);
+        return stray.size();
     }
 
     /** Whatever has this number is to be read by the next look. */

@@ -3,12 +3,14 @@ package dev.postrider.jdbc;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,43 +37,62 @@ final class LaneOutcomes {
 
     /** Statements for a part of the outcomes. */
     @FunctionalInterface
-    interface Step {
-        LaneStatements.Written write(Connection connection, LaneStatements statements) throws SQLException;
+    interface Write {
+        LaneStatements.Written run(Connection connection, LaneStatements statements) throws SQLException;
     }
+
+    /**
+     * A part of the outcomes, and how it is written.
+     *
+     * @param states which rows it changes
+     */
+    record Step(List<Outcome> part, Write write, List<String> states) {}
+
+    /** What was delivered is removed, whatever was made of it meanwhile. */
+    private static final List<String> ANY_STATE = List.of("PENDING", "SCHEDULED", "RETRY", "BLOCKED", "PARKED", "DEAD");
 
     private final List<? extends Outcome> outcomes;
     private final LaneCursors cursors;
     private final JdbcOptions options;
     private final Unanswered unanswered;
-    private final Map<Long, Boolean> keyHeld;
+    private final Map<Long, Boolean> keyHeld = new HashMap<>();
+    private final Set<Long> gone = new HashSet<>();
+    private final Set<Long> locked = new HashSet<>();
 
     LaneOutcomes(List<? extends Outcome> outcomes, LaneCursors cursors, JdbcOptions options, Unanswered unanswered) {
-        this(outcomes, cursors, options, unanswered, new HashMap<>());
-    }
-
-    private LaneOutcomes(
-            List<? extends Outcome> outcomes,
-            LaneCursors cursors,
-            JdbcOptions options,
-            Unanswered unanswered,
-            Map<Long, Boolean> keyHeld) {
         this.outcomes = outcomes;
         this.cursors = cursors;
         this.options = options;
         this.unanswered = unanswered;
-        this.keyHeld = keyHeld;
-    }
-
-    /** What was not written yet, with what was. */
-    LaneOutcomes unwritten() {
-        List<? extends Outcome> left = outcomes.stream()
-                .filter(outcome -> !keyHeld.containsKey(outcome.claim().seq()))
-                .toList();
-        return new LaneOutcomes(left, cursors, options, unanswered, keyHeld);
     }
 
     void written(LaneStatements.Written written) {
         keyHeld.putAll(written.keyHeld());
+    }
+
+    /** The row is not there any more, or not in a state that the outcome is for. */
+    void gone(Outcome outcome) {
+        gone.add(outcome.claim().seq());
+    }
+
+    /** Somebody has locked the row. What comes after it in its key has to wait for it. */
+    void locked(LaneCursor lane, Outcome outcome) {
+        locked.add(outcome.claim().seq());
+        lane.locked(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
+    }
+
+    /** Whether the outcome is to be written again later: it met a locked row, or has to wait for one that did. */
+    boolean isLocked(LaneCursor lane, Outcome outcome) {
+        long seq = outcome.claim().seq();
+        boolean behind = lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
+        return locked.contains(seq) || (behind && !keyHeld.containsKey(seq) && !gone.contains(seq));
+    }
+
+    /** What the step did not meet. */
+    List<Outcome> unmet(Step step) {
+        return step.part().stream()
+                .filter(outcome -> !keyHeld.containsKey(outcome.claim().seq()))
+                .toList();
     }
 
     /** Null when the row was not met. */
@@ -86,19 +107,15 @@ final class LaneOutcomes {
                 .toList();
     }
 
-    List<LaneCursor> lanesWithUnwritten() {
-        Set<LaneCursor> lanes = new LinkedHashSet<>();
-        for (Outcome outcome : outcomes) {
-            LaneCursor lane = cursors.get(outcome.claim().lease().token());
-            if (lane != null
-                    && !(outcome instanceof Outcome.Released)
-                    && !keyHeld.containsKey(outcome.claim().seq())) {
-                lanes.add(lane);
-            }
+    private boolean isOpen(LaneCursor lane, Outcome outcome) {
+        long seq = outcome.claim().seq();
+        if (keyHeld.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
+            return false;
         }
-        return List.copyOf(lanes);
+        return !lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
     }
 
+    /** What is left to write, in the order in which it must be written. */
     List<Step> steps() {
         Part leaving = new Part();
         Part joining = new Part();
@@ -108,7 +125,7 @@ final class LaneOutcomes {
         Part failedAgain = new Part();
         for (Outcome outcome : outcomes) {
             LaneCursor lane = cursors.get(outcome.claim().lease().token());
-            if (lane == null || outcome instanceof Outcome.Released) {
+            if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, outcome)) {
                 continue;
             }
             boolean waiting = lane.isInHeldKey(outcome.claim().seq());
@@ -124,27 +141,13 @@ final class LaneOutcomes {
             }
         }
         List<Step> steps = new ArrayList<>();
-        leaving.addTo(
-                steps,
-                (connection, sql) ->
-                        sql.move(connection, leaving.lanes, leaving.moves(), LaneStatements.Leaving.THE_ORDER));
-        joining.addTo(steps, (connection, sql) -> sql.block(connection, joining.lanes, joining.rows()));
-        delivered.addTo(
-                steps,
-                (connection, sql) ->
-                        sql.acknowledge(connection, delivered.lanes, delivered.rows(), false, options.archive()));
-        deliveredWaiting.addTo(
-                steps,
-                (connection, sql) -> sql.acknowledge(
-                        connection, deliveredWaiting.lanes, deliveredWaiting.rows(), true, options.archive()));
-        outOfKey.addTo(
-                steps,
-                (connection, sql) ->
-                        sql.move(connection, outOfKey.lanes, outOfKey.moves(), LaneStatements.Leaving.THEIR_KEY));
-        failedAgain.addTo(
-                steps,
-                (connection, sql) ->
-                        sql.move(connection, failedAgain.lanes, failedAgain.moves(), LaneStatements.Leaving.NOTHING));
+        leaving.moveTo(steps, LaneStatements.Leaving.THE_ORDER);
+        joining.addTo(
+                steps, List.of("PENDING"), (connection, sql) -> sql.block(connection, joining.lanes, joining.rows()));
+        delivered.acknowledgeTo(steps, false);
+        deliveredWaiting.acknowledgeTo(steps, true);
+        outOfKey.moveTo(steps, LaneStatements.Leaving.THEIR_KEY);
+        failedAgain.moveTo(steps, LaneStatements.Leaving.NOTHING);
         return steps;
     }
 
@@ -158,10 +161,21 @@ final class LaneOutcomes {
             part.add(outcome);
         }
 
-        void addTo(List<Step> steps, Step step) {
+        void addTo(List<Step> steps, List<String> states, Write write) {
             if (!part.isEmpty()) {
-                steps.add(step);
+                steps.add(new Step(part, write, states));
             }
+        }
+
+        void moveTo(List<Step> steps, LaneStatements.Leaving leaving) {
+            addTo(steps, leaving.states(), (connection, sql) -> sql.move(connection, lanes, moves(), leaving));
+        }
+
+        void acknowledgeTo(List<Step> steps, boolean waiting) {
+            addTo(
+                    steps,
+                    ANY_STATE,
+                    (connection, sql) -> sql.acknowledge(connection, lanes, rows(), waiting, options.archive()));
         }
 
         Map<Long, UUID> rows() {

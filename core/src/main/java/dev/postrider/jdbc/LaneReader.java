@@ -23,12 +23,16 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads lanes: what is next in their order, and what is due beside it and in held keys. Thread-safe; reads are one after another, because
  * what one look proves an older look must not use.
  */
 final class LaneReader {
+
+    private static final Logger log = LoggerFactory.getLogger(LaneReader.class);
 
     private final LaneTable table;
     private final LaneCursors cursors;
@@ -65,7 +69,6 @@ final class LaneReader {
         Map<Integer, LaneCursor> byLane = cursors.byLane(room.keySet());
         Map<Integer, LaneCursor.Look> looks = new HashMap<>();
         List<Integer> whole = new ArrayList<>();
-        List<Long> leaveOut = new ArrayList<>();
         long knownUpTo =
                 byLane.values().stream().mapToLong(LaneCursor::knownUpTo).min().orElse(Long.MAX_VALUE);
         long began = nanos.getAsLong();
@@ -75,7 +78,6 @@ final class LaneReader {
             if (cursor != null) {
                 LaneCursor.Look look = cursor.look(count, began, whole.size() < mayBeWhole);
                 looks.put(lane.number(), look);
-                leaveOut.addAll(cursor.readAlready(look));
                 if (look.whole()) {
                     whole.add(lane.number());
                 }
@@ -84,8 +86,13 @@ final class LaneReader {
         if (looks.isEmpty()) {
             return List.of();
         }
-        table.goOnWithoutHeads(topicId, whole);
-        LaneStatements.Sighting sighting = sight(topicId, looks, leaveOut, maxBytes);
+        table.goOnWithoutHeads(topicId, whole).forEach((lane, heads) -> {
+            LaneCursor cursor = byLane.get(lane);
+            if (cursor != null) {
+                heads.forEach(head -> cursor.headIsLocked(head, began));
+            }
+        });
+        LaneStatements.Sighting sighting = sight(topicId, looks, maxBytes);
         wholeLooks.took(whole.size(), began, nanos.getAsLong());
         if (!cursors.horizon.see(sighting.sight())) {
             return null;
@@ -98,13 +105,11 @@ final class LaneReader {
         return claims;
     }
 
-    private LaneStatements.Sighting sight(
-            int topicId, Map<Integer, LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes) {
+    private LaneStatements.Sighting sight(int topicId, Map<Integer, LaneCursor.Look> looks, long maxBytes) {
         try {
             return table.run(
                     "read lanes",
-                    connection -> table.statements.read(
-                            connection, topicId, List.copyOf(looks.values()), leaveOut, maxBytes));
+                    connection -> table.statements.read(connection, topicId, List.copyOf(looks.values()), maxBytes));
         } catch (StoreUnavailableException e) {
             cursors.distrust();
             throw e;
@@ -250,18 +255,40 @@ final class LaneReader {
         for (LaneStatements.LaneRow found : rows) {
             LaneCursor cursor = byLane.get(found.lane());
             UUID id = found.row().id();
-            if (cursor != null && id != null) {
-                bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
+            if (cursor != null && id != null && !isBuried(cursor, found, id)) {
+                readAgain(cursor, found);
             }
         }
     }
 
-    /** One that cannot be buried now must be met again: nothing else remembers it. */
-    private void bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
+    /** A failure is no reason to drop the other rows of the read: they are noted as read, and no other read would return them. */
+    private boolean isBuried(LaneCursor cursor, LaneStatements.LaneRow found, UUID id) {
+        try {
+            return bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
+        } catch (RuntimeException e) {
+            log.warn(
+                    "Row {} makes no message and could not be buried; the next read tries again",
+                    found.row().seq(),
+                    e);
+            if (e instanceof StoreUnavailableException) {
+                cursors.distrust();
+            }
+            return false;
+        }
+    }
+
+    /** A row that cannot be buried now must be met again: nothing else remembers it. */
+    private static void readAgain(LaneCursor cursor, LaneStatements.LaneRow found) {
+        if (place(found.state()) == LaneClaim.Place.IN_ORDER) {
+            cursor.readAgain(found.row().seq());
+        }
+    }
+
+    private boolean bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
         LaneStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_HELD_KEY
                 ? LaneStatements.Leaving.THEIR_KEY
                 : LaneStatements.Leaving.THE_ORDER;
-        LaneCursor.writing(List.of(cursor), () -> {
+        return LaneCursor.writing(List.of(cursor), () -> {
             boolean buried = false;
             boolean again = true;
             while (!buried && again) {
@@ -273,11 +300,29 @@ final class LaneReader {
                         .isEmpty();
                 again = !buried && cursors.refresh(List.of(cursor));
             }
-            if (!buried && place(found.state()) == LaneClaim.Place.IN_ORDER) {
-                cursor.readAgain(found.row().seq());
-            }
             return buried;
         });
+    }
+
+    /** @return how many rows were noted as read from these lanes and are not in flight; they are read again */
+    int reconcile(Map<Lane, Set<Long>> inFlight) {
+        synchronized (reading) {
+            int stray = 0;
+            for (Map.Entry<Lane, Set<Long>> lane : inFlight.entrySet()) {
+                LaneCursor cursor = cursors.get(lane.getKey().lease().token());
+                int found = cursor == null ? 0 : cursor.putBackExcept(lane.getValue());
+                if (found > 0) {
+                    log.error(
+                            "{} messages of lane {} of {} were noted as read and not in flight: they are read again",
+                            found,
+                            lane.getKey().number(),
+                            lane.getKey().topic());
+                    events.on(new Event.FoundLate(lane.getKey().topic(), found));
+                }
+                stray += found;
+            }
+            return stray;
+        }
     }
 
     Map<TopicName, Duration> nextDue(Collection<Lane> lanes) {

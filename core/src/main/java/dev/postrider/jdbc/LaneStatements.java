@@ -91,15 +91,30 @@ abstract class LaneStatements {
      * Which rows a statement met.
      *
      * @param keyHeld by number: whether the row's key still has waiting rows
+     * @param lockedHeads by number: the next row of its key, if it should have become the head and somebody has locked it
      * @param transaction the transaction's id, where it has a meaning
      */
-    record Written(Map<Long, Boolean> keyHeld, long transaction) {}
+    record Written(Map<Long, Boolean> keyHeld, Map<Long, Long> lockedHeads, long transaction) {
+
+        Written(Map<Long, Boolean> keyHeld, long transaction) {
+            this(keyHeld, Map.of(), transaction);
+        }
+    }
 
     /**
-     * @param floors by the token of each lane that is still held, as they are stored now
+     * What became of a key whose head is gone.
+     *
+     * @param keyHeld whether messages of the key are waiting
+     * @param lockedHead the next message, if it should have become the head and somebody has locked it
+     */
+    record Promotion(boolean keyHeld, @Nullable Long lockedHead) {}
+
+    /**
+     * @param floors by the token of each lane that was renewed, as they are stored now
+     * @param locked the tokens of lanes that are still held, and that somebody has locked
      * @param transaction as in {@link Written}
      */
-    record Renewed(Map<UUID, Long> floors, long transaction) {}
+    record Renewed(Map<UUID, Long> floors, Set<UUID> locked, long transaction) {}
 
     /**
      * How far lanes are done with, by what one server showed. On another one that means nothing: it may lack what the first had,
@@ -118,10 +133,12 @@ abstract class LaneStatements {
     /** @param floor as in {@link Floors} */
     record Standing(int revision, long floor) {}
 
+    private final Dialect dialect;
     private final NodeTable nodes;
     private final HeldKeys keys;
 
     LaneStatements(Dialect dialect) {
+        this.dialect = dialect;
         this.nodes = new NodeTable(dialect);
         this.keys = new HeldKeys(dialect);
     }
@@ -141,8 +158,8 @@ abstract class LaneStatements {
 
     // Keys whose head was removed by its own handler, which locks no lane
 
-    /** The next message of the key becomes its head; answers whether messages of the key are waiting. In a transaction. */
-    boolean goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    /** The next message of the key becomes its head, unless somebody has locked it. In a transaction. */
+    Promotion goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
         return keys.goOnWithout(connection, topicId, lane, key);
     }
 
@@ -151,8 +168,8 @@ abstract class LaneStatements {
         return keys.lanesWithoutHeads(connection, topicId, lanes);
     }
 
-    /** As {@link #goOnWithout}, for all keys of a lane; says for how many. */
-    int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
+    /** As {@link #goOnWithout}, for all keys of a lane; answers the messages that somebody has locked. */
+    Set<Long> goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
         return keys.goOnWithoutHeads(connection, topicId, lane);
     }
 
@@ -163,8 +180,16 @@ abstract class LaneStatements {
             Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
 
-    /** Prolongs, and stores the floors that are higher than what is stored; answers for the lanes that are still held. */
-    abstract Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException;
+    /**
+     * Prolongs, and stores the floors that are higher than what is stored; answers for the lanes that are still held.
+     *
+     * @param wait whether to wait for a lane that somebody has locked, instead of leaving it out
+     */
+    abstract Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException;
+
+    /** Whether a renewal conflicts with outcomes that are being written in the lane, and so needs to wait for its turn. */
+    abstract boolean renewalMeetsOutcomes();
 
     abstract void release(Connection connection, Floors floors) throws SQLException;
 
@@ -173,13 +198,16 @@ abstract class LaneStatements {
 
     abstract Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
 
+    /** The states of the rows that have these numbers and ids. Locks nothing. */
+    abstract Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
+
     /** The keys that are held in each of these lanes. */
     abstract Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException;
 
     /**
      * Counts a crash against what the lost holders had in their hands: the one message, if it was delivered alone, else all that
-     * may have been, which by itself only makes them be delivered alone.
+     * may have been, which by itself only makes them be delivered alone. A message that somebody has locked is passed over.
      */
     abstract void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException;
 
@@ -188,9 +216,13 @@ abstract class LaneStatements {
 
     // Reading
 
-    abstract Sighting read(
-            Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
+    abstract Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes)
             throws SQLException;
+
+    /** What any of the looks leaves out. */
+    static List<Long> leaveOut(List<LaneCursor.Look> looks) {
+        return looks.stream().flatMap(look -> look.leaveOut().stream()).toList();
+    }
 
     abstract List<LaneRow> readTimed(
             Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
@@ -235,6 +267,17 @@ abstract class LaneStatements {
             found.add(new LaneRow(rows.getInt(lane), rows.getString(state), reader.read(Instant.EPOCH)));
         }
         return found;
+    }
+
+    final Map<Long, String> states(ResultSet found, Map<Long, UUID> wanted) throws SQLException {
+        Map<Long, String> states = new HashMap<>();
+        while (found.next()) {
+            long seq = found.getLong("seq");
+            if (dialect.readUuid(found, "id").equals(wanted.get(seq))) {
+                states.put(seq, found.getString("state"));
+            }
+        }
+        return states;
     }
 
     static Map<Integer, Set<OrderingKey>> heldKeys(ResultSet rows) throws SQLException {

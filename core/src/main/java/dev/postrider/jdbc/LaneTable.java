@@ -5,6 +5,8 @@ import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.OrderingKey;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 
 /** The statements of lanes, each run the way the database wants it. Thread-safe. */
@@ -18,7 +20,7 @@ final class LaneTable {
     LaneTable(Sessions sessions, Dialect dialect, Topics topics) {
         this.sessions = sessions;
         this.dialect = dialect;
-        this.statements = dialect.lanes();
+        this.statements = dialect.lanes(sessions.lockTimeout());
         this.topics = topics;
     }
 
@@ -35,9 +37,14 @@ final class LaneTable {
         return sessions.transaction(doing, body);
     }
 
-    int topicId(TopicName name) {
-        Topics.Topic topic = topics.known(name)
+    /** Ordered or not. */
+    Topics.Topic topic(TopicName name) {
+        return topics.known(name)
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
+    }
+
+    int topicId(TopicName name) {
+        Topics.Topic topic = topic(name);
         if (topic.lanes() == 0) {
             throw new StoreException("Topic '" + name + "' is unordered and has no lanes", null);
         }
@@ -47,20 +54,26 @@ final class LaneTable {
     /**
      * A lost holder may have handled a message, and not have got to the next one of its key. Whoever took the lane after him and gave
      * it back may not have got there either, and nothing tells of that: so every lane is looked at.
+     *
+     * @return by lane: the messages that should have become heads, and that somebody has locked
      */
-    void goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
+    Map<Integer, Set<Long>> goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
         Set<Integer> headless = lanes.isEmpty()
                 ? Set.of()
                 : sessions.statement(
                         "look for keys without a head",
                         connection -> statements.lanesWithoutHeads(connection, topicId, lanes));
+        Map<Integer, Set<Long>> locked = new HashMap<>();
         for (int lane : headless) {
-            sessions.transaction(
-                    "go on with keys", connection -> statements.goOnWithoutHeads(connection, topicId, lane));
+            locked.put(
+                    lane,
+                    sessions.transaction(
+                            "go on with keys", connection -> statements.goOnWithoutHeads(connection, topicId, lane)));
         }
+        return locked;
     }
 
-    boolean goOnWithout(Message message) {
+    LaneStatements.Promotion goOnWithout(Message message) {
         int topicId = topicId(message.topic());
         OrderingKey key = OrderingKey.of(message);
         int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Outcome;
@@ -9,12 +10,20 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes the outcomes of lanes, again as long as an operator changes them meanwhile. Thread-safe; one at a time in each lane. */
 final class LaneWriter {
+
+    private static final Logger log = LoggerFactory.getLogger(LaneWriter.class);
 
     /** How often outcomes are written again because an operator changed the lane meanwhile. */
     private static final int OPERATOR_RACES = 10;
@@ -22,12 +31,15 @@ final class LaneWriter {
     private final LaneTable table;
     private final LaneCursors cursors;
     private final JdbcOptions options;
+    private final LongSupplier nanos;
     private final Unanswered unanswered = new Unanswered();
 
-    LaneWriter(LaneTable table, LaneCursors cursors, JdbcOptions options) {
+    /** @param nanos the monotonic clock */
+    LaneWriter(LaneTable table, LaneCursors cursors, JdbcOptions options, LongSupplier nanos) {
         this.table = table;
         this.cursors = cursors;
         this.options = options;
+        this.nanos = nanos;
     }
 
     List<Settlement> settle(List<? extends Outcome> outcomes) {
@@ -60,13 +72,41 @@ final class LaneWriter {
             Settlement settlement = handled.get(outcome.claim());
             settlements.add(settlement == null ? written.next() : settlement);
         }
+        outcomes.forEach(this::seeToLockedHead);
         return settlements;
+    }
+
+    /**
+     * A message that was being handled when it should have become the head of its key, and was not handled in the end, becomes it now. One
+     * that failed has been written as the head, or has left the key to the next.
+     */
+    private void seeToLockedHead(Outcome outcome) {
+        LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+        long seq = outcome.claim().seq();
+        if (cursor != null && cursor.takeLockedHead(seq)) {
+            try {
+                goOnWithout(cursor, outcome.claim());
+            } catch (PostriderException e) {
+                log.debug("A key could not go on; it is looked for again soon", e);
+                cursor.headIsLocked(seq, nanos.getAsLong());
+            }
+        }
+    }
+
+    /** @return whether messages of the key are waiting */
+    private boolean goOnWithout(@Nullable LaneCursor cursor, Claim claim) {
+        LaneStatements.Promotion promotion = table.goOnWithout(claim.message());
+        Long locked = promotion.lockedHead();
+        if (cursor != null && locked != null) {
+            cursor.headIsLocked(locked, nanos.getAsLong());
+        }
+        return promotion.keyHeld();
     }
 
     private Settlement handled(Outcome outcome) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
-        boolean keyHeld = (cursor == null || cursor.isInHeldKey(claim.seq())) && table.goOnWithout(claim.message());
+        boolean keyHeld = (cursor == null || cursor.isInHeldKey(claim.seq())) && goOnWithout(cursor, claim);
         if (outcome instanceof Outcome.Handled) {
             if (cursor != null) {
                 cursor.finished(claim.seq());
@@ -84,15 +124,9 @@ final class LaneWriter {
     private List<Settlement> writeOthers(List<Outcome> outcomes) {
         LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options, unanswered);
         try {
-            for (int race = 0; !batch.steps().isEmpty() && race < OPERATOR_RACES; race++) {
-                for (LaneOutcomes.Step step : batch.steps()) {
-                    write(batch, step);
-                }
-                List<LaneCursor> doubtful = batch.lanesWithUnwritten();
-                if (doubtful.isEmpty() || !cursors.refresh(doubtful)) {
-                    break;
-                }
-                batch = batch.unwritten();
+            int races = 0;
+            while (races < OPERATOR_RACES && !writeInSteps(batch)) {
+                races++;
             }
             List<Settlement> settlements = settlements(outcomes, batch);
             unanswered.answered(outcomes);
@@ -113,14 +147,75 @@ final class LaneWriter {
         return cursor == null ? 0 : cursor.revision();
     }
 
+    /**
+     * Writes step by step. Whatever a step did not meet is looked after before the next one, which may depend on it.
+     *
+     * @return false when an operator changed a lane meanwhile, and all that is left is to be tried again
+     */
+    private boolean writeInSteps(LaneOutcomes batch) {
+        for (List<LaneOutcomes.Step> left = batch.steps(); !left.isEmpty(); left = batch.steps()) {
+            for (LaneOutcomes.Step step : left) {
+                write(batch, step);
+                List<Outcome> unmet = batch.unmet(step);
+                if (!unmet.isEmpty()) {
+                    if (cursors.refresh(lanes(unmet))) {
+                        return false;
+                    }
+                    tellApart(batch, step, unmet);
+                    break;
+                }
+            }
+        }
+        return true;
+    }
+
     private void write(LaneOutcomes batch, LaneOutcomes.Step step) {
         Horizon.Seen seen = cursors.horizon.lastSeen();
         LaneStatements.Written written =
-                table.run("write outcomes", connection -> step.write(connection, table.statements));
+                table.run("write outcomes", connection -> step.write().run(connection, table.statements));
         if (!written.keyHeld().isEmpty()) {
             cursors.horizon.wrote(seen, written.transaction());
         }
         batch.written(written);
+        for (Outcome outcome : step.part()) {
+            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+            Long head = written.lockedHeads().get(outcome.claim().seq());
+            if (cursor != null && written.keyHeld().containsKey(outcome.claim().seq())) {
+                cursor.unlocked(outcome.claim().seq());
+            }
+            if (cursor != null && head != null) {
+                cursor.headIsLocked(head, nanos.getAsLong());
+            }
+        }
+    }
+
+    private List<LaneCursor> lanes(List<Outcome> outcomes) {
+        Set<LaneCursor> lanes = new LinkedHashSet<>();
+        for (Outcome outcome : outcomes) {
+            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+            if (cursor != null) {
+                lanes.add(cursor);
+            }
+        }
+        return List.copyOf(lanes);
+    }
+
+    /** In a lane that is ours and unchanged, a row that is there as the step wants it was not met because somebody has locked it. */
+    private void tellApart(LaneOutcomes batch, LaneOutcomes.Step step, List<Outcome> unmet) {
+        Map<Long, UUID> rows = new HashMap<>();
+        unmet.forEach(outcome ->
+                rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
+        Map<Long, String> states =
+                table.statement("look for messages", connection -> table.statements.states(connection, rows));
+        for (Outcome outcome : unmet) {
+            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+            String state = states.get(outcome.claim().seq());
+            if (cursor != null && state != null && step.states().contains(state)) {
+                batch.locked(cursor, outcome);
+            } else {
+                batch.gone(outcome);
+            }
+        }
     }
 
     private List<Settlement> settlements(List<? extends Outcome> outcomes, LaneOutcomes batch) {
@@ -135,6 +230,9 @@ final class LaneWriter {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
         Boolean keyHeld = batch.keyHeld(claim);
+        if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isLocked(cursor, outcome)) {
+            return new Settlement.Locked(claim);
+        }
         if (cursor == null) {
             return keyHeld == null ? new Settlement.LeaseLost(claim, false) : new Settlement.Settled(claim, keyHeld);
         }

@@ -54,6 +54,9 @@ abstract class LockingDialect extends Dialect {
     /** The same for marks of the inbox. */
     abstract int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException;
 
+    /** The number of its session, to be asked for by the session itself. */
+    abstract String sessionId();
+
     /** What makes a DELETE take so many rows, the oldest first where that can be said. */
     abstract String oldestFirst(String columns);
 
@@ -68,6 +71,11 @@ abstract class LockingDialect extends Dialect {
         return "";
     }
 
+    /** What is added to a table so that this index of it is used, whatever the statistics say. */
+    String byIndex(String name) {
+        return "";
+    }
+
     /** A time that does not come. */
     String never() {
         return "'9999-12-31 00:00:00'";
@@ -79,7 +87,7 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    LaneStatements lanes() {
+    LaneStatements lanes(Duration lockTimeout) {
         return new LockingLanes(this);
     }
 
@@ -226,8 +234,13 @@ abstract class LockingDialect extends Dialect {
 
     @Override
     Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Set<HeldRow> held =
+                lockHeld(connection, rows.stream().map(Rescheduled::row).toList());
         Set<HeldRow> changed = new HashSet<>();
         for (Rescheduled row : rows) {
+            if (!held.contains(row.row())) {
+                continue;
+            }
             int met = update(
                     connection,
                     LockingSql.RESCHEDULE,
@@ -244,8 +257,13 @@ abstract class LockingDialect extends Dialect {
 
     @Override
     Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Set<HeldRow> held =
+                lockHeld(connection, rows.stream().map(BuriedRow::row).toList());
         Set<HeldRow> changed = new HashSet<>();
         for (BuriedRow row : rows) {
+            if (!held.contains(row.row())) {
+                continue;
+            }
             int met = update(
                     connection,
                     LockingSql.BURY,
@@ -286,13 +304,22 @@ abstract class LockingDialect extends Dialect {
         return held;
     }
 
+    @Override
+    Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        return held(connection, rows, "");
+    }
+
     private Set<HeldRow> lockHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        return held(connection, rows, "FOR UPDATE SKIP LOCKED");
+    }
+
+    private Set<HeldRow> held(Connection connection, List<HeldRow> rows, String lock) throws SQLException {
         List<Long> seqs = rows.stream().map(HeldRow::seq).toList();
         List<UUID> tokens = rows.stream().map(HeldRow::token).distinct().toList();
-        String lock = LockingSql.LOCK_HELD.replace("{tokens}", placeholders(tokens.size()));
+        String select = LockingSql.HELD.replace("{tokens}", placeholders(tokens.size())) + lock;
         Set<HeldRow> locked = query(
                 connection,
-                in(lock, seqs.size()),
+                in(select, seqs.size()),
                 binder -> {
                     bindNumbers(binder, seqs);
                     for (UUID token : padded(tokens)) {
@@ -321,22 +348,34 @@ abstract class LockingDialect extends Dialect {
 
     /** The session is told before how long it may be idle. */
     @Override
-    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+    LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+        return handled(connection, rows, " FOR UPDATE SKIP LOCKED");
+    }
+
+    @Override
+    Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
+        return handled(connection, rows, "").seqs();
+    }
+
+    private LockedRows handled(Connection connection, List<HandledRow> rows, String lock) throws SQLException {
         Map<Long, HandledRow> wanted = new HashMap<>();
         rows.forEach(row -> wanted.put(row.seq(), row));
+        String select = LockingSql.HANDLED.replace("{session}", sessionId()) + lock;
         return query(
                 connection,
-                in(LockingSql.LOCK_HANDLED, rows.size()),
+                in(select, rows.size()),
                 binder -> bindNumbers(binder, rows.stream().map(HandledRow::seq).toList()),
                 found -> {
                     Set<Long> met = new TreeSet<>();
+                    ServerSession session = null;
                     while (found.next()) {
+                        session = serverSession(found);
                         HandledRow row = wanted.get(found.getLong("seq"));
                         if (row != null && row.equals(asFound(found, row.states()))) {
                             met.add(row.seq());
                         }
                     }
-                    return met;
+                    return new LockedRows(met, session);
                 });
     }
 
@@ -348,9 +387,10 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
-        Set<Long> met = lockHandled(connection, rows, idle);
+        LockedRows locked = lockHandled(connection, rows, idle);
+        Set<Long> met = locked.seqs();
         if (archive != JdbcOptions.Archive.OFF) {
             boolean inLanes = rows.get(0).token() == null;
             boolean withPayload = archive == JdbcOptions.Archive.FULL;
@@ -362,7 +402,7 @@ abstract class LockingDialect extends Dialect {
                     binder -> binder.flag(withPayload));
         }
         change(connection, LockingSql.DELETE, met, "delete handled messages", binder -> {});
-        return met.size();
+        return new RemovedRows(met.size(), locked.session());
     }
 
     @Override
@@ -550,7 +590,7 @@ abstract class LockingDialect extends Dialect {
         return padded;
     }
 
-    private static int paddedSize(int count) {
+    static int paddedSize(int count) {
         return count == 0 ? 0 : Integer.highestOneBit(count * 2 - 1);
     }
 }

@@ -4,29 +4,34 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 
 /** The inbox on databases that do not return what they changed. */
 final class LockingInbox extends InboxStatements {
 
-    /** By the whole primary key, which locks no gap before it. */
-    private static final String FIND_ONE =
-            "SELECT * FROM {inbox_mark} WHERE message_id = ? AND consumer = ? AND tenant = ?";
+    /** By the whole primary key: no row but these is read, locked or waited for, whatever the statistics say. */
+    private static final String FIND = "SELECT * FROM {inbox_mark}{by key} WHERE ";
 
-    private static final String FIND = "SELECT * FROM {inbox_mark} WHERE consumer = ? AND message_id IN ({values})";
+    private static final String PURGE = "{delete inbox_mark} WHERE ";
 
-    private static final String LOCK_OLD =
-            "SELECT message_id FROM {inbox_mark} WHERE seen_at < {ago} AND seen_at >= {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED";
+    private static final String KEY = "(message_id = ? AND consumer = ? AND tenant = ?)";
 
-    /** Marks of one id go together, if all of them are past their time. */
-    private static final String PURGE = "DELETE FROM {inbox_mark} WHERE seen_at < {ago} AND message_id IN ({values})";
+    /** In the order of the index: what is returned is locked, and what others have locked is passed over. */
+    private static final String LOCK_OLD = """
+            SELECT message_id, consumer, tenant FROM {inbox_mark}{by seen}
+            WHERE seen_at < {ago} AND seen_at >= {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
+            """;
+
+    /** A mark as the primary key names it. */
+    private record Place(InboxMark.Key key, String consumer) {}
 
     private final LockingDialect dialect;
 
@@ -98,16 +103,25 @@ final class LockingInbox extends InboxStatements {
 
     private Map<InboxMark.Key, InboxMark> look(
             Connection connection, String consumer, Collection<InboxMark.Key> keys, String lock) throws SQLException {
-        if (keys.size() == 1) {
-            InboxMark.Key key = keys.iterator().next();
-            return dialect.query(connection, FIND_ONE + lock, binder -> bind(binder, key, consumer), this::marks);
-        }
-        Set<UUID> ids = keys.stream().map(key -> key.id().value()).collect(Collectors.toSet());
+        List<Place> places = keys.stream().map(key -> new Place(key, consumer)).toList();
         return dialect.query(
-                connection,
-                LockingDialect.in(FIND + lock, ids.size()),
-                binder -> bindIds(binder.text(consumer), ids),
-                this::marks);
+                connection, findSql(places.size(), lock), binder -> bindPlaces(binder, places), this::marks);
+    }
+
+    static String findSql(int keys, String lock) {
+        return FIND + places(keys) + lock;
+    }
+
+    static String purgeSql(int keys) {
+        return PURGE + places(keys);
+    }
+
+    static String lockOldSql(LockingDialect dialect) {
+        return LOCK_OLD.replace("{by seen}", dialect.byIndex("inbox_mark_seen"));
+    }
+
+    private static String places(int count) {
+        return String.join(" OR ", Collections.nCopies(LockingDialect.paddedSize(count), KEY));
     }
 
     /** No partitions, so nothing is ever removed but by the age of its mark. */
@@ -118,21 +132,24 @@ final class LockingInbox extends InboxStatements {
 
     @Override
     int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
-        Set<UUID> old = dialect.query(
+        List<Place> old = dialect.query(
                 connection,
-                LOCK_OLD,
+                lockOldSql(dialect),
                 binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
                 rows -> {
-                    Set<UUID> ids = new HashSet<>();
+                    List<Place> found = new ArrayList<>();
                     while (rows.next()) {
-                        ids.add(dialect.readUuid(rows, "message_id"));
+                        found.add(new Place(key(rows), rows.getString("consumer")));
                     }
-                    return ids;
+                    return found;
                 });
-        return old.isEmpty()
-                ? 0
-                : dialect.update(
-                        connection, LockingDialect.in(PURGE, old.size()), binder -> bindIds(binder.micros(age), old));
+        int purged = 0;
+        for (int start = 0; start < old.size(); start += JdbcOutbox.ROWS_PER_STATEMENT) {
+            List<Place> chunk = old.subList(start, Math.min(old.size(), start + JdbcOutbox.ROWS_PER_STATEMENT));
+            purged += dialect.update(connection, purgeSql(chunk.size()), binder -> bindPlaces(binder, chunk));
+        }
+        LockingDialect.expect(old.size(), purged, "purge marks of the inbox");
+        return purged;
     }
 
     @Override
@@ -140,14 +157,12 @@ final class LockingInbox extends InboxStatements {
         return Optional.empty();
     }
 
-    private static void bindIds(Binder binder, Collection<UUID> ids) throws SQLException {
-        for (UUID id : LockingDialect.padded(ids)) {
-            binder.uuid(id);
+    private static void bindPlaces(Binder binder, List<Place> places) throws SQLException {
+        for (Place place : LockingDialect.padded(places)) {
+            binder.uuid(place.key().id().value())
+                    .text(place.consumer())
+                    .text(place.key().tenant());
         }
-    }
-
-    private static Binder bind(Binder binder, InboxMark.Key key, String consumer) throws SQLException {
-        return binder.uuid(key.id().value()).text(consumer).text(key.tenant());
     }
 
     private static Set<InboxMark.Key> keys(List<InboxMark> marks) {

@@ -34,8 +34,12 @@ final class LockingLaneSql {
             WHERE topic_id = ? AND lane = ? AND token = ?
             """;
 
-    static final String FREE_TOKEN =
-            "UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, alone = NULL WHERE token = ?";
+    static final String WITH_TOKEN = "SELECT topic_id, lane, token FROM {lane} WHERE token IN ({values})";
+
+    static final String FREE_TOKEN = """
+            UPDATE {lane} SET owner = NULL, token = NULL, until = {now}, alone = NULL
+            WHERE topic_id = ? AND lane = ? AND token = ?
+            """;
 
     static final String HELD_KEYS = """
             SELECT DISTINCT lane, tenant, ordering_key FROM {message}
@@ -61,6 +65,9 @@ final class LockingLaneSql {
             UPDATE {message}{by key} SET crashes = crashes + 1
             WHERE seq IN ({values}) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
             """;
+
+    /** What unmet rows are, to tell one that was locked from one that is gone. */
+    static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq IN ({values})";
 
     static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
 
@@ -103,8 +110,11 @@ final class LockingLaneSql {
             FROM {topic} t WHERE t.id = ? AND NOT t.paused
             """;
 
-    static final String FIND =
-            "SELECT seq, id, topic_id, state, lane, tenant, ordering_key FROM {message} WHERE seq IN ({values})";
+    /** The lane is locked, so a row that somebody has locked is not waited for. */
+    static final String FIND = """
+            SELECT seq, id, topic_id, state, lane, tenant, ordering_key FROM {message}{by key} WHERE seq IN ({values})
+            FOR UPDATE SKIP LOCKED
+            """;
 
     /** Attempts of lanes are counted here, when they have an outcome. */
     static final String COPY = """

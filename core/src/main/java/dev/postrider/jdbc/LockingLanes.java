@@ -104,14 +104,26 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException {
+    boolean renewalMeetsOutcomes() {
+        return true;
+    }
+
+    @Override
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
+        String lock = wait ? " FOR UPDATE" : " FOR UPDATE SKIP LOCKED";
         Map<UUID, Long> stored = new HashMap<>();
+        Set<UUID> locked = new HashSet<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic :
                 byTopic(floors.byLane().keySet()).entrySet()) {
-            Map<UUID, Standing> held = lanes(connection, topic.getKey(), topic.getValue(), " FOR UPDATE");
+            Map<UUID, Standing> held = lanes(connection, topic.getKey(), topic.getValue(), lock);
             List<LaneCursor> kept = topic.getValue().stream()
                     .filter(lane -> held.containsKey(lane.token))
                     .toList();
+            if (kept.size() < topic.getValue().size()) {
+                locked.addAll(
+                        lanes(connection, topic.getKey(), topic.getValue(), "").keySet());
+                locked.removeAll(held.keySet());
+            }
             if (kept.isEmpty()) {
                 continue;
             }
@@ -130,7 +142,7 @@ final class LockingLanes extends LaneStatements {
                 }
             }
         }
-        return new Renewed(stored, Horizon.NO_TRANSACTION);
+        return new Renewed(stored, locked, Horizon.NO_TRANSACTION);
     }
 
     @Override
@@ -152,9 +164,40 @@ final class LockingLanes extends LaneStatements {
 
     @Override
     void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
-        for (UUID token : tokens) {
-            dialect.update(connection, LockingLaneSql.FREE_TOKEN, binder -> binder.uuid(token));
+        Map<UUID, Place> found = dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.WITH_TOKEN, tokens.size()),
+                binder -> {
+                    for (UUID token : tokens) {
+                        binder.uuid(token);
+                    }
+                },
+                rows -> {
+                    Map<UUID, Place> places = new HashMap<>();
+                    while (rows.next()) {
+                        places.put(
+                                dialect.readUuid(rows, "token"),
+                                new Place(rows.getInt("topic_id"), rows.getInt("lane")));
+                    }
+                    return places;
+                });
+        for (Map.Entry<UUID, Place> lane : found.entrySet()) {
+            dialect.update(
+                    connection,
+                    LockingLaneSql.FREE_TOKEN,
+                    binder -> binder.integer(lane.getValue().topicId())
+                            .integer(lane.getValue().lane())
+                            .uuid(lane.getKey()));
         }
+    }
+
+    @Override
+    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+        return dialect.query(
+                connection,
+                LockingDialect.in(LockingLaneSql.STATES, rows.size()),
+                binder -> LockingDialect.bindNumbers(binder, rows.keySet()),
+                found -> states(found, rows));
     }
 
     @Override
@@ -242,11 +285,12 @@ final class LockingLanes extends LaneStatements {
                     LockingDialect.in(LockingLaneSql.SUSPECT_MANY, free.size()),
                     binder -> LockingDialect.bindNumbers(binder, free));
         }
-        if (!one.isEmpty()) {
+        Set<Long> freeOne = one.isEmpty() ? Set.of() : free(connection, one);
+        if (!freeOne.isEmpty()) {
             dialect.update(
                     connection,
-                    LockingDialect.in(LockingLaneSql.SUSPECT_ONE, one.size()),
-                    binder -> LockingDialect.bindNumbers(binder, one).integer(topicId));
+                    LockingDialect.in(LockingLaneSql.SUSPECT_ONE, freeOne.size()),
+                    binder -> LockingDialect.bindNumbers(binder, freeOne).integer(topicId));
         }
     }
 
@@ -278,13 +322,11 @@ final class LockingLanes extends LaneStatements {
 
     /** The sight comes first: whatever had finished by then is seen by what follows. A pause that begins later is too late. */
     @Override
-    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
-            throws SQLException {
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes) throws SQLException {
         Sighting sighting = sight(connection, topicId);
         if (sighting.paused()) {
             return sighting;
         }
-        Set<Long> inHand = new HashSet<>(leaveOut);
         String select =
                 String.join(" UNION ALL ", Collections.nCopies(looks.size(), byLane(LockingLaneSql.NEXT_IN_LANE)));
         List<Sized> next = dialect.query(
@@ -295,11 +337,12 @@ final class LockingLanes extends LaneStatements {
                         binder.integer(topicId)
                                 .integer(look.lane())
                                 .number(look.start())
-                                .integer(look.room() + inHand.size());
+                                .integer(look.room() + look.leaveOut().size());
                     }
                 },
                 rows -> sized(rows, "PENDING"));
-        next.removeIf(row -> inHand.contains(row.seq()));
+        Set<Long> leaveOut = new HashSet<>(leaveOut(looks));
+        next.removeIf(row -> leaveOut.contains(row.seq()));
         next.sort(Comparator.comparingLong(Sized::seq));
         Map<Integer, Integer> room = new HashMap<>();
         looks.forEach(look -> room.put(look.lane(), look.room()));
@@ -365,37 +408,65 @@ final class LockingLanes extends LaneStatements {
             throws SQLException {
         Set<Long> inHand = new HashSet<>(leaveOut);
         List<Sized> due = new ArrayList<>();
-        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, inHand)) {
+        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, MOST_TIMED + inHand.size())) {
+            if (inHand.contains(beside.seq())) {
+                continue;
+            }
             due.add(new Sized(beside.seq(), beside.lane(), "SCHEDULED", beside.bytes()));
         }
-        for (Due head : due(connection, "RETRY", topicId, lanes, inHand)) {
-            Key key = new Key(new Place(topicId, head.lane()), head.key());
-            List<Sized> waiting = waiting(connection, key, BEHIND_HEAD);
-            if (!waiting.isEmpty() && waiting.get(0).seq() == head.seq()) {
-                due.addAll(waiting);
-            }
-        }
+        due.addAll(dueHeads(connection, topicId, lanes, inHand));
         due.sort(Comparator.comparingLong(Sized::seq));
         return fetch(connection, upToBudget(due, maxBytes));
     }
 
+    /**
+     * The due heads of keys, each with the messages behind it. The head of each key is looked up once. If too few of the due rows are
+     * heads, more rows are read, up to all of them: rows that are no heads must not hide the heads of other keys. Such rows are rare,
+     * since a replayed message is blocked behind the head of its key.
+     */
+    private List<Sized> dueHeads(Connection connection, int topicId, List<Integer> lanes, Set<Long> inHand)
+            throws SQLException {
+        Map<Key, List<Sized>> waiting = new HashMap<>();
+        int limit = MOST_TIMED + inHand.size();
+        while (true) {
+            List<Sized> found = new ArrayList<>();
+            int heads = 0;
+            List<Due> rows = due(connection, "RETRY", topicId, lanes, limit);
+            for (Due row : rows) {
+                if (heads < MOST_TIMED && !inHand.contains(row.seq())) {
+                    Key key = new Key(new Place(topicId, row.lane()), row.key());
+                    List<Sized> ofKey = waiting.get(key);
+                    if (ofKey == null) {
+                        ofKey = waiting(connection, key, BEHIND_HEAD);
+                        waiting.put(key, ofKey);
+                    }
+                    if (!ofKey.isEmpty() && ofKey.get(0).seq() == row.seq()) {
+                        found.addAll(ofKey);
+                        heads++;
+                    }
+                }
+            }
+            if (heads == MOST_TIMED || rows.size() < limit) {
+                return found;
+            }
+            limit *= 4;
+        }
+    }
+
     private record Due(long seq, int lane, OrderingKey key, long bytes) {}
 
-    private List<Due> due(Connection connection, String state, int topicId, List<Integer> lanes, Set<Long> inHand)
+    private List<Due> due(Connection connection, String state, int topicId, List<Integer> lanes, int limit)
             throws SQLException {
         return dialect.query(
                 connection,
                 LockingDialect.in(LockingLaneSql.DUE, lanes.size()),
                 binder -> LockingDialect.bindIntegers(binder.text(state).integer(topicId), lanes)
                         .integer(topicId)
-                        .integer(MOST_TIMED + inHand.size()),
+                        .integer(limit),
                 rows -> {
                     List<Due> due = new ArrayList<>();
                     while (rows.next()) {
-                        Due row = new Due(rows.getLong("seq"), rows.getInt("lane"), key(rows), rows.getLong("bytes"));
-                        if (!inHand.contains(row.seq())) {
-                            due.add(row);
-                        }
+                        due.add(new Due(rows.getLong("seq"), rows.getInt("lane"), key(rows), rows.getLong("bytes")));
                     }
                     return due;
                 });
@@ -595,27 +666,40 @@ final class LockingLanes extends LaneStatements {
         return new Written(answers, Horizon.NO_TRANSACTION);
     }
 
-    /** The lowest of what is left waiting in each key becomes its head, due now. */
+    /**
+     * The lowest of what is left waiting in each key becomes its head, due now. One that is being handled at this moment, or locked by
+     * anybody else, stays as it is and is named.
+     */
     private Written promoted(Connection connection, Map<Long, Found> gone) throws SQLException {
-        Map<Key, Boolean> held = new HashMap<>();
-        Map<Long, Boolean> answers = new HashMap<>();
+        Map<Key, Promotion> promotions = new HashMap<>();
+        Map<Long, Boolean> keyHeld = new HashMap<>();
+        Map<Long, Long> lockedHeads = new HashMap<>();
         for (Found row : gone.values()) {
-            Boolean keyHeld = held.get(row.key());
-            if (keyHeld == null) {
-                List<Sized> left = waiting(connection, row.key(), 1);
-                keyHeld = !left.isEmpty();
-                if (keyHeld && left.get(0).state().equals("BLOCKED")) {
-                    dialect.change(
-                            connection,
-                            LockingLaneSql.WAIT,
-                            List.of(left.get(0).seq()),
-                            "go on with a key",
-                            binder -> binder.text("RETRY"));
-                }
-                held.put(row.key(), keyHeld);
+            Promotion promotion = promotions.get(row.key());
+            if (promotion == null) {
+                promotion = promote(connection, row.key());
+                promotions.put(row.key(), promotion);
             }
-            answers.put(row.seq(), keyHeld);
+            keyHeld.put(row.seq(), promotion.keyHeld());
+            Long locked = promotion.lockedHead();
+            if (locked != null) {
+                lockedHeads.put(row.seq(), locked);
+            }
         }
-        return new Written(answers, Horizon.NO_TRANSACTION);
+        return new Written(keyHeld, lockedHeads, Horizon.NO_TRANSACTION);
+    }
+
+    private Promotion promote(Connection connection, Key key) throws SQLException {
+        List<Sized> left = waiting(connection, key, 1);
+        if (left.isEmpty() || !left.get(0).state().equals("BLOCKED")) {
+            return new Promotion(!left.isEmpty(), null);
+        }
+        long head = left.get(0).seq();
+        if (free(connection, Set.of(head)).isEmpty()) {
+            return new Promotion(true, head);
+        }
+        dialect.change(
+                connection, LockingLaneSql.WAIT, List.of(head), "go on with a key", binder -> binder.text("RETRY"));
+        return new Promotion(true, null);
     }
 }

@@ -95,14 +95,13 @@ final class LockingSql {
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
     /** Rows of many claims, with their tokens: which of them go together is for the caller to see. */
-    static final String LOCK_HELD = """
+    static final String HELD = """
             SELECT seq, lease_token FROM {message}{by key}
             WHERE seq IN ({values}) AND lease_token IN ({tokens}) AND state = 'PROCESSING'
-            FOR UPDATE
             """;
 
     static final String LOCK_CLAIM =
-            "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE";
+            "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE SKIP LOCKED";
 
     static final String COPY = """
             INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
@@ -115,8 +114,9 @@ final class LockingSql {
             """;
 
     /** Rows to be handled: which of them are as they should be is for the caller to see. */
-    static final String LOCK_HANDLED =
-            "SELECT seq, id, lease_token, state FROM {message}{by key} WHERE seq IN ({values}) ORDER BY seq FOR UPDATE";
+    static final String HANDLED =
+            "SELECT seq, id, lease_token, state, {session} AS session_id, '' AS session_transaction FROM {message}{by key}"
+                    + " WHERE seq IN ({values}) ORDER BY seq";
 
     static final String DELETE = "{delete message} WHERE seq IN ({values})";
 

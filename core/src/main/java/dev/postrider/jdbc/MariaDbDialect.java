@@ -28,6 +28,12 @@ final class MariaDbDialect extends InnoDbDialect {
         return "mariadb";
     }
 
+    /** The other form of DELETE takes no hint. */
+    @Override
+    String deleteByKey() {
+        return "DELETE {$1} FROM {$1}" + byKey();
+    }
+
     @Override
     String idleVariable() {
         return "idle_transaction_timeout";

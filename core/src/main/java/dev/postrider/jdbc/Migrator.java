@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.postrider.error.InvalidConfigurationException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -31,6 +32,10 @@ final class Migrator {
     /** The schema version this library works with. */
     static final int CURRENT = VERSIONS.get(VERSIONS.size() - 1).number();
 
+    private static final String NO_SCHEMA =
+            "is needed, because the connection has none by itself: name the schema (on MySQL and MariaDB the database) in the JDBC"
+                    + " URL, or with tables(t -> t.withSchema(…))";
+
     private final Dialect dialect;
     private final @Nullable String schema;
 
@@ -42,8 +47,9 @@ final class Migrator {
     /** @return how many versions were applied */
     int migrate(Connection connection) throws SQLException {
         List<Integer> applied = new ArrayList<>();
-        dialect.migrate(connection, locked -> {
-            int found = version(locked);
+        String place = place(dialect, connection, schema);
+        dialect.migrate(connection, place, locked -> {
+            int found = version(locked, place);
             for (Version version : VERSIONS) {
                 if (version.number() > found) {
                     apply(locked, version);
@@ -54,8 +60,15 @@ final class Migrator {
         return applied.size();
     }
 
-    private int version(Connection connection) throws SQLException {
-        if (!Catalog.read(connection, schema, dialect.tables().bare("schema")).isTable()) {
+    /** @throws InvalidConfigurationException when no schema is named, neither here nor by the connection */
+    static String place(Dialect dialect, Connection connection, @Nullable String schema) throws SQLException {
+        return dialect.schemaOfTables(connection, schema)
+                .orElseThrow(() -> new InvalidConfigurationException("schema", NO_SCHEMA));
+    }
+
+    private int version(Connection connection, String place) throws SQLException {
+        if (!Catalog.read(dialect, connection, place, dialect.tables().bare("schema"))
+                .isTable()) {
             return 0;
         }
         try (Statement statement = connection.createStatement();

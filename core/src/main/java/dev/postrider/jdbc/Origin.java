@@ -6,6 +6,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 
 /**
@@ -25,6 +26,14 @@ final class Origin {
     static MessageId idIn(TopicName queue, Message received, MessageId identity) {
         return new MessageId(
                 DeterministicKey.of(received.tenant(), "inbox", queue.toString(), identity.toString(), "1"));
+    }
+
+    /** As a dead letter of the consumer's own topic. The id depends on id and payload: a redelivery makes no second dead letter. */
+    static Message kept(Message received, TopicName own) {
+        String payloadHash = HexFormat.of().formatHex(InboxMark.of(received).payloadHash);
+        MessageId id = new MessageId(DeterministicKey.of(
+                received.tenant(), "inbox", own.toString(), received.id().toString(), payloadHash));
+        return queued(received, own, id, false);
     }
 
     /** @param ordered whether the queue wants a key: a message without one is alone in its key */

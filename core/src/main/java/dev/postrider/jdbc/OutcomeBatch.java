@@ -55,6 +55,10 @@ final class OutcomeBatch {
             rescheduled.add(new Dialect.Rescheduled(row, retry.delay(), cleaned.apply(retry.error())));
         } else if (outcome instanceof Outcome.Buried dead) {
             buried.add(new Dialect.BuriedRow(row, epitaphs.of(dead.reason(), dead.error())));
+        } else if (!(outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost)) {
+            throw new IllegalArgumentException(outcome.getClass().getSimpleName()
+                    + " is an outcome of a lane: a message that was claimed by itself is delivered, retried, buried or"
+                    + " released");
         }
     }
 

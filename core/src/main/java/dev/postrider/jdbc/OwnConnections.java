@@ -27,7 +27,7 @@ final class OwnConnections {
     /** Where a foreign connection leads; null for one of ours. */
     @Nullable
     String foreignAddress(Connection connection) throws SQLException {
-        Connection driver = connection.unwrap(Connection.class);
+        Connection driver = GuardedConnection.target(connection).unwrap(Connection.class);
         int place = System.identityHashCode(driver) & (PLACES - 1);
         WeakReference<Connection> found = known.get(place);
         if (found != null && found.refersTo(driver)) {

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +35,14 @@ final class PostgresDialect extends Dialect {
 
     private static final List<String> INSERT_FEW =
             IntStream.rangeClosed(0, FEW).mapToObj(PostgresSql::insertFew).toList();
+
+    private static final String MISSING_GRANTS = """
+            SELECT needed.privilege || ' on ' || needed.name
+            FROM unnest(?::text[], ?::text[]) AS needed (name, privilege)
+            WHERE to_regclass(needed.name) IS NOT NULL
+              AND NOT CASE WHEN needed.name = ? THEN has_sequence_privilege(to_regclass(needed.name), needed.privilege)
+                           ELSE has_table_privilege(to_regclass(needed.name), needed.privilege) END
+            """;
 
     PostgresDialect(Tables tables) {
         super(tables);
@@ -60,8 +69,8 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    LaneStatements lanes() {
-        return new PostgresLanes(this);
+    LaneStatements lanes(Duration lockTimeout) {
+        return new PostgresLanes(this, lockTimeout);
     }
 
     @Override
@@ -211,6 +220,11 @@ final class PostgresDialect extends Dialect {
     // Claiming
 
     @Override
+    boolean errorEndsTransaction() {
+        return true;
+    }
+
+    @Override
     boolean worksInSingleStatements() {
         return true;
     }
@@ -321,7 +335,13 @@ final class PostgresDialect extends Dialect {
 
     @Override
     Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
-        return query(connection, PostgresSql.EXTEND, binder -> lookUp(binder.micros(lease), rows), this::heldRows);
+        return query(
+                connection, PostgresSql.EXTEND, binder -> lookUp(binder, rows).micros(lease), this::heldRows);
+    }
+
+    @Override
+    Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        return query(connection, PostgresSql.STILL_HELD, binder -> lookUp(binder, rows), this::heldRows);
     }
 
     /** The numbers to look up, and then each with its token. */
@@ -343,16 +363,30 @@ final class PostgresDialect extends Dialect {
     // Handling
 
     @Override
-    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+    LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
         return query(
                 connection,
                 PostgresSql.LOCK_HANDLED,
                 binder -> handled(binder.text(Long.toString(idle.toMillis())), rows),
-                Dialect::numbers);
+                Dialect::lockedRows);
     }
 
     @Override
-    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
+        return query(connection, PostgresSql.STILL_HANDLED, binder -> handled(binder, rows), Dialect::numbers);
+    }
+
+    @Override
+    void endSession(Connection connection, ServerSession session) throws SQLException {
+        query(
+                connection,
+                PostgresSql.END_SESSION,
+                binder -> binder.number(session.id()).text(session.transaction()),
+                ResultSet::next);
+    }
+
+    @Override
+    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         boolean kept = archive != JdbcOptions.Archive.OFF;
         boolean one = rows.size() == 1;
@@ -374,7 +408,7 @@ final class PostgresDialect extends Dialect {
                 },
                 answer -> {
                     answer.next();
-                    return answer.getInt("met");
+                    return new RemovedRows(answer.getInt("met"), serverSession(answer));
                 });
     }
 
@@ -517,12 +551,75 @@ final class PostgresDialect extends Dialect {
 
     /** Data definition is part of the transaction here: a migration is there whole or not at all. */
     @Override
-    void migrate(Connection connection, Migration migration) throws SQLException {
+    Catalog.Questions catalogQuestions() {
+        String named = " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?";
+        return new Catalog.Questions(
+                "SELECT FROM pg_class c" + named + " AND c.relkind IN ('r', 'p')",
+                "SELECT a.attname, t.typname FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
+                        + " JOIN pg_class c ON c.oid = a.attrelid" + named + " AND a.attnum > 0 AND NOT a.attisdropped",
+                "SELECT x.relname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid"
+                        + named);
+    }
+
+    /** The search path may have several schemas: the tables are in the first one that has them, which need not be the first of all. */
+    @Override
+    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException {
+        return configured != null
+                ? Optional.of(configured)
+                : query(
+                        connection,
+                        "SELECT coalesce((SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                                + " WHERE c.oid = to_regclass(?)), current_schema())",
+                        binder -> binder.text(tables().bare("schema")),
+                        row -> row.next() ? Optional.ofNullable(row.getString(1)) : Optional.empty());
+    }
+
+    @Override
+    List<String> missingGrants(Connection connection, Map<String, String> columns) throws SQLException {
+        List<String> names = new ArrayList<>();
+        List<String> privileges = new ArrayList<>();
+        List<String> all = new ArrayList<>(columns.keySet());
+        all.add("inbox_floor");
+        for (String table : all) {
+            for (String privilege : List.of("SELECT", "INSERT", "UPDATE", "DELETE")) {
+                names.add(tables().qualified(table));
+                privileges.add(privilege);
+            }
+        }
+        String sequence = tables().qualified("message_seq");
+        // Lanes are read up to its last value.
+        for (String privilege : List.of("USAGE", "SELECT")) {
+            names.add(sequence);
+            privileges.add(privilege);
+        }
+        return query(
+                connection,
+                MISSING_GRANTS,
+                binder -> binder.array("text", names.toArray())
+                        .array("text", privileges.toArray())
+                        .text(sequence),
+                row -> {
+                    List<String> missing = new ArrayList<>();
+                    while (row.next()) {
+                        missing.add(row.getString(1));
+                    }
+                    return missing;
+                });
+    }
+
+    /** The new tables join those that are there, even if another schema comes first in the search path. */
+    @Override
+    void migrate(Connection connection, String schema, Migration migration) throws SQLException {
         connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL lock_timeout = '10s'");
             statement.execute("SELECT pg_advisory_xact_lock("
                     + tables().qualified("schema").hashCode() + ")");
+            query(
+                    connection,
+                    "SELECT set_config('search_path', quote_ident(?) || ', ' || current_setting('search_path'), true)",
+                    binder -> binder.text(schema),
+                    ResultSet::next);
             migration.run(connection);
             connection.commit();
         } catch (SQLException | RuntimeException | Error e) {

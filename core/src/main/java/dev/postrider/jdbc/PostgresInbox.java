@@ -64,6 +64,8 @@ final class PostgresInbox extends InboxStatements {
     /** Where there are partitions, days go whole: by one row after another goes what belongs to no day. */
     static final String PURGE_DEFAULT = PURGE.replace("{inbox_mark}", "{inbox_mark_default}");
 
+    private static final String CHECK_VIOLATION = "23514";
+
     private final PostgresDialect dialect;
 
     PostgresInbox(PostgresDialect dialect) {
@@ -77,11 +79,25 @@ final class PostgresInbox extends InboxStatements {
         return false;
     }
 
+    /**
+     * The only checks on marks are those of partitions. A mark that breaks one was on its way into the default partition when its day
+     * was made, or dropped: a transaction with a new snapshot sees which.
+     */
     @Override
     Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
-        if (marks.size() == 1) {
-            return insertOne(connection, consumer, marks.get(0));
+        try {
+            return marks.size() == 1
+                    ? insertOne(connection, consumer, marks.get(0))
+                    : insertMany(connection, consumer, marks);
+        } catch (SQLException e) {
+            throw CHECK_VIOLATION.equals(e.getSQLState())
+                    ? new SQLException("A day of the inbox was made or dropped meanwhile", "40001", e)
+                    : e;
         }
+    }
+
+    private Set<InboxMark.Key> insertMany(Connection connection, String consumer, List<InboxMark> marks)
+            throws SQLException {
         return dialect.query(
                 connection,
                 INSERT,

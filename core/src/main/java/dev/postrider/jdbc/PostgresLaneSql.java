@@ -23,31 +23,41 @@ final class PostgresLaneSql {
             RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer
             """;
 
-    /** Locked in the order of everybody else who locks more than one. The floor is only true of the server that showed it. */
+    /**
+     * Outcomes lock the lane FOR KEY SHARE, which this does not conflict with. A lane that an operator or a takeover has locked is left
+     * out, and is told from a lost one by its token. The floor is only true of the server that showed it.
+     */
     static final String RENEW = """
-            WITH held AS MATERIALIZED (
+            WITH mine AS MATERIALIZED (
+                SELECT * FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
+            ), held AS MATERIALIZED (
                 SELECT l.topic_id, l.lane, mine.floor
-                FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
-                JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                FROM mine JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
                 ORDER BY l.topic_id, l.lane
-                FOR NO KEY UPDATE OF l
+                FOR NO KEY UPDATE OF l SKIP LOCKED
+            ), renewed AS (
+                UPDATE {lane} AS l
+                SET until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
+                    floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
+                                 THEN greatest(held.floor, l.floor) ELSE l.floor END
+                FROM held
+                WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+                RETURNING l.token, l.floor
             )
-            UPDATE {lane} AS l
-            SET until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
-                floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
-                             THEN greatest(held.floor, l.floor) ELSE l.floor END
-            FROM held
-            WHERE l.topic_id = held.topic_id AND l.lane = held.lane
-            RETURNING l.token, l.floor, pg_current_xact_id()::text::bigint AS transaction
+            SELECT l.token, renewed.floor, (SELECT pg_current_xact_id()::text::bigint FROM renewed LIMIT 1) AS transaction
+            FROM mine JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+            LEFT JOIN renewed ON renewed.token = l.token
             """;
 
+    /** {@code FOR UPDATE}: the statements of outcomes that are under way end before the lane is free. */
     static final String RELEASE = """
             WITH held AS MATERIALIZED (
                 SELECT l.topic_id, l.lane, mine.floor
                 FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
                 JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                WHERE (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
                 ORDER BY l.topic_id, l.lane
-                FOR NO KEY UPDATE OF l
+                FOR UPDATE OF l
             )
             UPDATE {lane} AS l
             SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
@@ -58,7 +68,8 @@ final class PostgresLaneSql {
             """;
 
     static final String RELEASE_TOKENS = """
-            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL WHERE token = ANY (?::uuid[])
+            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
+            WHERE token = ANY (?::uuid[]) AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
             """;
 
     static final String STANDINGS = """
@@ -67,6 +78,9 @@ final class PostgresLaneSql {
             FROM unnest(?::int[], ?::smallint[], ?::uuid[]) AS mine (topic_id, lane, token)
             JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
             """;
+
+    /** What unmet rows are, to tell one that was locked from one that is gone. */
+    static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq = ANY (?::bigint[])";
 
     static final String HELD_KEYS = """
             SELECT DISTINCT lane, tenant, ordering_key FROM {message}
@@ -103,11 +117,19 @@ final class PostgresLaneSql {
             """;
 
     static final String SUSPECT_ONE = """
-            UPDATE {message} SET crashes = crashes + 1
-            WHERE seq = ANY (?::bigint[]) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
+            WITH free AS MATERIALIZED (
+                SELECT ctid AS place FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
+                FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {message} AS m SET crashes = crashes + 1
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
             """;
 
-    static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
+    static final String SET_ALONE = """
+            UPDATE {lane} SET alone = ?
+            WHERE topic_id = ? AND lane = ? AND token = ? AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
+            """;
 
     /**
      * One statement, and so one snapshot, for all lanes, beginning where everything is known: two reads could show the second
@@ -222,7 +244,9 @@ final class PostgresLaneSql {
             """;
 
     /**
-     * Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing.
+     * Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing. Takeovers and
+     * operators lock the lane FOR UPDATE and exclude it; a renewal does not. While it holds the lane it waits for no message: rows that
+     * somebody has locked are passed over.
      *
      * <p>It is asked by {@code IN … IS TRUE}, and so are the pairs of number and id: that is no join but a lookup in a hashed list,
      * once for each row that the index has found, whatever the planner thinks of the lists' lengths. As joins it took them for one
@@ -234,16 +258,25 @@ final class PostgresLaneSql {
                 FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::int[]) AS mine (topic_id, lane, token, revision)
                 JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane
                              AND l.token = mine.token AND l.revision = mine.revision
+                WHERE (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
                 ORDER BY l.topic_id, l.lane
-                FOR SHARE OF l
+                FOR KEY SHARE OF l
             ),
             """;
 
-    static final String DELETED = """
-            finished AS (
-                DELETE FROM {message} AS m
+    static final String FREE = """
+            free AS MATERIALIZED (
+                SELECT m.ctid AS place
+                FROM {message} AS m
                 WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
                   AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                FOR UPDATE SKIP LOCKED
+            ),
+            """;
+
+    static final String DELETED = FREE + """
+            finished AS (
+                DELETE FROM {message} AS m WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
                 RETURNING m.*
             )
             """;
@@ -265,11 +298,9 @@ final class PostgresLaneSql {
             """;
 
     /** What is returned is kept by the server until the end of the statement: no more of it than is needed. */
-    static final String DELETE = FENCE + """
+    static final String DELETE = FENCE + FREE + """
             finished AS (
-                DELETE FROM {message} AS m
-                WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
-                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                DELETE FROM {message} AS m WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
                 RETURNING m.seq
             )
             """ + COUNTED;
@@ -278,7 +309,7 @@ final class PostgresLaneSql {
 
     /**
      * The lowest of what is left waiting in each key becomes its head, due now. Rows of this statement's own are still visible to
-     * it, and are passed over.
+     * it, and are passed over. One that is being handled at this moment, or locked by anybody else, stays as it is and is named.
      */
     static final String PROMOTE = """
             , keys AS (
@@ -292,11 +323,16 @@ final class PostgresLaneSql {
                       AND w.seq NOT IN (SELECT seq FROM finished)
                     ORDER BY w.seq LIMIT 1
                 ) AS head
+            ), unlocked AS MATERIALIZED (
+                SELECT ctid AS place, seq FROM {message}
+                WHERE seq = ANY (ARRAY(SELECT seq FROM heads WHERE state = 'BLOCKED')) AND state = 'BLOCKED'
+                FOR UPDATE SKIP LOCKED
             ), promoted AS (
                 UPDATE {message} AS m SET state = 'RETRY', available_at = clock_timestamp(), updated_at = clock_timestamp()
-                FROM heads WHERE heads.state = 'BLOCKED' AND m.seq = heads.seq AND m.state = 'BLOCKED'
+                WHERE m.ctid = ANY (ARRAY(SELECT place FROM unlocked))
             )
-            SELECT f.seq, heads.seq IS NOT NULL AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction
+            SELECT f.seq, heads.seq IS NOT NULL AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
+                   CASE WHEN heads.state = 'BLOCKED' AND heads.seq NOT IN (SELECT seq FROM unlocked) THEN heads.seq END AS locked_head
             FROM finished AS f
             LEFT JOIN heads ON heads.topic_id = f.topic_id AND heads.lane = f.lane AND heads.ordering_key = f.ordering_key
                            AND heads.tenant IS NOT DISTINCT FROM f.tenant
@@ -307,6 +343,13 @@ final class PostgresLaneSql {
     static final String ARCHIVE_WAITING = FENCE + DELETED + ARCHIVED + PROMOTE;
 
     static final String MOVED = """
+            free AS MATERIALIZED (
+                SELECT m.ctid AS place
+                FROM {message} AS m
+                WHERE m.seq = ANY (?::bigint[]) AND m.state = ANY (?::text[])
+                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                FOR UPDATE SKIP LOCKED
+            ),
             finished AS (
                 UPDATE {message} AS m
                 SET state = t.state, attempts = t.attempts, last_error = t.error, reason = t.reason, fingerprint = t.fingerprint,
@@ -314,19 +357,20 @@ final class PostgresLaneSql {
                     updated_at = clock_timestamp()
                 FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
                          AS t (seq, id, state, attempts, delay, error, reason, fingerprint)
-                WHERE m.seq = ANY (?::bigint[]) AND m.seq = t.seq AND m.id = t.id AND m.state = ANY (?::text[])
-                  AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                WHERE m.ctid = ANY (ARRAY(SELECT place FROM free)) AND m.seq = t.seq AND m.id = t.id
                 RETURNING m.*
             )
             """;
 
     static final String MOVE = FENCE + MOVED + """
-            SELECT seq, state IN ('RETRY', 'PARKED') AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
+            SELECT seq, state IN ('RETRY', 'PARKED') AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
+                   NULL::bigint AS locked_head
+            FROM finished
             """;
 
     static final String MOVE_OUT = FENCE + MOVED + PROMOTE;
 
-    static final String BLOCK = FENCE + """
+    static final String BLOCK = FENCE + FREE + """
             finished AS (
                 UPDATE {message} AS m
                 SET state = CASE WHEN EXISTS (
@@ -336,10 +380,11 @@ final class PostgresLaneSql {
                                   AND w.seq < m.seq)
                             THEN 'BLOCKED' ELSE 'RETRY' END,
                     available_at = clock_timestamp(), updated_at = clock_timestamp()
-                WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
-                  AND m.state = 'PENDING' AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
+                WHERE m.ctid = ANY (ARRAY(SELECT place FROM free)) AND m.state = 'PENDING'
                 RETURNING m.seq, m.state
             )
-            SELECT seq, state = 'BLOCKED' AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
+            SELECT seq, state = 'BLOCKED' AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
+                   NULL::bigint AS locked_head
+            FROM finished
             """;
 }

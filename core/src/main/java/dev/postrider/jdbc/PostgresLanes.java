@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,10 +23,13 @@ import org.jspecify.annotations.Nullable;
 final class PostgresLanes extends LaneStatements {
 
     private final Dialect dialect;
+    private final String lockTimeout;
 
-    PostgresLanes(Dialect dialect) {
+    /** @param lockTimeout how long a statement may wait for a lane */
+    PostgresLanes(Dialect dialect, Duration lockTimeout) {
         super(dialect);
         this.dialect = dialect;
+        this.lockTimeout = Math.max(lockTimeout.toMillis(), 1) + "ms";
     }
 
     // Owning
@@ -65,19 +69,31 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException {
+    boolean renewalMeetsOutcomes() {
+        return false;
+    }
+
+    @Override
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
         return dialect.query(
                 connection,
                 PostgresLaneSql.RENEW,
                 binder -> floors(binder, floors).micros(lease).integer(buffer).text(floors.server()),
                 rows -> {
                     Map<UUID, Long> stored = new HashMap<>();
+                    Set<UUID> locked = new HashSet<>();
                     long transaction = Horizon.NO_TRANSACTION;
                     while (rows.next()) {
-                        stored.put(dialect.readUuid(rows, "token"), rows.getLong("floor"));
-                        transaction = rows.getLong("transaction");
+                        UUID token = dialect.readUuid(rows, "token");
+                        long floor = rows.getLong("floor");
+                        if (rows.wasNull()) {
+                            locked.add(token);
+                        } else {
+                            stored.put(token, floor);
+                            transaction = rows.getLong("transaction");
+                        }
                     }
-                    return new Renewed(stored, transaction);
+                    return new Renewed(stored, locked, transaction);
                 });
     }
 
@@ -86,7 +102,7 @@ final class PostgresLanes extends LaneStatements {
         dialect.update(
                 connection,
                 PostgresLaneSql.RELEASE,
-                binder -> floors(binder, floors).text(floors.server()));
+                binder -> floors(binder, floors).text(lockTimeout).text(floors.server()));
     }
 
     private static Binder floors(Binder binder, Floors floors) throws SQLException {
@@ -102,7 +118,10 @@ final class PostgresLanes extends LaneStatements {
 
     @Override
     void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
-        dialect.update(connection, PostgresLaneSql.RELEASE_TOKENS, binder -> binder.array("uuid", tokens.toArray()));
+        dialect.update(
+                connection,
+                PostgresLaneSql.RELEASE_TOKENS,
+                binder -> binder.array("uuid", tokens.toArray()).text(lockTimeout));
     }
 
     @Override
@@ -117,6 +136,15 @@ final class PostgresLanes extends LaneStatements {
             }
             return new Standings(server, byToken);
         });
+    }
+
+    @Override
+    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+        return dialect.query(
+                connection,
+                PostgresLaneSql.STATES,
+                binder -> binder.array("int8", rows.keySet().toArray()),
+                found -> states(found, rows));
     }
 
     @Override
@@ -167,15 +195,16 @@ final class PostgresLanes extends LaneStatements {
                         binder -> binder.numberOrNone(seq)
                                 .integer(lane.topicId)
                                 .integer(lane.lane)
-                                .uuid(lane.token))
+                                .uuid(lane.token)
+                                .text(lockTimeout))
                 == 1;
     }
 
     // Reading
 
     @Override
-    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
-            throws SQLException {
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes) throws SQLException {
+        List<Long> leaveOut = leaveOut(looks);
         Object[] lanes = column(looks, LaneCursor.Look::lane);
         Object[] starts = column(looks, LaneCursor.Look::start);
         Object[] rooms = column(looks, LaneCursor.Look::room);
@@ -305,7 +334,7 @@ final class PostgresLanes extends LaneStatements {
                 keyHeld.put(seq, false);
             }
         }
-        return new Written(keyHeld, answer.getLong("transaction"));
+        return new Written(keyHeld, Map.of(), answer.getLong("transaction"));
     }
 
     @Override
@@ -316,15 +345,15 @@ final class PostgresLanes extends LaneStatements {
                 leaving == Leaving.THEIR_KEY ? PostgresLaneSql.MOVE_OUT : PostgresLaneSql.MOVE,
                 binder -> fence(binder, fence)
                         .array("int8", column(rows, Move::seq))
+                        .array("text", leaving.states().toArray())
+                        .array("int8", column(rows, Move::seq))
                         .array("uuid", column(rows, Move::id))
                         .array("text", column(rows, Move::state))
                         .array("int4", column(rows, Move::attempts))
                         .array("int8", column(rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
                         .array("text", column(rows, Move::error))
                         .array("text", column(rows, Move::reason))
-                        .array("text", column(rows, Move::fingerprint))
-                        .array("int8", column(rows, Move::seq))
-                        .array("text", leaving.states().toArray()));
+                        .array("text", column(rows, Move::fingerprint)));
     }
 
     @Override
@@ -332,8 +361,10 @@ final class PostgresLanes extends LaneStatements {
         return written(connection, PostgresLaneSql.BLOCK, binder -> rows(fence(binder, fence), rows));
     }
 
-    private static Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
-        return lanes(binder, fence).array("int4", column(fence, LaneCursor::revision));
+    private Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
+        return lanes(binder, fence)
+                .array("int4", column(fence, LaneCursor::revision))
+                .text(lockTimeout);
     }
 
     private static Binder rows(Binder binder, Map<Long, UUID> rows) throws SQLException {
@@ -346,12 +377,18 @@ final class PostgresLanes extends LaneStatements {
     private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {
         return dialect.query(connection, statement, bind, rows -> {
             Map<Long, Boolean> keyHeld = new HashMap<>();
+            Map<Long, Long> lockedHeads = new HashMap<>();
             long transaction = Horizon.NO_TRANSACTION;
             while (rows.next()) {
-                keyHeld.put(rows.getLong("seq"), rows.getBoolean("key_held"));
+                long seq = rows.getLong("seq");
+                keyHeld.put(seq, rows.getBoolean("key_held"));
                 transaction = rows.getLong("transaction");
+                long head = rows.getLong("locked_head");
+                if (!rows.wasNull()) {
+                    lockedHeads.put(seq, head);
+                }
             }
-            return new Written(keyHeld, transaction);
+            return new Written(keyHeld, lockedHeads, transaction);
         });
     }
 

@@ -230,16 +230,28 @@ final class PostgresSql {
     // instead of looking up the numbers. A row that was born claimed has no attempt counted yet: every outcome of an
     // attempt counts it.
 
+    // None of them waits for a row: a handler that was given up may still have it locked at the server, for minutes.
+    // Such
+    // a row is passed
+    // over, and tried again by whoever sent the outcome.
+
     static final String DELETE = """
-            DELETE FROM {message}
-            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            WITH mine AS MATERIALIZED (
+                SELECT seq FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+                FOR UPDATE SKIP LOCKED
+            )
+            DELETE FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
             RETURNING seq, lease_token
             """;
 
     static final String ARCHIVE = """
-            WITH done AS (
-                DELETE FROM {message}
+            WITH mine AS MATERIALIZED (
+                SELECT seq FROM {message}
                 WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+                FOR UPDATE SKIP LOCKED
+            ), done AS (
+                DELETE FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
                 RETURNING *
             ), kept AS (
                 INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
@@ -255,21 +267,33 @@ final class PostgresSql {
 
     /** Rows to be handled: a row of a lane has no token, and each must be in one of the states, which are given as a list. */
     static final String LOCK_HANDLED = """
-            SELECT m.seq, set_config('idle_in_transaction_session_timeout', ?, true)
+            SELECT m.seq, set_config('idle_in_transaction_session_timeout', ?, true),
+                   pg_backend_pid() AS session_id, pg_current_xact_id()::xid::text AS session_transaction
             FROM unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
             JOIN {message} m ON m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
                             AND m.state = ANY (string_to_array(mine.states, ','))
             ORDER BY m.seq
-            FOR UPDATE OF m
+            FOR UPDATE OF m SKIP LOCKED
+            """;
+
+    /** Those that are as they should be, locked by somebody or not. */
+    static final String STILL_HANDLED = """
+            SELECT m.seq
+            FROM unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
+            JOIN {message} m ON m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
+                            AND m.state = ANY (string_to_array(mine.states, ','))
             """;
 
     static final String REMOVE_HANDLED = """
-            WITH removed AS (
-                DELETE FROM {message} AS m
-                USING unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
-                WHERE m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
-                  AND m.state = ANY (string_to_array(mine.states, ','))
-                RETURNING m.*
+            WITH free AS MATERIALIZED (
+                SELECT m.seq
+                FROM unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
+                JOIN {message} m ON m.seq = mine.seq AND m.id = mine.id AND m.lease_token IS NOT DISTINCT FROM mine.token
+                                AND m.state = ANY (string_to_array(mine.states, ','))
+                FOR UPDATE OF m SKIP LOCKED
+            ), removed AS (
+                DELETE FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM free))
+                RETURNING *
             )
             """;
 
@@ -287,8 +311,14 @@ final class PostgresSql {
             """;
 
     /** A process that is frozen in a handler must not keep its message for ever. */
-    static final String COUNT_HANDLED =
-            "SELECT (SELECT count(*) FROM removed) AS met, set_config('idle_in_transaction_session_timeout', ?, true)";
+    static final String COUNT_HANDLED = """
+            SELECT (SELECT count(*) FROM removed) AS met, set_config('idle_in_transaction_session_timeout', ?, true),
+                   pg_backend_pid() AS session_id, pg_current_xact_id()::xid::text AS session_transaction
+            """;
+
+    /** Only while it is in that transaction: sessions and their numbers are used again. */
+    static final String END_SESSION =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND backend_xid::text = ?";
 
     static final String REMOVE_HANDLED_ONLY = REMOVE_HANDLED + COUNT_HANDLED;
 
@@ -296,9 +326,12 @@ final class PostgresSql {
 
     /** Most transactions handle one message, and a list of one costs more than the row it finds. */
     private static final String REMOVE_ONE_HANDLED = """
-            WITH removed AS (
-                DELETE FROM {message}
+            WITH free AS MATERIALIZED (
+                SELECT seq FROM {message}
                 WHERE seq = ? AND id = ? AND lease_token IS NOT DISTINCT FROM ? AND state = ANY (string_to_array(?, ','))
+                FOR UPDATE SKIP LOCKED
+            ), removed AS (
+                DELETE FROM {message} WHERE seq = (SELECT seq FROM free)
                 RETURNING {columns}
             )
             """;
@@ -311,45 +344,79 @@ final class PostgresSql {
     static final String PRESENT_IN_THE_END = "SELECT seq, id FROM {message} WHERE seq = ANY (?::bigint[]) FOR UPDATE";
 
     static final String RESCHEDULE = """
+            WITH mine AS MATERIALIZED (
+                SELECT failed.*
+                FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS failed (seq, lease_token, delay, error)
+                JOIN {message} AS m ON m.seq = failed.seq AND m.lease_token = failed.lease_token
+                FOR UPDATE OF m SKIP LOCKED
+            )
             UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts, 1),
                 available_at = clock_timestamp() + failed.delay * interval '1 microsecond', last_error = failed.error,
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS failed (seq, lease_token, delay, error)
+            FROM mine AS failed
             WHERE m.seq = failed.seq AND m.lease_token = failed.lease_token
             RETURNING failed.seq, failed.lease_token
             """;
 
     static final String BURY = """
+            WITH mine AS MATERIALIZED (
+                SELECT dead.*
+                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[])
+                         AS dead (seq, lease_token, reason, error, fingerprint)
+                JOIN {message} AS m ON m.seq = dead.seq AND m.lease_token = dead.lease_token
+                FOR UPDATE OF m SKIP LOCKED
+            )
             UPDATE {message} AS m
             SET state = 'DEAD', attempts = greatest(attempts, 1), reason = dead.reason, last_error = dead.error,
                 fingerprint = dead.fingerprint, lease_token = NULL, locked_by = NULL, locked_until = NULL,
                 updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[]) AS dead (seq, lease_token, reason, error, fingerprint)
+            FROM mine AS dead
             WHERE m.seq = dead.seq AND m.lease_token = dead.lease_token
             RETURNING dead.seq, dead.lease_token
             """;
 
     static final String RELEASE = """
+            WITH mine AS MATERIALIZED (
+                SELECT given_back.*
+                FROM unnest(?::bigint[], ?::uuid[]) AS given_back (seq, lease_token)
+                JOIN {message} AS m ON m.seq = given_back.seq AND m.lease_token = given_back.lease_token
+                FOR UPDATE OF m SKIP LOCKED
+            )
             UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            FROM unnest(?::bigint[], ?::uuid[]) AS given_back (seq, lease_token)
+            FROM mine AS given_back
             WHERE m.seq = given_back.seq AND m.lease_token = given_back.lease_token
             RETURNING given_back.seq, given_back.lease_token
             """;
 
     static final String RELEASE_CLAIM = """
+            WITH mine AS MATERIALIZED (
+                SELECT seq FROM {message} WHERE topic_id = ? AND lease_token = ? AND state = 'PROCESSING'
+                FOR UPDATE SKIP LOCKED
+            )
             UPDATE {message}
             SET state = 'PENDING', attempts = greatest(attempts - 1, 0), available_at = clock_timestamp(),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
-            WHERE topic_id = ? AND lease_token = ? AND state = 'PROCESSING'
+            WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
             """;
 
     static final String EXTEND = """
+            WITH mine AS MATERIALIZED (
+                SELECT seq FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+                FOR UPDATE SKIP LOCKED
+            )
             UPDATE {message} SET locked_until = clock_timestamp() + ? * interval '1 microsecond'
-            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
+            WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
             RETURNING seq, lease_token
+            """;
+
+    /** Those that are leased under their tokens, locked by somebody or not. */
+    static final String STILL_HELD = """
+            SELECT seq, lease_token FROM {message}
+            WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
             """;
 
     static final String SWEEP = """

@@ -26,8 +26,6 @@ final class Retirement {
             ORDER BY seq LIMIT ? FOR UPDATE SKIP LOCKED
             """;
 
-    private static final String LOCK_LANE = "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
-
     /** The last ones first: a key keeps its head as long as anything waits behind it. */
     private static final String LOCK_IN_LANE = """
             SELECT seq FROM {message}
@@ -82,9 +80,7 @@ final class Retirement {
     }
 
     private Set<Long> lockInLane(Connection connection, int topicId, int lane) throws SQLException {
-        int met = dialect.update(
-                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane));
-        LockingDialect.expect(1, met, "lock a lane");
+        new HeldKeys(dialect).lock(connection, topicId, lane);
         return dialect.query(
                 connection,
                 LOCK_IN_LANE,

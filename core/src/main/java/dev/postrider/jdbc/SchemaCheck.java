@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** Compares the tables in the database with the ones this version works with, and says what to do about a difference. */
@@ -139,16 +141,41 @@ final class SchemaCheck {
     /** @throws SchemaMismatchException when this version cannot work with what is there */
     void check(Connection connection) throws SQLException {
         checkVersion(connection);
+        checkGrants(connection);
+        String schema = Migrator.place(dialect, connection, options.schema());
         List<String> problems = new ArrayList<>();
         for (String table : new TreeSet<>(COLUMNS.keySet())) {
-            problems.addAll(compare(connection, table));
+            problems.addAll(compare(connection, schema, table));
         }
         if (!problems.isEmpty()) {
             throw new SchemaMismatchException(
                     "The tables are of version " + Migrator.CURRENT + " by name but have been changed: "
                             + String.join("; ", problems)
-                            + ". Undo the changes, or bring the tables in afresh: " + FIX);
+                            + ". Undo the changes, or bring the tables in afresh: " + fix());
         }
+    }
+
+    /** Without one of them the process would start, and fail in the middle of its work. */
+    private void checkGrants(Connection connection) throws SQLException {
+        Map<String, String> columns = new TreeMap<>();
+        COLUMNS.forEach((table, kinds) ->
+                columns.put(table, kinds.values().iterator().next().split(" ")[0]));
+        List<String> missing = dialect.missingGrants(connection, columns);
+        if (!missing.isEmpty()) {
+            throw new InvalidConfigurationException(
+                    "db.user",
+                    "lacks " + String.join(", ", missing) + ": let the owner of the tables grant it ("
+                            + "docs/databases.md has the statements)");
+        }
+    }
+
+    /** With the options that lead to the same tables: the command alone would bring in others. */
+    private String fix() {
+        String tables = (options.schema() == null ? "" : " --schema " + options.schema())
+                + (options.tablePrefix().equals(JdbcOptions.defaults().tablePrefix())
+                        ? ""
+                        : " --table-prefix " + options.tablePrefix());
+        return FIX.replace("<jdbc url>", "<jdbc url>" + tables);
     }
 
     private void checkVersion(Connection connection) throws SQLException {
@@ -161,15 +188,21 @@ final class SchemaCheck {
             version = row.getInt(1);
             minCompatible = row.getInt(2);
         } catch (SQLException e) {
+            if (SqlErrors.isDenied(e)) {
+                throw new InvalidConfigurationException(
+                        "db.user",
+                        "lacks SELECT on " + dialect.tables().qualified("schema")
+                                + ": let the owner of the tables grant it (docs/databases.md has the statements)");
+            }
             if (SqlErrors.isMissingTable(e)) {
                 throw new SchemaMismatchException("There are no tables of Postrider in this database"
-                        + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + FIX);
+                        + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + fix());
             }
             throw e;
         }
         if (version < Migrator.CURRENT) {
             throw new SchemaMismatchException(
-                    "The tables are of version " + version + ", this library needs " + Migrator.CURRENT + ". " + FIX);
+                    "The tables are of version " + version + ", this library needs " + Migrator.CURRENT + ". " + fix());
         }
         if (minCompatible > Migrator.CURRENT) {
             throw new SchemaMismatchException("The tables are of version " + version
@@ -178,9 +211,9 @@ final class SchemaCheck {
         }
     }
 
-    private List<String> compare(Connection connection, String table) throws SQLException {
+    private List<String> compare(Connection connection, String schema, String table) throws SQLException {
         Catalog catalog =
-                Catalog.read(connection, options.schema(), dialect.tables().bare(table));
+                Catalog.read(dialect, connection, schema, dialect.tables().bare(table));
         if (!catalog.isTable()) {
             return List.of(dialect.tables().bare(table) + " is missing or not a table");
         }

@@ -18,27 +18,63 @@ final class Sessions {
 
     /**
      * A statement of ours that conflicts with another, or was refused over a connection that can only read, can simply be run again: it
-     * has no effects but its own.
+     * has no effects but its own. One that waited too long for a lock is not: whoever asked for it may have others to serve.
      */
     private static final int ATTEMPTS = 10;
 
     private final DataSource dataSource;
+    private final boolean autoCommit;
     private final boolean setIsolation;
     private final int networkTimeoutMillis;
     private final IdleLimit idleLimit;
     private final Duration idle;
+    private final Duration lockTimeout;
+    private final boolean inCallersThread;
 
     /**
+     * @param autoCommit whether the data source hands out connections in autocommit mode; one that is not is in somebody's transaction
      * @param setIsolation whether the data source hands out connections of another isolation level, so that it must be set each
      *     time at the price of a round trip
      * @param networkTimeout how long a statement may wait for the server's answer; the server waits half as long for the next one
      */
-    Sessions(DataSource dataSource, boolean setIsolation, Duration networkTimeout, IdleLimit idleLimit) {
+    Sessions(
+            DataSource dataSource,
+            boolean autoCommit,
+            boolean setIsolation,
+            Duration networkTimeout,
+            IdleLimit idleLimit) {
+        this(dataSource, autoCommit, setIsolation, networkTimeout, idleLimit, false);
+    }
+
+    private Sessions(
+            DataSource dataSource,
+            boolean autoCommit,
+            boolean setIsolation,
+            Duration networkTimeout,
+            IdleLimit idleLimit,
+            boolean inCallersThread) {
         this.dataSource = dataSource;
+        this.autoCommit = autoCommit;
         this.setIsolation = setIsolation;
         this.networkTimeoutMillis = (int) networkTimeout.toMillis();
         this.idleLimit = idleLimit;
         this.idle = networkTimeout.dividedBy(2);
+        this.lockTimeout = networkTimeout.dividedBy(3);
+        this.inCallersThread = inCallersThread;
+    }
+
+    /**
+     * The same for statements in threads of the application, which may have a transaction of their own: a connection that a
+     * transaction-aware data source took from it is refused, because our statement would commit it.
+     */
+    Sessions inCallersThread() {
+        return new Sessions(
+                dataSource, autoCommit, setIsolation, Duration.ofMillis(networkTimeoutMillis), idleLimit, true);
+    }
+
+    /** Whether the data source hands out connections in autocommit mode. */
+    boolean autoCommit() {
+        return autoCommit;
     }
 
     @FunctionalInterface
@@ -53,7 +89,15 @@ final class Sessions {
 
     /** Runs several statements in one transaction. */
     <T> T transaction(String doing, Body<T> body) {
-        return run(doing, false, connection -> idleLimit.within(idle, connection, within -> committed(within, body)));
+        return run(
+                doing,
+                false,
+                connection -> idleLimit.within(idle, lockTimeout, connection, within -> committed(within, body)));
+    }
+
+    /** How long a statement of a transaction may wait for a lock: a sixth of the lease, when the network timeout is half of it. */
+    Duration lockTimeout() {
+        return lockTimeout;
     }
 
     private static <T> T committed(Connection connection, Body<T> body) throws SQLException {
@@ -86,7 +130,8 @@ final class Sessions {
                 return once(autoCommit, networkTimeoutMillis, body);
             } catch (SQLException e) {
                 boolean conflict = SqlErrors.isConflict(e);
-                if (attempt == ATTEMPTS || !(conflict || SqlErrors.isReadOnly(e))) {
+                boolean again = conflict ? !SqlErrors.isLockTimeout(e) : SqlErrors.isReadOnly(e);
+                if (attempt == ATTEMPTS || !again) {
                     throw conflict ? new TransactionConflictException(e) : SqlErrors.translate(doing, e);
                 }
             }
@@ -95,6 +140,7 @@ final class Sessions {
 
     private <T> T once(boolean autoCommit, int timeoutMillis, Body<T> body) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
+            OwnTransaction.refuseForeign(connection, inCallersThread && this.autoCommit);
             boolean wasAutoCommit = connection.getAutoCommit();
             int wasTimeout = connection.getNetworkTimeout();
             int wasIsolation =
@@ -144,7 +190,11 @@ final class Sessions {
 
     static void rollback(Connection connection, Throwable reason) {
         try {
-            connection.rollback();
+            if (connection instanceof GuardedConnection guarded) {
+                guarded.rollBackForConflict();
+            } else {
+                connection.rollback();
+            }
         } catch (SQLException e) {
             reason.addSuppressed(e);
         }

@@ -12,6 +12,7 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Says what kind of error the database reported, by SQLState and vendor code, never by its text. */
 final class SqlErrors {
@@ -33,6 +34,9 @@ final class SqlErrors {
     private static final Set<Integer> UNAVAILABLE_CODES =
             Set.of(1040, 1203, 1226, 1290, 1836, 1792, 1053, 1077, 1927, 2006, 2013, 4031);
 
+    /** MySQL and MariaDB: access denied to the server, to the host, by a plugin; H2: wrong user or password. */
+    private static final Set<Integer> LOGIN_REFUSED_CODES = Set.of(1045, 1130, 1698, 28000);
+
     /** H2: database closed, connection broken, session closed. */
     private static final Set<Integer> UNAVAILABLE_H2_CODES = Set.of(90121, 90067, 90098, 90135);
 
@@ -45,6 +49,12 @@ final class SqlErrors {
     /** MySQL and MariaDB; H2. */
     private static final Set<Integer> MISSING_SAVEPOINT_CODES = Set.of(1305, 90063);
 
+    /** A cause can be its own, by way of others. */
+    private static final int DEEPEST_CAUSE = 20;
+
+    /** MySQL and MariaDB: a table, a column, a database; H2. */
+    private static final Set<Integer> DENIED_CODES = Set.of(1142, 1143, 1044, 90096);
+
     private static final String ABORTED_TRANSACTION = "25P02";
     private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");
     private static final Set<Integer> READ_ONLY_CODES = Set.of(1792, 1290, 1836, 90097);
@@ -53,6 +63,18 @@ final class SqlErrors {
 
     static boolean isConflict(SQLException e) {
         return CONFLICT_STATES.contains(state(e)) || CONFLICT_CODES.contains(e.getErrorCode());
+    }
+
+    /** Looks at what caused it too: frameworks wrap what a driver throws. */
+    static boolean isCausedByConflict(Throwable failure) {
+        @Nullable Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+            if (cause instanceof TransactionConflictException || (cause instanceof SQLException e && isConflict(e))) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
     }
 
     /** A lock that was not got in time; nothing else is known to be wrong. */
@@ -88,9 +110,27 @@ final class SqlErrors {
         return MISSING_TABLE_STATES.contains(state(e)) || MISSING_SCHEMA_CODES.contains(e.getErrorCode());
     }
 
+    /** The user lacks a privilege. */
+    static boolean isDenied(SQLException e) {
+        return state(e).equals("42501") || DENIED_CODES.contains(e.getErrorCode());
+    }
+
+    /** Of the user, the password or the host: waiting does not mend it. */
+    private static boolean isLoginRefused(SQLException e) {
+        return state(e).startsWith("28") || LOGIN_REFUSED_CODES.contains(e.getErrorCode());
+    }
+
+    /** A pool says that it has no connection, and only the cause says why. */
+    private static String causeOf(SQLException e) {
+        return e instanceof SQLTransientConnectionException && e.getCause() instanceof SQLException cause
+                ? " (" + cause.getMessage() + ")"
+                : "";
+    }
+
     /** For statements on connections of our own. */
     static PostriderException translate(String doing, SQLException e) {
-        String text = "Could not " + doing + ": " + e.getMessage() + " [SQLState " + e.getSQLState() + ", code "
+        String text = "Could not " + doing + ": " + (isLoginRefused(e) ? "the database refuses the login: " : "")
+                + e.getMessage() + causeOf(e) + " [SQLState " + e.getSQLState() + ", code "
                 + e.getErrorCode() + "]";
         if (isUnavailable(e)) {
             return new StoreUnavailableException(text, e);

@@ -1,7 +1,11 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.ErrorText;
+
 /** Says where a JDBC URL leads, without its parameters: those may hold secrets, and do not make it another database. */
 final class Urls {
+
+    private static final int LIMIT = 500;
 
     private Urls() {}
 
@@ -12,5 +16,13 @@ final class Urls {
             end = at < 0 ? end : Math.min(end, at);
         }
         return url.substring(0, end);
+    }
+
+    /** An address for an error text, without the user and the password that it may hold. */
+    static String shown(String address) {
+        int authority = address.indexOf("://") + 3;
+        int at = authority < 3 ? -1 : address.lastIndexOf('@');
+        String anonymous = at < authority ? address : address.substring(0, authority) + "***" + address.substring(at);
+        return ErrorText.clean(anonymous, LIMIT);
     }
 }

@@ -55,7 +55,7 @@ public record Message(
         Text.optional("correlation id", correlationId, SHORT);
         Text.optional("causation id", causationId, SHORT);
         occurredAt = time("occurred-at", present("occurred-at", occurredAt));
-        Text.optional("source", source, LONG);
+        Text.uriReference("source", source, LONG);
         Text.optional("subject", subject, LONG);
         deliverAt = deliverAt == null ? null : time("deliver-at", deliverAt);
     }
@@ -93,9 +93,26 @@ public record Message(
         return causedBy(cause.toString(), cause.toString(), null);
     }
 
+    /** This message as whoever receives it has it: the same, with an id that its sender gave it. */
+    public Message asReceived() {
+        return id.isDefault() ? with(new MessageId(id.value()), correlationId, causationId, trace) : this;
+    }
+
     private Message causedBy(String conversation, String cause, @Nullable TraceContext causesTrace) {
-        return new Message(
+        return with(
                 id,
+                correlationId != null ? correlationId : conversation,
+                causationId != null ? causationId : cause,
+                trace != null ? trace : causesTrace);
+    }
+
+    private Message with(
+            MessageId newId,
+            @Nullable String newCorrelationId,
+            @Nullable String newCausationId,
+            @Nullable TraceContext newTrace) {
+        return new Message(
+                newId,
                 topic,
                 type,
                 tenant,
@@ -103,9 +120,9 @@ public record Message(
                 idempotencyKey,
                 payload,
                 headers,
-                correlationId != null ? correlationId : conversation,
-                causationId != null ? causationId : cause,
-                trace != null ? trace : causesTrace,
+                newCorrelationId,
+                newCausationId,
+                newTrace,
                 occurredAt,
                 source,
                 subject,
@@ -241,7 +258,7 @@ public record Message(
             return this;
         }
 
-        /** The CloudEvents source, a URI reference. */
+        /** The CloudEvents source: a URI reference as RFC 3986 says, such as {@code /shop} or {@code https://shop.example}. */
         public Builder source(@Nullable String source) {
             this.source = source;
             return this;
@@ -261,7 +278,7 @@ public record Message(
         /** @throws InvalidMessageException naming the first part that is missing or not acceptable */
         public Message build() {
             return new Message(
-                    id != null ? id : MessageId.next(),
+                    id != null ? id : MessageId.byDefault(),
                     topic,
                     present("type", type),
                     tenant,

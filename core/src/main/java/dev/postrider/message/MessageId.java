@@ -5,9 +5,13 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** The identity of a message: a UUID, version 7 when made by {@link #next()}. Immutable. */
-public record MessageId(UUID value) implements Comparable<MessageId> {
+/**
+ * The identity of a message: a UUID, version 7 when made by {@link #next()}. Two ids are equal if their UUIDs are. Immutable,
+ * thread-safe.
+ */
+public final class MessageId implements Comparable<MessageId> {
 
     /**
      * The last 60 bits of time and counter handed out in this process. Shared by all threads on purpose: ids of one process
@@ -20,10 +24,36 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
     private static final Pattern CANONICAL =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
 
-    public MessageId {
+    private final UUID value;
+    private final boolean isDefault;
+
+    public MessageId(UUID value) {
+        this(value, false);
+    }
+
+    private MessageId(UUID value, boolean isDefault) {
         if (value == null) {
             throw new InvalidMessageException("id", "is missing");
         }
+        this.value = value;
+        this.isDefault = isDefault;
+    }
+
+    /** The id of a message that was built without one. */
+    static MessageId byDefault() {
+        return new MessageId(next().value, true);
+    }
+
+    public UUID value() {
+        return value;
+    }
+
+    /**
+     * Whether a message was built without an id and got this one. Such a message is a new one and cannot have been received: no sender
+     * calls it so. Has no part in equality.
+     */
+    public boolean isDefault() {
+        return isDefault;
     }
 
     /** A new id (RFC 9562 version 7), greater than every one this process made before. Thread-safe. */
@@ -74,6 +104,16 @@ public record MessageId(UUID value) implements Comparable<MessageId> {
         return high != 0
                 ? high
                 : Long.compareUnsigned(value.getLeastSignificantBits(), other.value.getLeastSignificantBits());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof MessageId id && value.equals(id.value);
+    }
+
+    @Override
+    public int hashCode() {
+        return value.hashCode();
     }
 
     @Override

@@ -1,6 +1,8 @@
 package dev.postrider.message;
 
 import dev.postrider.error.InvalidMessageException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /** The checks every text in a message passes: it must survive any database, any broker and any log unchanged. */
@@ -19,6 +21,26 @@ final class Text {
 
     static @Nullable String optional(String field, @Nullable String text, int limit) {
         return text == null ? null : required(field, text, limit);
+    }
+
+    /** CloudEvents take a URI reference of RFC 3986, which is ASCII; {@link URI} would take other letters too. */
+    static void uriReference(String field, @Nullable String text, int limit) {
+        if (text == null) {
+            return;
+        }
+        required(field, text, limit);
+        if (!text.chars().allMatch(c -> c > ' ' && c <= '~') || !isUri(text)) {
+            throw new InvalidMessageException(
+                    field, "must be a URI reference, such as '/shop' or 'urn:shop:orders', but is " + excerpt(text));
+        }
+    }
+
+    private static boolean isUri(String text) {
+        try {
+            return !new URI(text).toString().isEmpty();
+        } catch (URISyntaxException e) {
+            return false;
+        }
     }
 
     static String checked(String field, String text, int limit) {

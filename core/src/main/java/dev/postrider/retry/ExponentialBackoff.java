@@ -13,8 +13,9 @@ record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
 
     ExponentialBackoff {
         // Delays are counted in milliseconds: a shorter base would be none at all, and double to none for ever.
-        if (base.compareTo(Duration.ofMillis(1)) < 0) {
-            throw new InvalidConfigurationException("base-delay", "must be at least 1 ms, but is " + base);
+        if (base.compareTo(Duration.ofMillis(1)) < 0 || base.compareTo(LIMIT) > 0) {
+            throw new InvalidConfigurationException(
+                    "base-delay", "must be at least 1 ms and at most " + LIMIT.toDays() + " days, but is " + base);
         }
         if (max.compareTo(base) < 0) {
             throw new InvalidConfigurationException(

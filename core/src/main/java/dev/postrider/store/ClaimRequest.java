@@ -13,7 +13,8 @@ import java.util.Set;
  * @param limit at most so many messages
  * @param maxBytes stop after the message whose payload reaches this sum; at least one message is always given
  * @param lease for how long
- * @param maxAttempts messages whose lease ran out on their last attempt are left to {@link MessageStore#sweep}
+ * @param maxAttempts how many attempts are made in all: a message that is due and has had them is buried instead of being claimed; one
+ *     whose lease ran out on its last attempt is left to {@link MessageStore#sweep}
  * @param newOnly whether this look is for what was written just now: leases that ran out are then looked for only when that was not
  *     done for a while
  */

@@ -16,6 +16,8 @@ public enum DeadReason {
     NO_HANDLER,
     /** It was received under the id of another message. */
     COLLISION,
+    /** It was received with an id older than the marks that are kept: whether it was handled before cannot be told. */
+    TOO_OLD,
     /** Its handler was retired before it was handled. */
     HANDLER_RETIRED,
     /** The row does not make a message: it was written by hand or by other software and breaks a rule. */

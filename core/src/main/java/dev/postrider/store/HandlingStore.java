@@ -43,6 +43,8 @@ public interface HandlingStore {
         FAILED,
         /** The message was no longer this claim's: the handler was not called. */
         LOST,
+        /** Another transaction has the message locked, such as that of another node's handler: this handler was not called. */
+        LOCKED,
         /** Rolled back, and not known to be this message's fault: the database failed, or another message of the transaction did. */
         UNDONE,
         /** The commit got no answer: {@link #gone} finds out. */
@@ -60,6 +62,14 @@ public interface HandlingStore {
 
         /** From any thread: whatever is under way will not commit, and its connection is given up. */
         void abandon();
+
+        /**
+         * From any thread, after {@link #abandon}: ends its session at the server, which may be in the middle of a statement and does not
+         * notice that its client is gone, so that the message comes free. May wait for the database.
+         *
+         * @return false when the database could not be reached; the locks stay until the statement ends
+         */
+        boolean endSession();
     }
 
     /**

@@ -28,6 +28,21 @@ public record Lane(TopicName topic, int number, Lease lease, Set<OrderingKey> he
         LEFT_OVER
     }
 
+    /**
+     * What came of a renewal. A lane that is in neither set is still held, but another session has locked its row at this moment: its lease
+     * was not prolonged, and the renewal is to be tried again soon.
+     *
+     * @param renewed the lanes whose leases were prolonged
+     * @param lost the lanes that another node holds, or nobody
+     */
+    public record Renewal(Set<Lane> renewed, Set<Lane> lost) {
+
+        public Renewal {
+            renewed = Set.copyOf(renewed);
+            lost = Set.copyOf(lost);
+        }
+    }
+
     @Override
     public String toString() {
         return topic + "#" + number;

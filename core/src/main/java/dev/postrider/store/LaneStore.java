@@ -22,7 +22,7 @@ public interface LaneStore {
      * A node, as others see it.
      *
      * @param instance made anew by each start
-     * @param topics the ordered topics that it delivers
+     * @param topics the topics that it delivers, unordered ones among them
      */
     record Node(UUID instance, String worker, Set<TopicName> topics) {}
 
@@ -35,8 +35,8 @@ public interface LaneStore {
     /** Takes lanes. Those of a lost node come with a suspicion against the messages that it may have had in its hands. */
     List<Lane> acquire(Lane.Request request);
 
-    /** Prolongs the leases; answers the lanes that are still held. */
-    Set<Lane> renew(Collection<Lane> lanes, Duration lease);
+    /** Prolongs the leases. A lane whose row another session has locked is left out, and costs the others nothing. */
+    Lane.Renewal renew(Collection<Lane> lanes, Duration lease);
 
     /** Gives lanes back. Messages that were read from them and have no outcome are then the next holder's. */
     void release(Collection<Lane> lanes);
@@ -54,13 +54,23 @@ public interface LaneStore {
     List<LaneClaim> readTimed(TopicName topic, Collection<Lane> lanes, int limit, long maxBytes);
 
     /**
+     * Compares what this store has noted as read, and without an outcome, with what is in flight on the node. A message that is not in
+     * flight is read again. Called by the thread that reads, between two reads, with what was in flight before the call.
+     *
+     * @param inFlight the numbers of the messages that are in flight, for each lane to compare
+     * @return how many messages were noted and not in flight; anything but 0 is a fault
+     */
+    int reconcile(Map<Lane, Set<Long>> inFlight);
+
+    /**
      * How long until each topic has something to read in these lanes; absent for paused topics and those with nothing waiting. Now and
      * then a look is due although nothing is known to be there.
      */
     Map<TopicName, Duration> nextDue(Collection<Lane> lanes);
 
     /**
-     * Writes outcomes. The answers come in the order of the outcomes; those of a lane that was lost are lost, and spoil no other.
+     * Writes outcomes. The answers come in the order of the outcomes; those of a lane that was lost are lost, and spoil no other. A row
+     * that another session has locked is not waited for: the answer is {@link Settlement.Locked}.
      * {@link Outcome.Released} only forgets that the message was read.
      */
     List<Settlement> settle(List<? extends Outcome> outcomes);

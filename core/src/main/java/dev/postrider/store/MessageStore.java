@@ -27,6 +27,8 @@ public interface MessageStore {
     /**
      * Writes outcomes, in as few statements as there are kinds of them. The answers come in the order of the outcomes; a lost
      * lease spoils no other.
+     *
+     * @throws IllegalArgumentException for an outcome that only a message of a lane can have; nothing is written then
      */
     List<Settlement> settle(List<? extends Outcome> outcomes);
 
@@ -47,7 +49,7 @@ public interface MessageStore {
         return settleOne(new Outcome.Delivered(claim));
     }
 
-    /** The delivery failed; try again after the delay. */
+    /** The delivery failed; try again after the delay. {@code Postrider.nack} applies the retry policy and the limit of the topic. */
     default Settlement reschedule(Claim claim, Duration delay, String error) {
         return settleOne(new Outcome.Retry(claim, delay, error));
     }

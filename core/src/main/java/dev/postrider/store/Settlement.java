@@ -15,6 +15,10 @@ public sealed interface Settlement {
         return this instanceof LeaseLost;
     }
 
+    default boolean isLocked() {
+        return this instanceof Locked;
+    }
+
     /**
      * It is written.
      *
@@ -33,4 +37,11 @@ public sealed interface Settlement {
      * @param finished the message has left the queue meanwhile: another worker delivered it, or an operator discarded it
      */
     record LeaseLost(Claim claim, boolean finished) implements Settlement {}
+
+    /**
+     * Another session has locked the row, perhaps a handler whose connection was lost a moment ago. Nothing was changed, and nobody
+     * waited: the same outcome is to be written again a little later. Later outcomes of the same ordering key get this answer too until
+     * then, so that none overtakes it.
+     */
+    record Locked(Claim claim) implements Settlement {}
 }

@@ -10,7 +10,8 @@ public interface Transactions {
 
     /**
      * Runs the work in a transaction of its own, writes the messages it staged, does the last thing, and commits; or rolls all of it
-     * back and throws what was thrown.
+     * back and throws what was thrown. The transaction begins, and takes its connection, when the work first uses it, or else for the
+     * last thing.
      *
      * @param last the last statement of the transaction
      */
@@ -22,6 +23,12 @@ public interface Transactions {
      * @throws dev.postrider.error.UnusableConnectionException when the connection is in no transaction of this database
      */
     Part join(Connection connection);
+
+    /**
+     * Whether this failure, or one that caused it, says that the database made a transaction give way to another one. It can then be
+     * run again as a whole.
+     */
+    boolean isConflict(Throwable failure);
 
     /** A part of somebody's transaction that can be undone without the rest. Use it from one thread. */
     interface Part extends UnitOfWork {

@@ -4,8 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Carries one message to a destination and says how it went. Called from many threads at once, without any database
- * transaction or connection held; must not block the calling thread for longer than it takes to hand the message over.
+ * Carries one message to a destination and says how it went. Called without any database transaction or connection held, on a thread that
+ * belongs to the topic: for one message of the topic after another, and for different topics at once. A transport that several topics share
+ * must be thread-safe.
+ *
+ * <p>A call that blocks delays the other messages of its topic, and no other topic. A call that has not returned after {@link #timeout}
+ * counts as failed and is left behind, and another thread goes on with the topic; when four calls of a topic are stuck, its further messages
+ * fail until one returns. So a transport hands the message over and returns, and answers later, from any thread: the thread that completes
+ * the stage is not used to send another message.
  */
 public interface Transport {
 

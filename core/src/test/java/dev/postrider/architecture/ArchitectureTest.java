@@ -23,6 +23,9 @@ import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +38,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -138,7 +143,8 @@ final class ArchitectureTest {
                             "OutcomeProbe",
                             "ResultCipher",
                             "ResultCodec",
-                            "ResultCodecs")),
+                            "ResultCodecs",
+                            "UnreadableResultException")),
             Map.entry(
                     "idempotency.http",
                     Set.of(
@@ -223,6 +229,23 @@ final class ArchitectureTest {
         assertThat(HOUSE.stream().map(ArchitectureTest::roomOf).filter(room -> !room.isEmpty()))
                 .containsAll(ROOMS.keySet())
                 .allMatch(ROOMS::containsKey);
+    }
+
+    @Test
+    void documentationListsTheSameDoors() throws IOException {
+        Pattern row = Pattern.compile("\\| `([a-z.]+)` \\| [^|]+ \\|((?: `[a-z.]+`)*) \\|");
+        Map<String, List<String>> listed = new TreeMap<>();
+        for (String line : Files.readAllLines(Path.of("../docs/how-it-works.md"))) {
+            Matcher matcher = row.matcher(line);
+            if (matcher.matches()) {
+                listed.put(
+                        matcher.group(1),
+                        Stream.of(matcher.group(2).replace("`", "").strip().split(" "))
+                                .filter(name -> !name.isEmpty())
+                                .toList());
+            }
+        }
+        assertThat(listed).isEqualTo(ROOMS);
     }
 
     @Test

@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -185,16 +187,27 @@ final class BornClaimsTest {
     }
 
     @Test
-    void commitAfterTheEndIsGivenBackByWhoeverCommits() {
+    void commitAfterTheEndIsGivenBackWithoutWhoeverCommitsWaitingForIt() throws Exception {
         Message message = order();
         Reservation reservation = births.reserve(List.of(message));
         births.close();
+        CountDownLatch committed = new CountDownLatch(1);
+        CountDownLatch written = new CountDownLatch(1);
+        rig.store.onSettle = outcomes -> {
+            await(committed); // as a pool that has no second connection for whoever commits
+            written.countDown();
+            return FakeStore.accept(outcomes);
+        };
 
         reservation.committed(claims(reservation, message));
+        committed.countDown();
 
-        assertThat(rig.store.written)
-                .hasOnlyElementsOfType(Outcome.Released.class)
-                .hasSize(1);
+        await(written);
+        assertThat(rig.store.settles)
+                .singleElement()
+                .satisfies(outcomes -> assertThat(outcomes)
+                        .hasOnlyElementsOfType(Outcome.Released.class)
+                        .hasSize(1));
         assertThat(rig.inFlight.count()).isZero();
         births.runOnce();
         assertThat(rig.sent).isEmpty();
@@ -294,6 +307,14 @@ final class BornClaimsTest {
         rig.writer.runOnce();
 
         assertThat(rig.store.settles).extracting(List::size).containsExactly(25);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void queueIsEmpty() {

@@ -183,7 +183,49 @@ final class ClaimLoopTest {
         }
 
         assertThat(small.store.claims).extracting(ClaimRequest::maxBytes).containsExactly(20L, 6L);
-        assertThat(small.inFlight.freeBytes()).isEqualTo(-1);
+        assertThat(small.inFlight.freeBytes(small.topic())).isEqualTo(-1);
+    }
+
+    @Test
+    void hangingTopicWithLargeMessagesLeavesAnotherItsBytes() {
+        Rig small = new Rig(DispatchOptions.builder().maxInFlightBytes(40).build(), "large", "small");
+        small.hush();
+        small.store.onClaim = request -> request.topic().topic().equals("large")
+                ? small.store.next("large", 1, (int) Math.max(request.maxBytes() / 7, 1))
+                : List.of();
+        for (int i = 0; i < 5; i++) {
+            small.loop.lookNow(TopicName.of("large"));
+            small.loop.runOnce();
+            small.time.pass(Duration.ofMillis(10));
+        }
+        assertThat(small.inFlight.freeBytes(small.topic())).isNotPositive();
+        int before = small.store.claims.size();
+
+        small.loop.lookNow(TopicName.of("small"));
+        small.loop.runOnce();
+
+        assertThat(small.store.claims).hasSize(before + 1);
+        assertThat(small.store.claims.get(before).topic()).isEqualTo(TopicName.of("small"));
+        assertThat(small.store.claims.get(before).maxBytes()).isEqualTo(10);
+    }
+
+    @Test
+    void hangingTopicLeavesAnotherItsSlots() {
+        Rig small = new Rig(DispatchOptions.builder().maxInFlight(40).build(), "slow", "quick");
+        small.hush();
+        small.store.enqueue("slow", 100);
+        for (int i = 0; i < 5; i++) {
+            small.loop.lookNow(TopicName.of("slow"));
+            small.loop.runOnce();
+            small.time.pass(Duration.ofMillis(10));
+        }
+        assertThat(small.inFlight.slotsTaken()).isEqualTo(30);
+        small.store.enqueue("quick", 100);
+
+        small.loop.lookNow(TopicName.of("quick"));
+        small.loop.runOnce();
+
+        assertThat(small.inFlight.slotsTaken()).isEqualTo(40);
     }
 
     @Test

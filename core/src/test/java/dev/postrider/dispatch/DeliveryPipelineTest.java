@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
+import dev.postrider.store.DeadReason;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
@@ -82,6 +83,17 @@ final class DeliveryPipelineTest {
         rig.pipeline.deliver(rig.hold());
 
         assertReleasedUnsent();
+    }
+
+    @Test
+    void messageThatHasHadItsAttemptsIsNotSent() {
+        rig.pipeline.deliver(rig.hold(rig.store.next("orders", 6)));
+
+        assertThat(rig.sent).isEmpty();
+        assertThat(outcome())
+                .isInstanceOfSatisfying(
+                        Outcome.Buried.class,
+                        buried -> assertThat(buried.reason()).isEqualTo(DeadReason.ATTEMPTS_EXHAUSTED));
     }
 
     private void assertReleasedUnsent() {

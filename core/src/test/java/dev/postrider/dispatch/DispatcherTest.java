@@ -13,6 +13,8 @@ import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Stores;
 import dev.postrider.transport.Delivery;
@@ -21,13 +23,16 @@ import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +40,9 @@ import org.junit.jupiter.api.Test;
 final class DispatcherTest {
 
     private static final EventListener NOBODY = event -> {};
+
+    /** Threads of other tests in this process. */
+    private final Set<Thread> others = ownThreads();
 
     private final FakeStore store = new FakeStore();
     private final FakeLanes lanes = new FakeLanes();
@@ -108,6 +116,71 @@ final class DispatcherTest {
     }
 
     @Test
+    void transportThatBlocksDelaysNoOtherTopic() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        Topic blocking = Topic.named("blocking")
+                .deliver(new Stub(Duration.ofSeconds(20), delivery -> {
+                    blocked.countDown();
+                    await(released);
+                    return CompletableFuture.completedFuture(DeliveryResult.delivered());
+                }))
+                .build();
+        Dispatcher dispatcher = open(List.of(blocking, handler(delivery -> {})));
+        store.enqueue("blocking", 10);
+        dispatcher.start();
+        dispatcher.wake();
+        assertThat(blocked.await(60, TimeUnit.SECONDS)).isTrue();
+
+        try {
+            store.enqueue("orders", 10);
+            dispatcher.wake();
+            eventually(() -> store.written.size() == 10);
+        } finally {
+            released.countDown();
+        }
+        eventually(() -> store.written.size() == 20);
+    }
+
+    @Test
+    void threadThatBringsAnAnswerDoesNotSendTheNextMessage() throws Exception {
+        List<Thread> callers = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<DeliveryResult>> answers = new CopyOnWriteArrayList<>();
+        Dispatcher dispatcher = open(Topic.named("orders")
+                .ordered()
+                .lanes(1)
+                .deliver(new Stub(Duration.ofSeconds(20), delivery -> {
+                    callers.add(Thread.currentThread());
+                    CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+                    answers.add(answer);
+                    return answer;
+                }))
+                .build());
+        dispatcher.start();
+        eventually(() -> !lanes.granted.isEmpty());
+        Lane lane = lanes.granted.iterator().next();
+        lanes.next = List.of(
+                LaneRig.claim(lane, 1, LaneRig.message("a", 1), LaneClaim.Place.IN_ORDER, 1),
+                LaneRig.claim(lane, 2, LaneRig.message("a", 2), LaneClaim.Place.IN_ORDER, 1));
+        dispatcher.wake();
+        eventually(() -> answers.size() == 1);
+
+        answers.get(0).complete(DeliveryResult.delivered());
+
+        eventually(() -> answers.size() == 2);
+        assertThat(callers).doesNotContain(Thread.currentThread());
+        answers.get(1).complete(DeliveryResult.delivered());
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
     void interruptedStopStillReleasesWhatIsHeld() throws Exception {
         store.enqueue("orders", 1);
         CountDownLatch entered = new CountDownLatch(1);
@@ -124,7 +197,7 @@ final class DispatcherTest {
 
         assertThat(Thread.interrupted()).as("the mark is kept").isTrue();
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Released.class);
-        eventually(() -> ownThreads() == 0);
+        eventually(() -> others.containsAll(ownThreads()));
     }
 
     @Test
@@ -313,7 +386,7 @@ final class DispatcherTest {
         new Dispatcher(stores, List.of(topic), brief, NOBODY).deliverDue();
 
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
-        eventually(() -> ownThreads() == 0);
+        eventually(() -> others.containsAll(ownThreads()));
     }
 
     @Test
@@ -436,8 +509,16 @@ final class DispatcherTest {
     }
 
     private Dispatcher open(Topic topic, EventListener listener, Duration drain) {
+        return open(List.of(topic), listener, drain);
+    }
+
+    private Dispatcher open(List<Topic> topics) {
+        return open(topics, NOBODY, Duration.ofSeconds(20));
+    }
+
+    private Dispatcher open(List<Topic> topics, EventListener listener, Duration drain) {
         DispatchOptions options = DispatchOptions.builder().drainTimeout(drain).build();
-        Dispatcher dispatcher = new Dispatcher(stores, List.of(topic), options, listener);
+        Dispatcher dispatcher = new Dispatcher(stores, topics, options, listener);
         opened.complete(dispatcher);
         return dispatcher;
     }
@@ -446,11 +527,12 @@ final class DispatcherTest {
         CompletableFuture.runAsync(dispatcher::stop).get(30, TimeUnit.SECONDS);
     }
 
-    private static long ownThreads() {
+    /** The threads of dispatchers, but for handlers. */
+    private static Set<Thread> ownThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(OwnThread.class::isInstance)
                 .filter(thread -> !thread.getName().contains("handler"))
-                .count();
+                .collect(Collectors.toSet());
     }
 
     private static void eventually(Callable<Boolean> condition) throws Exception {

@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
@@ -20,6 +21,7 @@ final class FakeHandling implements HandlingStore {
 
     final List<List<Claim>> runs = new CopyOnWriteArrayList<>();
     final List<Transaction> abandoned = new CopyOnWriteArrayList<>();
+    final List<Transaction> endedSessions = new CopyOnWriteArrayList<>();
 
     volatile BiFunction<Handled, Integer, Handled> ending = (handled, together) -> handled;
     volatile Function<Claim, Boolean> isGone = claim -> true;
@@ -40,6 +42,12 @@ final class FakeHandling implements HandlingStore {
             @Override
             public void abandon() {
                 abandoned.add(this);
+            }
+
+            @Override
+            public boolean endSession() {
+                endedSessions.add(this);
+                return true;
             }
         };
     }
@@ -84,6 +92,11 @@ final class FakeHandling implements HandlingStore {
         @Override
         public void stage(Collection<Message> messages) {
             throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public List<Enqueued> staged() {
+            return List.of();
         }
 
         @Override

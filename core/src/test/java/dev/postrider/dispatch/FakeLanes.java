@@ -17,26 +17,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** Lanes in memory that record every call, and do what the test scripts; without a script every request is granted. */
 final class FakeLanes implements LaneStore {
 
-    final Set<Lane> granted = new HashSet<>();
+    final Set<Lane> granted = ConcurrentHashMap.newKeySet();
     final List<Lane.Request> requests = new CopyOnWriteArrayList<>();
     final List<Lane> released = new CopyOnWriteArrayList<>();
     final List<Outcome> written = new CopyOnWriteArrayList<>();
+    final List<Set<Lane>> renewals = new CopyOnWriteArrayList<>();
     final List<Claim> alone = new CopyOnWriteArrayList<>();
     final List<Claim> aloneEnded = new CopyOnWriteArrayList<>();
+    final List<Map<Lane, Set<Long>>> compared = new CopyOnWriteArrayList<>();
     final List<Node> left = new CopyOnWriteArrayList<>();
 
     volatile int nodes = 1;
     volatile Runnable onAnnounce = () -> {};
+    volatile Consumer<TopicName> onRead = topic -> {};
     volatile Set<Lane> lost = Set.of();
+
+    /** Lanes whose rows another session has locked. */
+    volatile Set<Lane> locked = Set.of();
+
     volatile List<LaneClaim> next = List.of();
     volatile List<LaneClaim> timed = List.of();
+    volatile Runnable onEndAlone = () -> {};
     volatile Predicate<Claim> onAlone = claim -> true;
     volatile Function<Outcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
 
@@ -70,10 +80,14 @@ final class FakeLanes implements LaneStore {
     }
 
     @Override
-    public Set<Lane> renew(Collection<Lane> lanes, Duration lease) {
+    public Lane.Renewal renew(Collection<Lane> lanes, Duration lease) {
+        renewals.add(Set.copyOf(lanes));
         Set<Lane> kept = new HashSet<>(lanes);
         kept.removeAll(lost);
-        return kept;
+        Set<Lane> gone = new HashSet<>(lanes);
+        gone.removeAll(kept);
+        kept.removeAll(locked);
+        return new Lane.Renewal(kept, gone);
     }
 
     @Override
@@ -84,6 +98,7 @@ final class FakeLanes implements LaneStore {
 
     @Override
     public List<LaneClaim> read(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
+        onRead.accept(topic);
         List<LaneClaim> claims = next;
         next = List.of();
         return claims;
@@ -94,6 +109,12 @@ final class FakeLanes implements LaneStore {
         List<LaneClaim> claims = timed;
         timed = List.of();
         return claims;
+    }
+
+    @Override
+    public int reconcile(Map<Lane, Set<Long>> inFlight) {
+        compared.add(inFlight);
+        return 0;
     }
 
     @Override
@@ -115,6 +136,7 @@ final class FakeLanes implements LaneStore {
 
     @Override
     public void endAlone(Claim claim) {
+        onEndAlone.run();
         aloneEnded.add(claim);
     }
 }

@@ -67,6 +67,22 @@ final class HandlingCourierTest {
         assertThat(outcomes.get(held)).isEqualTo(new Outcome.Lost(held.claim()));
     }
 
+    /** Often only for the moment that another node's claim takes to look at it. */
+    @Test
+    void messageThatSomebodyHasLockedIsTriedAFewTimesAndThenGivenBack() {
+        AtomicInteger tries = new AtomicInteger();
+        store.ending =
+                (ended, together) -> tries.incrementAndGet() < 3 ? new Handled(ended.claim(), End.LOCKED, null) : ended;
+        Held forAMoment = carry(courier(1, handled()), 1).get(0);
+        assertThat(outcomes.get(forAMoment)).isInstanceOf(Outcome.Handled.class);
+
+        ending(End.LOCKED);
+        store.runs.clear();
+        Held forLong = carry(courier(1, handled()), 1).get(0);
+        assertThat(outcomes.get(forLong)).isEqualTo(new Outcome.Released(forLong.claim()));
+        assertThat(store.runs).hasSize(4);
+    }
+
     @Test
     void failureOfTheDatabaseCostsNoAttempt() {
         ending(End.UNDONE);
@@ -159,6 +175,45 @@ final class HandlingCourierTest {
         assertThat(outcomes.get(held)).isInstanceOf(Outcome.Retry.class);
     }
 
+    /** A statement that hangs ends with its connection, at the same time as the handler's timeout: that is no failure of the database. */
+    @Test
+    void handlerWhoseConnectionIsGivenUpAfterItsTimeoutHasFailed() {
+        ending(End.UNKNOWN);
+        store.isGone = claim -> false;
+
+        Held held = carry(
+                        courier(1, (message, work) -> {
+                            time.pass(TIMEOUT);
+                            throw new IllegalStateException("no answer from the server");
+                        }),
+                        1)
+                .get(0);
+
+        assertThat(outcomes.get(held)).isInstanceOf(Outcome.Retry.class);
+    }
+
+    /** As when no native thread can be created; an OutOfMemoryError would end the run of the tests. */
+    @Test
+    void errorAtTheStartOfAThreadCostsNoAttemptAndNoThread() {
+        AtomicInteger errors = new AtomicInteger(20);
+        HandlingCourier courier = courier(1, handled(), task -> {
+            if (errors.getAndDecrement() > 0) {
+                throw new InternalError("unable to create native thread");
+            }
+            threads.add(task);
+        });
+
+        for (int i = 0; i < 20; i++) {
+            Held held = hold();
+            courier.carry(held);
+            assertThat(outcomes.get(held)).isEqualTo(new Outcome.Released(held.claim()));
+        }
+        outcomes.clear();
+
+        List<Held> held = carry(courier, 9);
+        assertThat(held).allSatisfy(each -> assertThat(outcomes.get(each)).isInstanceOf(Outcome.Handled.class));
+    }
+
     @Test
     void noMoreThreadsAreTakenThanTheTopicAllows() {
         HandlingCourier courier = courier(1, handled());
@@ -228,6 +283,9 @@ final class HandlingCourierTest {
         courier.giveUp(stubborn);
 
         assertThat(store.abandoned).hasSize(1);
+        assertThat(store.endedSessions).as("left to another thread").isEmpty();
+        threads.removeLast().run();
+        assertThat(store.endedSessions).isEqualTo(store.abandoned);
         assertThat(outcomes.get(stubborn)).isInstanceOf(Outcome.Retry.class);
         assertThat(outcomes.get(other)).isInstanceOf(Outcome.Released.class);
         end.countDown();

@@ -137,7 +137,8 @@ final class HousekeeperTest {
         housekeeper.runOnce();
 
         assertThat(rig.events(Event.Summary.class))
-                .containsExactly(new Event.Summary(3, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 1, MINUTE));
+                .containsExactly(
+                        new Event.Summary(3, 0, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 0, 1, MINUTE));
     }
 
     private void settleDelivered(int count) {

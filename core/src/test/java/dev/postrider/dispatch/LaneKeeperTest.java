@@ -1,7 +1,9 @@
 package dev.postrider.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
@@ -22,6 +24,7 @@ final class LaneKeeperTest {
     private final LaneKeeper keeper = new LaneKeeper(
             lanes,
             DispatchOptions.builder().lease(LaneRig.LEASE).build(),
+            Set.of(rig.topic.name()),
             Map.of(rig.topic.name(), rig.sequencer),
             rig.time,
             rig.events::add,
@@ -33,6 +36,38 @@ final class LaneKeeperTest {
 
         assertThat(rig.sequencer.lanes()).hasSize(LANES);
         assertThat(taken).containsExactly(rig.topic.name());
+    }
+
+    @Test
+    void announcementThatFailsDoesNotKeepLanesFromBeingRenewed() {
+        keeper.runOnce();
+        lanes.onAnnounce = () -> {
+            throw FakeStore.unavailable();
+        };
+
+        assertThatThrownBy(keeper::runOnce).isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(lanes.renewals).containsExactly(Set.copyOf(rig.sequencer.lanes()));
+    }
+
+    @Test
+    void laneThatIsLockedIsNotLostAndIsRenewedSoon() {
+        Duration usual = keeper.runOnce();
+        Lane first = rig.sequencer.lanes().get(0);
+        lanes.locked = Set.of(first);
+        Duration soon = keeper.runOnce();
+        assertThat(soon).isLessThanOrEqualTo(usual.dividedBy(5));
+        assertThat(rig.sequencer.lanes()).contains(first).hasSize(LANES);
+        lanes.locked = Set.of();
+        lanes.onAnnounce = () -> {
+            throw new AssertionError("not before its time");
+        };
+
+        rig.time.pass(soon);
+        keeper.runOnce();
+
+        assertThat(lanes.renewals.get(lanes.renewals.size() - 1)).containsExactly(first);
+        assertThat(rig.sequencer.lanes()).contains(first).hasSize(LANES);
     }
 
     @Test

@@ -82,14 +82,19 @@ final class LaneRig implements Transport {
                 .deliver(this)
                 .build();
         breaker = new Breaker(topic, time, events::add, this::rest);
-        inFlight = new InFlight(slots, 1_000_000, any -> breaker.limit());
+        inFlight = new InFlight(new SharedBudget(slots, 1), new SharedBudget(1_000_000, 1), any -> breaker.limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(this::write, this::undecided, BATCH),
                 inFlight,
                 time,
                 events::add,
                 this::settled);
-        Courier courier = new TransportCourier(this, breaker, new Verdict(() -> 0.5), this::decide, time);
+        Courier courier = new TransportCourier(
+                this,
+                breaker,
+                new Verdict(() -> 0.5),
+                this::decide,
+                new TransportCourier.Means(Runnable::run, LAST_START, time));
         pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
     }

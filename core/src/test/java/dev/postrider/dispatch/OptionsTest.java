@@ -91,6 +91,8 @@ final class OptionsTest {
                 option("drain-timeout", o -> o.drainTimeout(negative)),
                 option("drain-timeout", o -> o.drainTimeout(endless)),
                 option("housekeeping-interval", o -> o.housekeepingInterval(Duration.ZERO)),
+                option("housekeeping-interval", o -> o.housekeepingInterval(endless)),
+                option("poll-interval", o -> o.pollInterval(endless)),
                 option("archive-retention", o -> o.archiveRetention(Duration.ZERO)),
                 option("archive-retention", o -> o.archiveRetention(endless)),
                 option("dead-retention", o -> o.deadRetention(negative)),

@@ -7,6 +7,7 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.message.MessageId;
+import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -107,6 +108,31 @@ final class OutcomeWriterTest {
         assertThat(rig.store.settles.get(2)).isEqualTo(rig.store.settles.get(0));
         assertThat(deliveredIds()).hasSize(3).doesNotHaveDuplicates();
         assertThat(rig.inFlight.count()).isZero();
+    }
+
+    @Test
+    void outcomeThatMeetsALockedRowIsWrittenAgainSoonAndHoldsBackNoOther() {
+        List<Held> held = rig.hold(2);
+        held.forEach(this::deliver);
+        Claim locked = held.get(0).claim();
+        rig.store.onSettle = outcomes -> outcomes.stream()
+                .<Settlement>map(outcome -> outcome.claim().equals(locked)
+                        ? new Settlement.Locked(locked)
+                        : new Settlement.Settled(outcome.claim()))
+                .toList();
+
+        Duration pause = rig.writer.runOnce();
+
+        assertThat(rig.inFlight.count()).as("the other one is done").isEqualTo(1);
+        assertThat(pause).isBetween(Duration.ofMillis(1), Duration.ofSeconds(1));
+        rig.writer.runOnce();
+        assertThat(rig.store.settles).as("not before its time").hasSize(1);
+        rig.store.onSettle = FakeStore::accept;
+        rig.time.pass(pause);
+        rig.writer.runOnce();
+        assertThat(rig.store.settles.get(1)).extracting(Outcome::claim).containsExactly(locked);
+        assertThat(rig.inFlight.count()).isZero();
+        assertThat(deliveredIds()).hasSize(2);
     }
 
     @Test
@@ -231,13 +257,14 @@ final class OutcomeWriterTest {
 
     @Test
     void eachOutcomeIsReportedOnceByItsName() {
-        List<Held> held = rig.hold(6);
+        List<Held> held = rig.hold(7);
         deliver(held.get(0));
         rig.writer.add(held.get(1), new Outcome.Retry(held.get(1).claim(), Duration.ofSeconds(3), "busy"));
         rig.writer.add(held.get(2), new Outcome.Buried(held.get(2).claim(), DeadReason.REJECTED, "gone"));
         rig.writer.add(held.get(3), new Outcome.Released(held.get(3).claim()));
         deliver(held.get(4));
         deliver(held.get(5));
+        rig.writer.add(held.get(6), new Outcome.Parked(held.get(6).claim(), DeadReason.REJECTED, "no"));
         rig.store.onSettle = outcomes -> {
             List<Settlement> answers = new ArrayList<>(FakeStore.accept(outcomes));
             answers.set(4, new Settlement.LeaseLost(outcomes.get(4).claim(), false));
@@ -250,9 +277,16 @@ final class OutcomeWriterTest {
         assertThat(rig.events)
                 .extracting(event -> event.getClass().getSimpleName())
                 .containsExactly(
-                        "Delivered", "Failed", "Buried", "Released", "LeaseLost", "SkippedFinished", "Settled");
-        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 1, 2));
-        assertThat(rig.writer.tally().attempts()).isEqualTo(5);
+                        "Delivered",
+                        "Failed",
+                        "Buried",
+                        "Released",
+                        "LeaseLost",
+                        "SkippedFinished",
+                        "Parked",
+                        "Settled");
+        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 1, 1, 2));
+        assertThat(rig.writer.tally().attempts()).isEqualTo(6);
     }
 
     private void deliver(Held held) {

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /** The parts of a dispatcher put together without threads, on a store in memory and clocks that stand still. */
@@ -43,6 +44,9 @@ final class Rig implements Transport {
     final DeliveryPipeline pipeline;
     final ClaimLoop loop;
 
+    /** Where the transport is called. */
+    volatile Executor senders = Runnable::run;
+
     volatile Function<Delivery, CompletionStage<DeliveryResult>> answer =
             delivery -> CompletableFuture.completedFuture(DeliveryResult.delivered());
 
@@ -61,16 +65,22 @@ final class Rig implements Transport {
         }
         topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, time, events::add, this::rest)));
         inFlight = new InFlight(
-                options.maxInFlight(),
-                options.maxInFlightBytes(),
+                new SharedBudget(options.maxInFlight(), names.length),
+                new SharedBudget(options.maxInFlightBytes(), names.length),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
                 new OutcomeWriter.Ledger(store::settle, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
         Map<TopicName, Courier> couriers = new HashMap<>();
+        Duration lastStart = options.lease().minus(options.headroom());
         topics.forEach(topic -> couriers.put(
-                topic.name(), new TransportCourier(this, breaker(topic), new Verdict(() -> 0.5), writer::add, time)));
-        pipeline = new DeliveryPipeline(
-                couriers, writer::add, time, options.lease().minus(options.headroom()));
+                topic.name(),
+                new TransportCourier(
+                        this,
+                        breaker(topic),
+                        new Verdict(() -> 0.5),
+                        writer::add,
+                        new TransportCourier.Means(task -> senders.execute(task), lastStart, time))));
+        pipeline = new DeliveryPipeline(couriers, writer::add, time, lastStart);
         RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, claimer));

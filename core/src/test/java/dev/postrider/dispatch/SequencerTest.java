@@ -12,6 +12,7 @@ import dev.postrider.store.Settlement;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class SequencerTest {
@@ -50,6 +51,25 @@ final class SequencerTest {
 
         rig.write();
         assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void messageThatIsReadAgainBeforeItsLastOutcomeIsKnownToBeWrittenIsInFlight() {
+        Lane lane = rig.take();
+        LaneClaim first = rig.next(lane, "a");
+        rig.offer(first);
+        rig.fail(first);
+        rig.settle = outcomes -> {
+            rig.offer(LaneRig.claim(lane, first.claim().seq(), first.claim().message(), Place.IN_HELD_KEY, 2));
+            return outcomes.stream()
+                    .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
+                    .toList();
+        };
+
+        rig.write();
+
+        assertThat(rig.sequencer.inFlight())
+                .containsEntry(lane, Set.of(first.claim().seq()));
     }
 
     @Test

@@ -40,12 +40,13 @@ final class LogListenerTest {
     @Test
     void batchesAreLoggedAtInfo() {
         assertThat(logged(new Event.Fetched(ORDERS, 100))).isEqualTo("INFO OUTBOX_WORKER_FETCH topic=orders count=100");
-        assertThat(logged(new Event.Settled(5, 1, 0, 2, 0)))
-                .isEqualTo("INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 released=2 lost=0");
+        assertThat(logged(new Event.Settled(5, 1, 0, 0, 2, 0)))
+                .isEqualTo("INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 parked=0 released=2 lost=0");
         assertThat(logged(new Event.Purged(1, 2, 3, 4)))
                 .isEqualTo("INFO OUTBOX_WORKER_PURGE archived=1 dead=2 keys=3 inbox_marks=4");
-        assertThat(logged(new Event.Summary(10, 2, 1, 0, 7, Duration.ofMinutes(1))))
-                .isEqualTo("INFO OUTBOX_WORKER_SUMMARY delivered=10 failed=2 dead=1 lost=0 in_flight=7 period_s=60");
+        assertThat(logged(new Event.Summary(10, 2, 1, 3, 0, 7, Duration.ofMinutes(1))))
+                .isEqualTo(
+                        "INFO OUTBOX_WORKER_SUMMARY delivered=10 failed=2 dead=1 parked=3 lost=0 in_flight=7 period_s=60");
     }
 
     @Test
@@ -69,8 +70,6 @@ final class LogListenerTest {
                         + " retry=2 max=5 delay_ms=10000 error=\"503 busy\"");
         assertThat(logged(new Event.Buried(message, 5, 5, "ATTEMPTS_EXHAUSTED", "503")))
                 .isEqualTo("DEBUG OUTBOX_WORKER_DEAD " + named + " retry=5 max=5 reason=ATTEMPTS_EXHAUSTED error=503");
-        assertThat(logged(new Event.Duplicate(message)))
-                .isEqualTo("DEBUG OUTBOX_WORKER_DUPLICATE tenant=acme key=acme/order-7");
         assertThat(logged(new Event.SkippedFinished(message, 1)))
                 .isEqualTo("DEBUG OUTBOX_WORKER_SKIP_PROCESSED id=" + message.id());
         assertThat(logged(new Event.LeaseLost(message, 3)))
@@ -80,20 +79,31 @@ final class LogListenerTest {
 
     @Test
     void whatAnOperatorShouldSeeIsLoggedAtWarn() {
-        assertThat(logged(new Event.Settled(5, 0, 1, 0, 0)))
-                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 released=0 lost=0");
-        assertThat(logged(new Event.Settled(5, 0, 0, 0, 1))).startsWith("WARN OUTBOX_WORKER_SETTLE ");
+        assertThat(logged(new Event.Settled(5, 0, 1, 0, 0, 0)))
+                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 parked=0 released=0 lost=0");
+        assertThat(logged(new Event.Settled(5, 0, 0, 1, 0, 0)))
+                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=0 parked=1 released=0 lost=0");
+        assertThat(logged(new Event.Settled(5, 0, 0, 0, 0, 1))).startsWith("WARN OUTBOX_WORKER_SETTLE ");
         assertThat(logged(new Event.Swept(ORDERS, 2))).isEqualTo("WARN OUTBOX_WORKER_SWEEP topic=orders count=2");
         assertThat(logged(new Event.StoreFailed("claim orders", "gone away", Duration.ofMillis(50))))
                 .isEqualTo("WARN OUTBOX_WORKER_STORE_FAIL doing=\"claim orders\" retry_ms=50 error=\"gone away\"");
     }
 
     @Test
+    void duplicateIsLoggedAtInfoAndADifferentPayloadUnderTheSameKeyAtWarn() {
+        String duplicate = "OUTBOX_WORKER_DUPLICATE tenant=acme key=acme/order-7 topic=orders first=" + message.id();
+        assertThat(logged(new Event.Duplicate(message, message.id(), true)))
+                .isEqualTo("INFO " + duplicate + " same_payload=true");
+        assertThat(logged(new Event.Duplicate(message, message.id(), false)))
+                .isEqualTo("WARN " + duplicate + " same_payload=false");
+    }
+
+    @Test
     void messageWithoutATenantIsNotOneOfATenantCalledNull() {
         Message alone = Message.to("orders").type("x").text("y").build();
 
-        assertThat(logged(new Event.Duplicate(alone)))
-                .isEqualTo("DEBUG OUTBOX_WORKER_DUPLICATE tenant=\"\" key=" + alone.id());
+        assertThat(logged(new Event.Duplicate(alone, alone.id(), true)))
+                .startsWith("INFO OUTBOX_WORKER_DUPLICATE tenant=\"\" key=" + alone.id());
     }
 
     @Test

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
 import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandRecord;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -101,7 +100,6 @@ final class CommandPartsTest {
         assertThat(read.find("one")).isEqualTo(memory.find("one"));
         assertThat(read.find("two")).isEqualTo(new StepMemory.Step("nothing", null));
         assertThat(read.find("three")).isNull();
-        assertThatThrownBy(() -> StepMemory.of(new CommandRecord.Steps(new byte[] {1, 0, 0, 9})))
-                .isInstanceOf(StoreException.class);
+        assertThatThrownBy(() -> StepMemory.of(new byte[] {1, 0, 0, 9})).isInstanceOf(StoreException.class);
     }
 }

@@ -57,9 +57,40 @@ final class ErrorTextTest {
                 "jdbc:postgresql://user:pw@host/db|jdbc:postgresql://***@host/db",
                 "{\"password\":\"hunter2\",\"a\":1}|{\"password\":\"***\",\"a\":1}",
                 "token expired|token expired",
+                "GET /x?access_token=abc&x=1|GET /x?access_token=***&x=1",
+                "client_secret=abc refused|client_secret=*** refused",
+                "refresh_token: abc|refresh_token: ***",
+                "db_password=abc|db_password=***",
+                "dbPassword=abc|dbPassword=***",
+                "jdbc:h2:mem:x;USER=sa;PWD=abc;MODE=x|jdbc:h2:mem:x;USER=sa;PWD=***;MODE=x",
+                "X-Api-Key: abc|X-Api-Key: ***",
+                "AWS_SECRET_ACCESS_KEY=abc|AWS_SECRET_ACCESS_KEY=***",
+                "secretKey=abc|secretKey=***",
+                "user=u pass=abc|user=u pass=***",
+                "bypass: on|bypass: on",
+                "{\"client_secret\":\"a b, c;\\\"d\",\"a\":1}|{\"client_secret\":\"***\",\"a\":1}",
+                "\\\"client_secret\\\":\\\"a b\\\",x|\\\"client_secret\\\":\\\"***\\\",x",
+                "{\"client_secret\": \"abc|{\"client_secret\": \"***",
+                "sent Bearer abc.def-1 to x|sent Bearer *** to x",
+                "Bearer abcdef|Bearer ***",
+                "Bearer authentication failed|Bearer authentication failed",
+                "the bearer token has expired|the bearer token has expired",
+                "sent Basic dXNlcjpw to x|sent Basic *** to x",
+                "Basic validation failed|Basic validation failed",
+                "Authorization: token abc|Authorization: ***",
+                "\"Authorization\":\"Bearer abc def\"}|\"Authorization\":\"***\"}",
+                "Proxy-Authorization: Digest abc|Proxy-Authorization: ***",
+                "key whsec_MfKQ9r8GKYqrTwjU+/== no|key whsec_*** no",
+                "key whsk_MfKQ9r8GKYqrTwjU no|key whsk_*** no",
+                "got eyJhbGciOiJI.eyJzdWIi.abc-_x here|got eyJ*** here",
+                "https://user:p@ss@host/x|https://***@host/x",
+                "https://user:p/ss@host/x|https://***@host/x",
+                "https://host:8080/x/a@b|https://host:8080/x/a@b",
+                "mail a@b.example of https://host/x|mail a@b.example of https://host/x",
             })
     void secretsAreRedacted(String text, String expected) {
         assertThat(ErrorText.clean(text, 2000)).isEqualTo(expected);
+        assertThat(ErrorText.clean(expected, 2000)).isEqualTo(expected);
     }
 
     @Test
@@ -108,7 +139,16 @@ final class ErrorTextTest {
     void hostileTextDoesNotExhaustASmallStack() throws Exception {
         Callable<String> work = () -> {
             for (String hostile : new String[] {
-                "aaaaaaaa" + "-a".repeat(100_000), "1".repeat(100_000), "\u001B[".repeat(50_000), "://".repeat(50_000)
+                "password=\"" + "\\a".repeat(50_000),
+                "password=" + "\\".repeat(50_000),
+                "token".repeat(50_000),
+                "Basic ".repeat(50_000),
+                "://:a/".repeat(50_000),
+                "eyJa.".repeat(50_000),
+                "aaaaaaaa" + "-a".repeat(100_000),
+                "1".repeat(100_000),
+                "\u001B[".repeat(50_000),
+                "://".repeat(50_000)
             }) {
                 ErrorText.fingerprint("REJECTED", ErrorText.clean(hostile, 16_000));
                 ErrorText.fingerprint("REJECTED", hostile);

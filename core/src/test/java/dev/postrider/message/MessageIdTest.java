@@ -182,6 +182,17 @@ class MessageIdTest {
     }
 
     @Test
+    void whereAnIdComesFromHasNoPartInEquality() {
+        MessageId byDefault = Message.to("orders").type("t").json("1").build().id();
+        MessageId same = new MessageId(byDefault.value());
+
+        assertThat(byDefault.isDefault()).isTrue();
+        assertThat(same.isDefault()).isFalse();
+        assertThat(MessageId.next().isDefault()).isFalse();
+        assertThat(same).isEqualTo(byDefault).hasSameHashCodeAs(byDefault).isEqualByComparingTo(byDefault);
+    }
+
+    @Test
     @SuppressWarnings("NullAway")
     void aMissingIdIsRefused() {
         assertThatThrownBy(() -> MessageId.of(null)).isInstanceOf(InvalidMessageException.class);

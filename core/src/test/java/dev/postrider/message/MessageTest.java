@@ -89,7 +89,11 @@ class MessageTest {
         for (String text :
                 new String[] {"x", "x".repeat(field.limit()), "İstanbul ı 😀", " x ", "e\u0301", "' OR 1=1 --"}) {
             Message.Builder builder = field.setter().apply(message(), text);
-            assertThat(builder.build()).isNotNull();
+            if (field.name().equals("source") && !text.startsWith("x")) {
+                assertRefused("source", builder::build); // a URI reference is ASCII without blanks
+            } else {
+                assertThat(builder.build()).isNotNull();
+            }
         }
     }
 
@@ -338,5 +342,27 @@ class MessageTest {
                 message().json("{\"card\":\"4111\"}").header("x-card", "4111").build();
 
         assertThat(message.toString()).doesNotContain("4111").contains("orders", "order.placed", "15 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/shop", "urn:shop:orders", "https://shop.example/a?b=c#d", "shop", "../a", "#x"})
+    void sourceIsAUriReference(String source) {
+        assertThat(Message.to("orders")
+                        .type("t")
+                        .text("x")
+                        .source(source)
+                        .build()
+                        .source())
+                .isEqualTo(source);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"the shop", "http://", "a|b", "%zz", "http://şile.example/", "<shop>", ":x"})
+    void sourceThatIsNoUriReferenceIsRefused(String source) {
+        Message.Builder message = Message.to("orders").type("t").text("x").source(source);
+        assertThatThrownBy(message::build)
+                .isInstanceOf(InvalidMessageException.class)
+                .hasMessageContaining("source")
+                .hasMessageContaining("URI reference");
     }
 }

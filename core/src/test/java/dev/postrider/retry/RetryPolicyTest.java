@@ -94,7 +94,8 @@ class RetryPolicyTest {
         "PT2S, PT1S, max-delay",
         "PT1S, P25D, max-delay",
         "PT1S, PT2562047788015215H, max-delay",
-        "PT2562047788015215H, PT2562047788015215H, max-delay"
+        "P25D, P25D, base-delay",
+        "PT2562047788015215H, PT2562047788015215H, base-delay"
     })
     void badConfigurationsNameTheProperty(Duration base, Duration max, String property) {
         assertThatThrownBy(() -> RetryPolicy.exponential(base, max))

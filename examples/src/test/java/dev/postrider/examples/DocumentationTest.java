@@ -2,14 +2,17 @@ package dev.postrider.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
 import dev.postrider.store.DeadReason;
 import java.io.IOException;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -22,6 +25,8 @@ import org.junit.jupiter.api.Test;
 class DocumentationTest {
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?://|#)([^)#]+)(?:#[^)]*)?\\)");
+
+    private static final Pattern ANCHOR = Pattern.compile("\\]\\((?!https?://)([^)#]*\\.md|)#([^)]+)\\)");
 
     @Test
     void javaInTheDocumentationIsCutFromAnExample() throws IOException {
@@ -87,6 +92,65 @@ class DocumentationTest {
         String guide = Document.read("docs/getting-started.md").text();
         assertThat(UnusableConnectionException.Problem.values())
                 .allSatisfy(problem -> assertThat(guide).contains("`" + problem.name() + "`"));
+    }
+
+    @Test
+    void pageThatQuotesAFileHasALinkToItForTheImports() throws IOException {
+        for (Document document : Document.all()) {
+            for (Document.Block block : document.blocks("java")) {
+                if (block.mark().startsWith("from ")) {
+                    String upwards = "../".repeat(Path.of(document.name()).getNameCount() - 1);
+                    String link = upwards + block.mark().substring("from ".length());
+                    assertThat(document.text()).as(block.toString()).contains("](" + link + ")");
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyNumberOfATopicsStatusIsExplained() throws IOException {
+        String operations = Document.read("docs/operations.md").text();
+        assertThat(Stream.of(TopicStatus.class.getRecordComponents())
+                        .filter(component -> component.getType() == long.class)
+                        .map(RecordComponent::getName))
+                .allSatisfy(number -> assertThat(operations).contains("\n| " + number + " |"));
+    }
+
+    @Test
+    void everyStateOfAMessageIsInThePictures() throws IOException {
+        Set<String> states = found(
+                "(?<=state IN \\('|', '|state = ')[A-Z]+(?=')",
+                Files.readString(Document.ROOT.resolve(
+                        "core/src/main/resources/dev/postrider/schema/postgresql/V001__outbox.sql")));
+        String page = Document.read("docs/how-it-works.md").text();
+        assertThat(states)
+                .contains("PENDING", "PARKED")
+                .allSatisfy(state -> assertThat(page).contains(" " + state));
+    }
+
+    @Test
+    void everyLinkIntoAPageLeadsToAHeading() throws IOException {
+        for (Document document : Document.all()) {
+            Matcher link = ANCHOR.matcher(document.text());
+            while (link.find()) {
+                Path target = link.group(1).isEmpty()
+                        ? document.file()
+                        : document.file().resolveSibling(link.group(1));
+                Set<String> headings = Files.readAllLines(target).stream()
+                        .filter(line -> line.startsWith("#"))
+                        .map(DocumentationTest::anchor)
+                        .collect(Collectors.toSet());
+                assertThat(headings).as("link in " + document.name()).contains(link.group(2));
+            }
+        }
+    }
+
+    /** As GitHub makes it: lower case, dashes for blanks, nothing but letters, digits, dashes and underscores. */
+    private static String anchor(String heading) {
+        return heading.replaceFirst("#+ ", "")
+                .toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N}_ -]", "")
+                .replace(' ', '-');
     }
 
     @Test

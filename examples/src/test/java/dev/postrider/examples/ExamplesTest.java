@@ -52,6 +52,11 @@ class ExamplesTest {
     }
 
     @Test
+    void handlerInTheDatabaseTakesEffectOnce() throws Exception {
+        assertThat(saidBy(HandledInTheDatabase::run)).containsExactly("attempts: 2", "orders: 1");
+    }
+
+    @Test
     void retriedCommandIsDoneOnce() throws Exception {
         assertThat(saidBy(RetriedCommand::run))
                 .containsExactly(
@@ -61,6 +66,12 @@ class ExamplesTest {
                         "there is no such order",
                         "there is no such order, as before",
                         "1 order");
+    }
+
+    @Test
+    void chargeOfUnknownOutcomeIsNotRepeated() throws Exception {
+        assertThat(saidBy(ChargedOnce::run))
+                .containsExactly("failed: refused", "charged", "failed: no answer", "nobody knows: not repeated");
     }
 
     @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class LimitsTest {
 
     @ParameterizedTest
-    @CsvSource({"Lanes-limit-rejection, AcceptedInOrder", "Commands-limit-throw, OneEffect"})
+    @CsvSource({"Lanes-limit-rejection, AcceptedInOrder"})
     void promiseIsNotKept(String name, String property) {
         Finding finding = Tlc.look(new Slice(name), "", property);
 

@@ -4,38 +4,58 @@ import dev.postrider.error.StoreUnavailableException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sends notifications on a connection of its own, each committed by itself. Thread-safe. */
+/**
+ * Sends notifications on a connection of its own, each committed by itself. Closing does not wait for a notification that is being
+ * sent: its connection is cut, and one that is only just being opened is closed by the sender. Thread-safe.
+ */
 final class Bellpull {
 
     private static final Logger log = LoggerFactory.getLogger(Bellpull.class);
 
     private final DataSource dataSource;
     private final Channel channel;
-    private @Nullable Connection kept;
+
+    /** Held while a notification is sent. Whoever closes never waits for it. */
+    private final ReentrantLock sending = new ReentrantLock();
+
+    // Written under the lock above
+    private volatile @Nullable Connection kept;
+    private volatile boolean closed;
 
     Bellpull(DataSource dataSource, Channel channel) {
         this.dataSource = dataSource;
         this.channel = channel;
     }
 
+    void send(String note) {
+        sending.lock();
+        try {
+            sendAtMostTwice(note);
+        } finally {
+            sending.unlock();
+            closeIfOver();
+        }
+    }
+
     /** A connection that was kept may have been cut since: then once more on a new one. */
-    synchronized void send(String note) {
+    private void sendAtMostTwice(String note) {
         boolean fresh = kept == null;
         try {
             notify(note);
         } catch (SQLException e) {
-            close();
-            if (fresh) {
+            hangUp();
+            if (fresh || closed) {
                 throw new StoreUnavailableException("The other nodes could not be told of a commit", e);
             }
             log.debug("The connection for ringing was lost; taking another", e);
-            send(note);
+            sendAtMostTwice(note);
         }
     }
 
@@ -44,6 +64,9 @@ final class Bellpull {
         if (connection == null) {
             connection = dataSource.getConnection();
             kept = connection;
+            if (closed) {
+                throw new SQLException("The doorbell was closed");
+            }
             connection.setAutoCommit(true);
             // A pooler in transaction mode may be good enough for ringing, but not for prepared statements that last.
             connection.unwrap(PGConnection.class).setPrepareThreshold(0);
@@ -56,7 +79,7 @@ final class Bellpull {
         }
     }
 
-    synchronized void close() {
+    private void hangUp() {
         Connection connection = kept;
         kept = null;
         if (connection != null) {
@@ -65,6 +88,28 @@ final class Bellpull {
             } catch (SQLException e) {
                 log.debug("The connection for ringing could not be closed", e);
             }
+        }
+    }
+
+    /** Waits for nobody. After this nothing is sent, and no connection stays open. */
+    void close() {
+        closed = true;
+        Connection inUse = kept;
+        if (!closeIfOver() && inUse != null) {
+            Ear.cut(inUse);
+        }
+    }
+
+    /** Either the closer gets the lock, or the sender who has it sees, after it gave it back, that all is over. */
+    private boolean closeIfOver() {
+        if (!closed || !sending.tryLock()) {
+            return false;
+        }
+        try {
+            hangUp();
+            return true;
+        } finally {
+            sending.unlock();
         }
     }
 }

@@ -20,11 +20,16 @@ final class Ear implements AutoCloseable {
     /** For what is answered at once: a server that is gone must not hold up whoever asks. */
     static final int NETWORK_TIMEOUT_MILLIS = 10_000;
 
+    /** For the farewell of one who closes: a pool wants it, and a server that is gone does not answer. */
+    private static final int FAREWELL_TIMEOUT_MILLIS = 1_000;
+
     private final Connection connection;
     private final PGConnection notified;
+    private final int usualTimeoutMillis;
 
     private Ear(Connection connection) throws SQLException {
         this.connection = connection;
+        this.usualTimeoutMillis = connection.getNetworkTimeout();
         this.notified = connection.unwrap(PGConnection.class);
     }
 
@@ -61,12 +66,27 @@ final class Ear implements AutoCloseable {
         return notes;
     }
 
+    /** From any thread: whoever listens fails at once, and then closes. */
+    void cut() {
+        cut(connection);
+    }
+
+    static void cut(Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            log.debug("A connection of the doorbell could not be cut; its statements end with their timeout", e);
+        }
+    }
+
     /** A pool must not hand it to somebody else while it listens. */
     @Override
     public void close() {
         try (Connection closing = connection;
                 Statement statement = closing.createStatement()) {
+            closing.setNetworkTimeout(Runnable::run, FAREWELL_TIMEOUT_MILLIS);
             statement.execute("UNLISTEN *");
+            closing.setNetworkTimeout(Runnable::run, usualTimeoutMillis);
         } catch (SQLException e) {
             log.debug("The listening connection was closed without its consent", e);
         }

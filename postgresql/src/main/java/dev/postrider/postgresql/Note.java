@@ -17,8 +17,10 @@ final class Note {
     private static final int LONGEST = 2000;
 
     private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}";
-    private static final String TOPIC = NAME + "(/" + NAME + ")?";
-    private static final Pattern RING = Pattern.compile("ring:[0-9a-f]{8}:(" + TOPIC + "(," + TOPIC + ")*)");
+    private static final Pattern TOPIC = Pattern.compile(NAME + "(/" + NAME + ")?");
+
+    /** The topics are told apart by hand: a pattern that repeats a group needs as much stack as there are topics. */
+    private static final Pattern RING = Pattern.compile("ring:[0-9a-f]{8}:([A-Za-z0-9._/,-]+)");
 
     private Note() {}
 
@@ -45,7 +47,9 @@ final class Note {
         if (note.length() > LONGEST + 20 || !ring.matches()) {
             return Ring.ANYWHERE;
         }
-        return new Ring(
-                Arrays.stream(ring.group(1).split(",")).map(TopicName::of).collect(Collectors.toSet()));
+        String[] topics = ring.group(1).split(",", -1);
+        return Arrays.stream(topics).allMatch(topic -> TOPIC.matcher(topic).matches())
+                ? new Ring(Arrays.stream(topics).map(TopicName::of).collect(Collectors.toSet()))
+                : Ring.ANYWHERE;
     }
 }

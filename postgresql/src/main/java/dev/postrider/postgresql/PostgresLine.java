@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,8 +36,13 @@ final class PostgresLine implements Line {
     private final Bellpull bellpull;
     private volatile boolean closed;
 
-    // Of the listening thread
-    private @Nullable Ear ear;
+    /** Held while somebody listens. Whoever closes never waits for it. */
+    private final ReentrantLock listening = new ReentrantLock();
+
+    // Written under the lock above
+    private volatile @Nullable Ear ear;
+
+    // Under the lock above
     private boolean trusted;
     private boolean complained;
     private int failures;
@@ -57,11 +63,19 @@ final class PostgresLine implements Line {
 
     @Override
     public Heard listen(Duration atMost) {
-        if (closed) {
-            return Heard.nothingFor(timing.retry());
-        }
+        listening.lock();
         try {
-            Ear open = ear == null ? open() : ear;
+            return closed ? Heard.nothingFor(timing.retry()) : listenOn(atMost);
+        } finally {
+            listening.unlock();
+            closeIfOver();
+        }
+    }
+
+    private Heard listenOn(Duration atMost) {
+        try {
+            Ear known = ear;
+            Ear open = known == null ? open() : known;
             testIfDue();
             List<String> notes = open.hear(atMost);
             Optional<Ring> ring = read(notes);
@@ -76,6 +90,9 @@ final class PostgresLine implements Line {
         ear = opened;
         trusted = false;
         testSent = Optional.empty();
+        if (closed) {
+            throw new SQLException("The doorbell was closed");
+        }
         return opened;
     }
 
@@ -148,6 +165,9 @@ final class PostgresLine implements Line {
     private Heard lost(Exception e) {
         boolean wasGood = trusted;
         hangUp();
+        if (closed) {
+            return Heard.nothingFor(timing.retry());
+        }
         failures++;
         if (!complained && !wasGood) {
             complained = true;
@@ -171,11 +191,27 @@ final class PostgresLine implements Line {
         }
     }
 
-    /** After the loops that use it have ended. */
+    /** Waits for nobody: whoever is still at it is cut off, and closes what it has or gets. */
     @Override
     public void close() {
         closed = true;
-        hangUp();
+        Ear inUse = ear;
+        if (!closeIfOver() && inUse != null) {
+            inUse.cut();
+        }
         bellpull.close();
+    }
+
+    /** Either the closer gets the lock, or the listener who has it sees, after it gave it back, that all is over. */
+    private boolean closeIfOver() {
+        if (!closed || !listening.tryLock()) {
+            return false;
+        }
+        try {
+            hangUp();
+            return true;
+        } finally {
+            listening.unlock();
+        }
     }
 }

@@ -8,6 +8,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.TopicName;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +40,34 @@ final class NoteTest {
         assertThat(Note.read(note)).isEqualTo(Ring.ANYWHERE);
     }
 
+    /** A listener may run on a thread with a small stack, and anybody may send the note. */
+    @Test
+    void noteWithManyTopicsNeedsNoMoreStackThanOneWithFew() throws InterruptedException {
+        Set<TopicName> many = new HashSet<>();
+        for (int i = 0; i < 500; i++) {
+            many.add(TopicName.of(Integer.toString(i, 36)));
+        }
+        Ring ring = new Ring(many);
+        String note = Note.ring("0123abcd", ring);
+        AtomicReference<Object> answer = new AtomicReference<>();
+
+        Thread small = new Thread(
+                null,
+                () -> {
+                    try {
+                        answer.set(Note.read(note));
+                    } catch (StackOverflowError e) {
+                        answer.set(e);
+                    }
+                },
+                "small",
+                128 * 1024);
+        small.start();
+        small.join();
+
+        assertThat(answer.get()).isEqualTo(ring);
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -50,6 +79,10 @@ final class NoteTest {
                 "ring:0123abcd:a b",
                 "ring:0123abcd:orders,",
                 "ring:0123abcd:a/b/c",
+                "ring:0123abcd:orders,,other",
+                "ring:0123abcd:,orders",
+                "ring:0123abcd:orders/",
+                "ring:0123abcd:.orders",
                 "ring:0123abcd:orders\n"
             })
     void whatIsNotUnderstoodIsARingForAny(String note) {

@@ -3,6 +3,7 @@ package dev.postrider.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
@@ -21,6 +22,7 @@ final class ConfigFile {
 
     private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
     private static final String ENVIRONMENT = "env:";
+    private static final int BYTE_ORDER_MARK = 0xFEFF;
 
     private final Path file;
     private final Function<String, @Nullable String> environment;
@@ -33,8 +35,8 @@ final class ConfigFile {
     /** Every property by its name. */
     Map<String, Value> read() {
         OnceOnly properties = new OnceOnly();
-        try (Reader reader = Files.newBufferedReader(file, UTF_8)) {
-            properties.load(reader);
+        try (BufferedReader reader = Files.newBufferedReader(file, UTF_8)) {
+            properties.load(withoutByteOrderMark(reader));
         } catch (CharacterCodingException e) {
             throw CommandFailure.usage("The configuration file " + file + " is not UTF-8 text");
         } catch (IOException e) {
@@ -46,13 +48,22 @@ final class ConfigFile {
         }
         Map<String, Value> values = new TreeMap<>();
         for (String name : properties.stringPropertyNames()) {
+            // Blanks of the file go; those of an environment variable may be part of a password.
             values.put(
                     name,
                     new Value(
-                            name,
-                            resolve(name, properties.getProperty(name, "")).strip()));
+                            name, resolve(name, properties.getProperty(name, "").strip())));
         }
         return values;
+    }
+
+    /** Some editors put it at the beginning of a file, where it would be part of the first name. */
+    private static Reader withoutByteOrderMark(BufferedReader reader) throws IOException {
+        reader.mark(1);
+        if (reader.read() != BYTE_ORDER_MARK) {
+            reader.reset();
+        }
+        return reader;
     }
 
     private String resolve(String property, String text) {

@@ -5,26 +5,36 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Opens the pool of a command. Tries one plain connection first, whose error is clearer than a pool's. */
 final class Connecting {
 
-    /** Long enough for a database across a slow network, short enough for a host that swallows packets. */
-    private static final int LOGIN_SECONDS = 10;
+    /** For a driver that has no limit of its own. */
+    private static final Duration LONGEST_PROBE = LimitedLogin.LIMIT.plusSeconds(5);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
-    /** PostgreSQL: no such role, wrong password, no such database. Waiting does not mend these. */
-    private static final Set<String> REFUSED_STATES = Set.of("28000", "28P01", "3D000");
+    /**
+     * PostgreSQL: no such role, wrong password, no such database, no right to connect to it; the driver: a password is needed, or TLS.
+     * Waiting does not mend these.
+     */
+    private static final Set<String> REFUSED_STATES = Set.of("28000", "28P01", "3D000", "42501", "08004");
 
-    /** MySQL and MariaDB: access denied to the database, to the server, no such database. */
-    private static final Set<Integer> REFUSED_CODES = Set.of(1044, 1045, 1049);
+    /** MySQL and MariaDB: access denied to the database, to the server, to the host, by a plugin; no such database. */
+    private static final Set<Integer> REFUSED_CODES = Set.of(1044, 1045, 1049, 1130, 1251, 1698);
+
+    /** PostgreSQL: out of connections, starting, ending. */
+    private static final Set<String> BUSY_STATES = Set.of("53300", "57P01", "57P02", "57P03");
+
+    /** MySQL and MariaDB: out of connections, of the server and of the user; ending. */
+    private static final Set<Integer> BUSY_CODES = Set.of(1040, 1203, 1226, 1053);
 
     private final Login login;
     private final int poolSize;
@@ -52,24 +62,53 @@ final class Connecting {
         long deadline = System.nanoTime() + patience.toNanos();
         Duration pause = Duration.ofMillis(500);
         while (true) {
-            try {
-                probe();
-                return Optional.of(pool());
-            } catch (SQLException e) {
-                Duration left = Duration.ofNanos(deadline - System.nanoTime());
-                if (isRefused(e) || left.compareTo(pause) < 0) {
-                    throw failure(e);
-                }
-                log.warn(
-                        "The database {} does not answer; trying again for {} s: {}",
-                        login,
-                        left.toSeconds(),
-                        Redaction.line(text(e)));
+            Duration forProbe = shorter(LONGEST_PROBE, Duration.ofNanos(deadline - System.nanoTime()));
+            Optional<SQLException> problem = probe(forProbe, shutdown);
+            if (shutdown.isAskedWithin(Duration.ZERO)) {
+                return Optional.empty();
             }
+            if (problem.isEmpty()) {
+                return Optional.of(pool());
+            }
+            Duration left = Duration.ofNanos(deadline - System.nanoTime());
+            if (isRefused(problem.get()) || left.compareTo(pause) < 0) {
+                throw failure(problem.get());
+            }
+            log.warn(
+                    "The database {} does not answer; trying again for {} s: {}",
+                    login,
+                    left.toSeconds(),
+                    Redaction.line(text(problem.get())));
             if (shutdown.isAskedWithin(pause)) {
                 return Optional.empty();
             }
-            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause.multipliedBy(2);
+            pause = shorter(pause.multipliedBy(2), LONGEST_PAUSE);
+        }
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** Returns when the database has answered, the limit is over, or the process is told to end. Empty if all is well. */
+    private Optional<SQLException> probe(Duration limit, Shutdown shutdown) {
+        CompletableFuture<Optional<SQLException>> answer = new CompletableFuture<>();
+        // A thread of its own: no driver can be trusted to give up in time.
+        Thread thread = new Thread(() -> probe(answer), "postrider-connect");
+        thread.setDaemon(true);
+        thread.start();
+        shutdown.awaitFirst(answer, limit);
+        return answer.getNow(Optional.of(new SQLTimeoutException("No answer within " + limit.toMillis() + " ms")));
+    }
+
+    private void probe(CompletableFuture<Optional<SQLException>> answer) {
+        try {
+            probe();
+            answer.complete(Optional.empty());
+        } catch (SQLException e) {
+            answer.complete(Optional.of(e));
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
         }
     }
 
@@ -94,28 +133,33 @@ final class Connecting {
     }
 
     private void probe() throws SQLException {
-        Properties properties = new Properties();
-        if (login.user() != null) {
-            properties.setProperty("user", login.user());
-        }
-        if (login.password() != null) {
-            properties.setProperty("password", login.password());
-        }
-        DriverManager.setLoginTimeout(LOGIN_SECONDS);
-        try (Connection connection = DriverManager.getConnection(login.url(), properties)) {
+        try (Connection connection = new LimitedLogin(login).getConnection()) {
             connection.getMetaData();
         }
     }
 
-    private static boolean isRefused(SQLException e) {
-        return REFUSED_STATES.contains(String.valueOf(e.getSQLState())) || REFUSED_CODES.contains(e.getErrorCode());
+    static boolean isRefused(SQLException e) {
+        return !isBusy(e)
+                && (REFUSED_STATES.contains(String.valueOf(e.getSQLState()))
+                        || REFUSED_CODES.contains(e.getErrorCode()));
+    }
+
+    private static boolean isBusy(SQLException e) {
+        return BUSY_STATES.contains(String.valueOf(e.getSQLState())) || BUSY_CODES.contains(e.getErrorCode());
     }
 
     private CommandFailure failure(SQLException e) {
-        String problem = isRefused(e)
-                ? " refuses the login; check the user, the password and the name of the database: "
+        return CommandFailure.unreachable("The database " + login + problem(e) + text(e), e);
+    }
+
+    /** What a person should check. */
+    static String problem(SQLException e) {
+        if (isRefused(e)) {
+            return " refuses the login; check the user, the password and the name of the database: ";
+        }
+        return isBusy(e)
+                ? " is there, but takes no connections now: "
                 : " cannot be reached; check that it runs and that host and port are right: ";
-        return CommandFailure.unreachable("The database " + login + problem + text(e), e);
     }
 
     /** With the kind of the cause, not its words: drivers quote parts of the URL there. */
@@ -127,12 +171,10 @@ final class Connecting {
     private HikariDataSource pool() {
         HikariConfig config = new HikariConfig();
         config.setPoolName("postrider");
-        config.setJdbcUrl(login.url());
-        config.setUsername(login.user());
-        config.setPassword(login.password());
+        config.setDataSource(new LimitedLogin(login));
         config.setMaximumPoolSize(poolSize);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        config.setConnectionTimeout(Duration.ofSeconds(LOGIN_SECONDS).toMillis());
+        config.setConnectionTimeout(LimitedLogin.LIMIT.toMillis());
         // The probe has just succeeded; what fails from here on is the dispatcher's to retry.
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);

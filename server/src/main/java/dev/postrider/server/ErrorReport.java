@@ -36,11 +36,30 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
             command.usage(err);
             return ExitCode.USAGE;
         }
-        err.println("postrider: " + Redaction.line(failure.getMessage()));
+        err.println("postrider: " + Redaction.line(text(failure)));
         UnmatchedArgumentException.printSuggestions(failure, err);
         err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         err.flush();
         return ExitCode.USAGE;
+    }
+
+    /** Without what follows an option that does not exist: that may be a password. */
+    private static String text(ParameterException failure) {
+        if (!(failure instanceof UnmatchedArgumentException unmatched)) {
+            return String.valueOf(failure.getMessage());
+        }
+        String first = unmatched.getUnmatched().get(0);
+        if (!first.startsWith("-")) {
+            return String.valueOf(failure.getMessage());
+        }
+        // Of -psecret and --password=secret only the name.
+        String name = first.startsWith("--")
+                ? first.replaceFirst("=.*", "")
+                : first.substring(0, Math.min(first.length(), 2));
+        String advice = name.startsWith("--pass") || name.equals("-p")
+                ? ". Whoever can list processes can read a password there: use --password-env or --password-file"
+                : "";
+        return "There is no option " + name + advice;
     }
 
     private static String line(Exception failure) {

@@ -52,9 +52,9 @@ final class Relay {
     /** One connection to listen and one to ring are kept as long as they last; none is opened before it is wanted. */
     private HikariDataSource bell() {
         HikariDataSource bell = new HikariDataSource();
-        bell.setJdbcUrl(config.login().url());
-        bell.setUsername(config.login().user());
-        bell.setPassword(config.login().password());
+        bell.setPoolName("postrider-doorbell");
+        bell.setDataSource(new LimitedLogin(config.login()));
+        bell.setConnectionTimeout(LimitedLogin.LIMIT.toMillis());
         bell.setMaximumPoolSize(2);
         bell.setMinimumIdle(0);
         bell.setMaxLifetime(0);

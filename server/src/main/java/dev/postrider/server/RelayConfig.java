@@ -24,14 +24,13 @@ final class RelayConfig {
 
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
 
-    private static final String TOPIC = "topic.";
-    private static final String HEADER = ".header.";
+    private static final String TOPIC = TopicProperties.PREFIX;
     private static final String FOREVER = "forever";
 
     static final Group<RelayConfig> PROCESS = new Group<RelayConfig>()
             .with("db.url", (config, value) -> config.url = value.text())
             .with("db.user", (config, value) -> config.user = value.text())
-            .with("db.password", (config, value) -> config.password = value.text())
+            .with("db.password", (config, value) -> config.password = value.exact())
             .with("db.password-file", (config, value) -> config.passwordFile = value.text())
             .with("db.connect-timeout", (config, value) -> config.connectTimeout = value.duration())
             .with("db.doorbell", (config, value) -> config.doorbell = value.flag())
@@ -79,16 +78,18 @@ final class RelayConfig {
 
     static RelayConfig load(Path file, Function<String, @Nullable String> environment) {
         RelayConfig config = new RelayConfig();
-        new ConfigFile(file, environment).read().forEach(config::set);
+        Map<String, Value> values = new ConfigFile(file, environment).read();
+        TopicProperties topicProperties = new TopicProperties(values.keySet());
+        values.forEach((name, value) -> config.set(topicProperties, name, value));
         config.check();
         return config;
     }
 
-    private void set(String name, Value value) {
+    private void set(TopicProperties topicProperties, String name, Value value) {
         boolean known = PROCESS.apply(this, name, value)
                 || TABLES.apply(this, name, value)
                 || setDispatch(name, value)
-                || (name.startsWith(TOPIC) && setTopic(name.substring(TOPIC.length()), value));
+                || setTopic(topicProperties.read(name), value);
         if (!known) {
             throw unknown(name);
         }
@@ -103,19 +104,17 @@ final class RelayConfig {
         return known;
     }
 
-    /** A topic's name may hold dots, so that the property is looked for from the right. */
-    private boolean setTopic(String name, Value value) {
-        for (String suffix : TopicSettings.GROUP.names()) {
-            if (name.endsWith("." + suffix) && name.length() > suffix.length() + 1) {
-                String topic = name.substring(0, name.length() - suffix.length() - 1);
-                return TopicSettings.GROUP.apply(topic(topic), suffix, value);
-            }
+    private boolean setTopic(Optional<TopicProperties.Part> read, Value value) {
+        if (read.isEmpty()) {
+            return false;
         }
-        int header = name.lastIndexOf(HEADER);
-        if (header > 0) {
-            topic(name.substring(0, header)).header(name.substring(header + HEADER.length()), value);
+        TopicProperties.Part part = read.get();
+        TopicSettings settings = topic(part.topic());
+        if (part.isHeader()) {
+            settings.header(part.name(), value);
+            return true;
         }
-        return header > 0;
+        return TopicSettings.GROUP.apply(settings, part.name(), value);
     }
 
     private TopicSettings topic(String name) {

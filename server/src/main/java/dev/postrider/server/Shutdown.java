@@ -2,8 +2,9 @@ package dev.postrider.server;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Turns Ctrl-C and SIGTERM into an orderly end: the command is told, comes to its own end, and its own exit code counts instead
@@ -11,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Shutdown {
 
-    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CompletableFuture<Void> asked = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
 
     /** From now on a signal waits for the command to end, up to this long. Without this call it ends the process at once. */
@@ -34,25 +35,33 @@ final class Shutdown {
     }
 
     void ask() {
-        asked.countDown();
+        asked.complete(null);
     }
 
     /** Waits; true as soon as the end was asked for. */
     boolean isAskedWithin(Duration wait) {
+        return awaitFirst(asked, wait);
+    }
+
+    /** Waits for the work or for a request to end, not longer than the limit. True if one of them came. */
+    boolean awaitFirst(CompletableFuture<?> work, Duration limit) {
+        CompletableFuture<Object> first = CompletableFuture.anyOf(asked, work);
         try {
-            return asked.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+            first.get(Math.max(limit.toNanos(), 0), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            return true; // The owner of the work reads its failure.
         } catch (InterruptedException e) {
+            ask();
             Thread.currentThread().interrupt();
             return true;
         }
     }
 
     void await() {
-        try {
-            asked.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        isAskedWithin(Duration.ofNanos(Long.MAX_VALUE));
     }
 
     void finished(int code) {

@@ -31,7 +31,7 @@ final class StatusText {
                 Locale.ROOT,
                 format,
                 topic.topic(),
-                topic.paused() ? "paused" : "active",
+                state(topic),
                 topic.waiting(),
                 topic.scheduled(),
                 topic.retrying(),
@@ -40,6 +40,13 @@ final class StatusText {
                 topic.parked(),
                 topic.dead(),
                 age(topic.oldest()));
+    }
+
+    private static String state(TopicStatus topic) {
+        if (topic.paused()) {
+            return "paused";
+        }
+        return topic.nodes() == 0 ? "nobody" : "active";
     }
 
     /** The largest unit that says enough. */
@@ -66,10 +73,11 @@ final class StatusText {
     private static String json(TopicStatus topic) {
         return String.format(
                 Locale.ROOT,
-                "{\"topic\":\"%s\",\"paused\":%b,\"waiting\":%d,\"scheduled\":%d,\"retrying\":%d,\"processing\":%d,"
+                "{\"topic\":\"%s\",\"paused\":%b,\"nodes\":%d,\"waiting\":%d,\"scheduled\":%d,\"retrying\":%d,\"processing\":%d,"
                         + "\"blocked\":%d,\"parked\":%d,\"dead\":%d,\"oldestMillis\":%d}",
                 topic.topic(),
                 topic.paused(),
+                topic.nodes(),
                 topic.waiting(),
                 topic.scheduled(),
                 topic.retrying(),

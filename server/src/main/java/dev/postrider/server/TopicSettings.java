@@ -8,6 +8,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.transport.http.Webhook;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -44,7 +45,10 @@ final class TopicSettings {
                     "tenant-prefixed-keys",
                     (topic, value) -> topic.with(builder -> builder.tenantPrefixedKeys(value.flag())))
             .with("ordered", (topic, value) -> topic.ordered = value.flag())
-            .with("lanes", (topic, value) -> topic.with(builder -> builder.lanes(value.integer())))
+            .with("lanes", (topic, value) -> {
+                topic.lanes = value.integer();
+                topic.with(builder -> builder.lanes(value.integer()));
+            })
             .with("on-failure", (topic, value) -> {
                 FailurePolicy policy = value.oneOf(FailurePolicy.class);
                 topic.with(builder -> builder.onFailure(policy));
@@ -58,7 +62,8 @@ final class TopicSettings {
     private final String name;
     private @Nullable Value url;
     private boolean privateAllowed;
-    private boolean ordered;
+    private @Nullable Boolean ordered;
+    private @Nullable Integer lanes;
     private final List<Change> webhookChanges = new ArrayList<>();
     private final List<Consumer<Topic.Builder>> topicChanges = new ArrayList<>();
 
@@ -105,7 +110,16 @@ final class TopicSettings {
         if (value.text().isEmpty()) {
             throw value.invalid("is empty: leave it out to deliver the messages of all tenants");
         }
-        return Set.of(value.text().split("\\s*,\\s*"));
+        Set<String> names = new LinkedHashSet<>();
+        for (String name : value.text().split(",", -1)) {
+            if (name.isBlank()) {
+                throw value.invalid("has a comma without a name: write the names with one comma between them");
+            }
+            if (!names.add(name.strip())) {
+                throw value.invalid("names '" + name.strip() + "' twice: keep one");
+            }
+        }
+        return names;
     }
 
     /** Checks everything that can be checked without a database. */
@@ -127,7 +141,11 @@ final class TopicSettings {
 
     /** Declares the topic as the file says. */
     void declare(Topic.Builder builder) {
-        if (ordered) {
+        if (ordered != null && lanes != null && ordered != lanes > 0) {
+            throw new InvalidConfigurationException(
+                    property("ordered"), "is " + ordered + ", but " + property("lanes") + " is " + lanes);
+        }
+        if (ordered != null && ordered) {
             builder.ordered();
         }
         topicChanges.forEach(change -> change.accept(builder));
@@ -153,7 +171,8 @@ final class TopicSettings {
         } catch (InvalidConfigurationException e) {
             // The library's advice is for Java; in a file the same is done by a property.
             throw destination.invalid(Value.problem(e)
-                    .replace("use Webhook.toInternal to", "set " + property("allow-private-addresses") + "=true to"));
+                    .replace("use Webhook.toInternal to", "set " + property("allow-private-addresses") + "=true to")
+                    .replace("use header(\"Authorization\", …)", "set " + property("header.Authorization")));
         }
     }
 

@@ -4,59 +4,85 @@ import dev.postrider.error.InvalidConfigurationException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** One value of a configuration file, to be read as what it must be. Errors name the property. Immutable. */
-record Value(String property, String text) {
+/**
+ * One value of a configuration file, to be read as what it must be. Errors name the property. Immutable.
+ *
+ * @param exact with the blanks around it that an environment variable had
+ */
+record Value(String property, String exact) {
 
-    private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s|m|h|d)");
+    private static final Pattern DURATION = Pattern.compile("([0-9]{1,18})(ms|s|m|h|d)");
 
+    /** Far above every limit of ours, and short enough to be counted in nanoseconds. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    String text() {
+        return exact.strip();
+    }
+
+    /** As in 20s, or as in PT20S. */
     Duration duration() {
-        Matcher matcher = DURATION.matcher(text);
-        if (!matcher.matches()) {
-            throw invalid("must be a duration such as 500ms, 5s, 2m, 1h or 1d, but is '" + text + "'");
+        Matcher matcher = DURATION.matcher(text());
+        try {
+            Duration duration = matcher.matches()
+                    ? Duration.of(Long.parseLong(matcher.group(1)), unit(matcher.group(2)))
+                    : Duration.parse(text());
+            if (duration.isNegative() || duration.compareTo(LONGEST) > 0) {
+                throw invalid("must lie between 0 and " + LONGEST.toDays() + " days, but is '" + text() + "'");
+            }
+            return duration;
+        } catch (DateTimeParseException e) {
+            throw invalid("must be a duration such as 500ms, 5s, 2m, 1h or 1d, but is '" + text() + "'");
+        } catch (ArithmeticException e) {
+            throw invalid("must lie between 0 and " + LONGEST.toDays() + " days, but is '" + text() + "'");
         }
-        long amount = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "s" -> Duration.ofSeconds(amount);
-            case "m" -> Duration.ofMinutes(amount);
-            case "h" -> Duration.ofHours(amount);
-            default -> Duration.ofDays(amount);
+    }
+
+    private static ChronoUnit unit(String name) {
+        return switch (name) {
+            case "ms" -> ChronoUnit.MILLIS;
+            case "s" -> ChronoUnit.SECONDS;
+            case "m" -> ChronoUnit.MINUTES;
+            case "h" -> ChronoUnit.HOURS;
+            default -> ChronoUnit.DAYS;
         };
     }
 
     int integer() {
         long number = number();
         if (number != (int) number) {
-            throw invalid("must be at most " + Integer.MAX_VALUE + ", but is " + text);
+            throw invalid("must be at most " + Integer.MAX_VALUE + ", but is " + text());
         }
         return (int) number;
     }
 
     long number() {
         try {
-            return Long.parseLong(text);
+            return Long.parseLong(text());
         } catch (NumberFormatException e) {
-            throw invalid("must be a whole number, but is '" + text + "'");
+            throw invalid("must be a whole number, but is '" + text() + "'");
         }
     }
 
     boolean flag() {
-        if (!text.equals("true") && !text.equals("false")) {
-            throw invalid("must be true or false, but is '" + text + "'");
+        if (!text().equals("true") && !text().equals("false")) {
+            throw invalid("must be true or false, but is '" + text() + "'");
         }
-        return text.equals("true");
+        return text().equals("true");
     }
 
     /** The text is left out of the error: a destination's path and query often hold a token. */
     URI uri() {
         try {
-            return new URI(text);
+            return new URI(text());
         } catch (URISyntaxException e) {
             throw invalid("is not a URL: " + e.getReason() + " at character " + (e.getIndex() + 1));
         }
@@ -66,9 +92,9 @@ record Value(String property, String text) {
     <E extends Enum<E>> E oneOf(Class<E> type) {
         List<String> names =
                 Stream.of(type.getEnumConstants()).map(Value::written).toList();
-        int index = names.indexOf(text);
+        int index = names.indexOf(text());
         if (index < 0) {
-            throw invalid("must be one of " + String.join(", ", names) + ", but is '" + text + "'");
+            throw invalid("must be one of " + String.join(", ", names) + ", but is '" + text() + "'");
         }
         return type.getEnumConstants()[index];
     }

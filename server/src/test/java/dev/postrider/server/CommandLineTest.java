@@ -81,6 +81,23 @@ final class CommandLineTest {
         assertThat(result.out()).isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            status --password hunter2                | --password-env
+            status --password=hunter2                | --password-env
+            status --db jdbc:x --pass hunter2        | --password-env
+            status -phunter2                         | --password-env
+            status -p hunter2                        | --password-env
+            status --secret hunter2 --db jdbc:x      | --secret
+            --password hunter2 status                | --password
+            """)
+    void valueOfAnUnknownOptionIsNotPrinted(String arguments, String named) {
+        Cli result = Cli.run(arguments.split(" "));
+
+        assertThat(result.exitCode()).isEqualTo(2);
+        assertThat(result.err()).contains(named).doesNotContain("hunter2");
+    }
+
     @Test
     void aConfigurationFileAndOptionsForTheDatabaseDoNotGoTogether(@TempDir Path directory) throws Exception {
         Path file = Files.writeString(

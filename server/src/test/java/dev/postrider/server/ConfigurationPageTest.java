@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.idempotency.Command;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.transport.http.Webhook;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -108,6 +110,23 @@ final class ConfigurationPageTest {
         assertThat(defaults("Webhooks").get(TOPIC + "timeout"))
                 .isEqualTo(
                         Webhook.to(URI.create("https://shop.example")).timeout().toSeconds() + "s");
+    }
+
+    @Test
+    void optionsOfCommandsAndTheirDefaultsAreTheOnesOfTheCode() throws ReflectiveOperationException {
+        Map<String, String> listed = defaults("Commands");
+        for (var component : Command.Options.class.getRecordComponents()) {
+            Object value = component.getAccessor().invoke(Command.Options.defaults());
+            String name = "command."
+                    + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            if (value instanceof Duration duration) {
+                assertThat(new Value(name, listed.getOrDefault(name, "")).duration())
+                        .as(name)
+                        .isEqualTo(duration);
+            } else if (value instanceof Integer number) {
+                assertThat(listed).containsEntry(name, number.toString());
+            }
+        }
     }
 
     @Test

@@ -64,6 +64,16 @@ final class DatabaseCommandsTest {
     }
 
     @Test
+    void adviceForTablesElsewhereLeadsToThoseTables() throws Exception {
+        database.execute("CREATE SCHEMA messaging");
+
+        Cli status = run("status", "--schema", "messaging", "--table-prefix", "box_");
+
+        assertThat(status.exitCode()).isEqualTo(4);
+        assertThat(status.err()).contains("`postrider migrate --db <jdbc url> --schema messaging --table-prefix box_`");
+    }
+
+    @Test
     void changedTablesExitWithFourEvenAfterMigrating() throws Exception {
         run("migrate");
         database.execute("ALTER TABLE postrider_message DROP COLUMN payload CASCADE");
@@ -103,11 +113,12 @@ final class DatabaseCommandsTest {
                 .satisfies(lines -> {
                     assertThat(lines.get(0))
                             .isEqualTo("TOPIC STATE WAITING SCHEDULED RETRYING PROCESSING BLOCKED PARKED DEAD OLDEST");
-                    assertThat(lines.get(1)).matches("orders active 1 0 0 0 0 0 0 [0-9]+\\.[0-9]s");
-                    assertThat(lines.get(2)).isEqualTo("shop/returns active 0 0 0 0 0 0 0 -");
+                    assertThat(lines.get(1)).matches("orders nobody 1 0 0 0 0 0 0 [0-9]+\\.[0-9]s");
+                    assertThat(lines.get(2)).isEqualTo("shop/returns nobody 0 0 0 0 0 0 0 -");
                 });
         assertThat(json)
-                .contains("{\"topic\":\"orders\",\"paused\":false,\"waiting\":1,\"scheduled\":0,\"retrying\":0,")
+                .contains(
+                        "{\"topic\":\"orders\",\"paused\":false,\"nodes\":0,\"waiting\":1,\"scheduled\":0,\"retrying\":0,")
                 .contains("{\"topic\":\"shop/returns\",");
     }
 

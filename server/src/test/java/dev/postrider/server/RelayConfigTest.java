@@ -26,7 +26,7 @@ final class RelayConfigTest {
             """;
 
     private static final Map<String, String> ENVIRONMENT =
-            Map.of("PASSWORD", "s3cr$t\\", "HOST", "db.example", "EMPTY", "");
+            Map.of("PASSWORD", "s3cr$t\\", "HOST", "db.example", "EMPTY", "", "BLANKS", " s p ");
 
     @TempDir
     private Path directory = Path.of("");
@@ -154,6 +154,53 @@ final class RelayConfigTest {
     }
 
     @Test
+    void passwordOfAnEnvironmentVariableKeepsItsBlanks() {
+        assertThat(load(MINIMAL + "db.password = ${env:BLANKS}\n").login().password())
+                .isEqualTo(" s p ");
+        assertThat(load(MINIMAL + "db.password = x \n").login().password()).isEqualTo("x");
+    }
+
+    @Test
+    void byteOrderMarkIsNotPartOfTheFirstName() {
+        assertThat(load("\uFEFF" + MINIMAL).login().url()).isEqualTo("jdbc:postgresql://localhost/shop");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"20s, 20", "PT20S, 20", "PT1M, 60", "pt0.5s, 0", "1h, 3600", "36500d, 3153600000"})
+    void durationsAreReadInTheShortFormAndInThatOfJava(String text, long seconds) {
+        assertThat(new Value("x", text).duration().toSeconds()).isEqualTo(seconds);
+    }
+
+    @Test
+    void headerMayBeNamedLikeAProperty() {
+        RelayConfig config = load(MINIMAL + """
+                topic.orders.header.secret = s
+                topic.orders.header.timeout = 5
+                topic.orders.header.url = x
+                topic.other.header.url = https://a.example
+                topic.other.header.max-attempts = 3
+                topic.other.header.header.secret = s
+                """);
+
+        assertThat(config.topics()).containsExactly("orders", "other.header");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 0", "false, 8"})
+    void orderedAndLanesMustAgree(String ordered, String lanes) {
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + "topic.orders.ordered=" + ordered + "\ntopic.orders.lanes=" + lanes))
+                .withMessage("topic.orders.ordered is " + ordered + ", but topic.orders.lanes is " + lanes);
+    }
+
+    @Test
+    void nameWithTwoMeaningsIsRefused() {
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + "topic.orders.header.b.url = https://a.example\n"))
+                .withMessageContaining("topic.orders.header.b.url can be a header of the topic orders or a property");
+    }
+
+    @Test
     void deadLettersCanBeKeptForever() {
         assertThat(load(MINIMAL + "inbox-retention = forever").options().inboxRetention())
                 .isEmpty();
@@ -174,6 +221,24 @@ final class RelayConfigTest {
             poll-interval = 5                      | poll-interval                    | 500ms, 5s, 2m, 1h or 1d
             poll-interval = 5 s                    | poll-interval                    | duration
             poll-interval = -5s                    | poll-interval                    | duration
+            poll-interval = PT                     | poll-interval                    | duration
+            poll-interval = PT-5S                  | poll-interval                    | between 0 and 36500 days
+            db.connect-timeout = 999999999d        | db.connect-timeout               | between 0 and 36500 days
+            db.connect-timeout = 9999999999999999d | db.connect-timeout               | between 0 and 36500 days
+            db.connect-timeout = 99999999999999999999d | db.connect-timeout           | duration
+            db.connect-timeout = PT99999999999999H | db.connect-timeout               | between 0 and 36500 days
+            housekeeping-interval = 36500d         | housekeeping-interval            | 24 h
+            archive-retention = 36500d             | archive-retention                | 10000 days
+            topic.orders.max-delay = 36500d        | topic.orders.max-delay           | days
+            topic.orders.timeout = 36500d          | topic.orders.timeout             | minutes
+            topic.orders.breaker-pause = 36500d    | topic.orders.breaker-pause       | 24 h
+            topic.orders.base-delay = 30d          | topic.orders.base-delay          | at most 24 days
+            poll-interval = 9h                     | poll-interval                    | at most 8 h
+            topic.orders.tenants = a, b, a         | topic.orders.tenants             | 'a' twice
+            topic.orders.tenants = a,,b            | topic.orders.tenants             | comma without a name
+            topic.orders.tenants = a,              | topic.orders.tenants             | comma without a name
+            topic.ordrs.header.secret = x          | topic.ordrs.url                  | is missing
+            topic.a.url = https://me:pw@a.example  | topic.a.url                      | set topic.a.header.Authorization
             poll-interval = 0s                     | poll-interval                    | must be at least 1 ms
             poll-interval =                        | poll-interval                    | duration
             poll-interval = 11s                    | poll-interval                    | a third of lease

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.postrider.Postrider;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.message.Message;
+import dev.postrider.testkit.FaultyProxy;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -226,6 +227,73 @@ final class RelayProcessTest {
             relay.terminate();
 
             assertThat(relay.awaitExit()).as(relay.output()).isZero();
+        }
+    }
+
+    @Test
+    void recoversFromConnectsThatAreAcceptedAndNotAnswered() throws Exception {
+        mayAnswer.countDown();
+        writer.migrate();
+        try (FaultyProxy proxy = FaultyProxy.before(database.url());
+                Child relay = Child.start(directory, "run", "--config", config(proxy.jdbcUrl()))) {
+            Await.until(Duration.ofMinutes(3), () -> listeners() == 1, relay::output);
+            proxy.swallow();
+            proxy.cut();
+            // More than hang at once: the pool and the doorbell have given up and tried again.
+            Await.until(Duration.ofMinutes(3), () -> proxy.swallowed() >= 5, relay::output);
+            proxy.accept();
+            writeMessages();
+
+            Await.until(Duration.ofMinutes(3), () -> backlog() == 0, relay::output);
+            Await.until(Duration.ofMinutes(3), () -> listeners() == 1, relay::output);
+        }
+    }
+
+    @Test
+    void endsInOrderWhileConnectsAreNotAnswered() throws Exception {
+        writer.migrate();
+        try (FaultyProxy proxy = FaultyProxy.before(database.url());
+                Child relay = Child.start(
+                        directory,
+                        "run",
+                        "--config",
+                        config(
+                                proxy.jdbcUrl(),
+                                "drain-timeout = 1s",
+                                "topic.shop/orders.timeout = 5s",
+                                "lease = 15s"))) {
+            Await.until(Duration.ofMinutes(3), () -> listeners() == 1, relay::output);
+            proxy.swallow();
+            proxy.cut();
+            Await.until(Duration.ofMinutes(3), () -> proxy.swallowed() >= 2, relay::output);
+            relay.terminate();
+
+            assertThat(relay.awaitExit()).as(relay.output()).isZero();
+        }
+    }
+
+    @Test
+    void endsWithThreeWhenTheDatabaseAcceptsAndDoesNotAnswer() throws Exception {
+        try (FaultyProxy proxy = FaultyProxy.before(database.url())) {
+            proxy.swallow();
+            String file = config(proxy.jdbcUrl(), "db.connect-timeout = 3s");
+            try (Child relay = Child.start(directory, "run", "--config", file)) {
+                assertThat(relay.awaitExit()).isEqualTo(3);
+                assertThat(relay.output()).contains("cannot be reached").doesNotContain("\tat ");
+            }
+        }
+    }
+
+    @Test
+    void canBeToldToEndWhileAConnectIsNotAnswered() throws Exception {
+        try (FaultyProxy proxy = FaultyProxy.before(database.url())) {
+            proxy.swallow();
+            try (Child relay = Child.start(directory, "run", "--config", config(proxy.jdbcUrl()))) {
+                Await.until(Duration.ofMinutes(3), () -> proxy.swallowed() == 1, relay::output);
+                relay.terminate();
+
+                assertThat(relay.awaitExit()).as(relay.output()).isZero();
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ import jakarta.servlet.http.Part;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.InputStreamReader;
-import java.nio.charset.Charset;
+import java.io.UnsupportedEncodingException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -49,11 +49,10 @@ final class CachedRequest extends HttpServletRequestWrapper {
     }
 
     @Override
-    public BufferedReader getReader() {
+    public BufferedReader getReader() throws UnsupportedEncodingException {
         if (reader == null) {
             String encoding = getCharacterEncoding();
-            Charset charset = encoding == null ? ISO_8859_1 : Charset.forName(encoding);
-            reader = new BufferedReader(new InputStreamReader(in, charset));
+            reader = new BufferedReader(new InputStreamReader(in, encoding == null ? ISO_8859_1.name() : encoding));
         }
         return reader;
     }

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CapturedResponse extends HttpServletResponseWrapper {
 
+    private final HttpServletResponse response;
     private final AnswerBuffer buffer;
     private final OutputStream body;
     private @Nullable ServletOutputStream out;
@@ -29,7 +30,8 @@ final class CapturedResponse extends HttpServletResponseWrapper {
     private @Nullable String errorMessage;
 
     CapturedResponse(HttpServletResponse response, AnswerBuffer buffer) {
-        super(response);
+        super(HiddenResponse.of(response));
+        this.response = response;
         this.buffer = buffer;
         this.body = buffer.body();
     }
@@ -38,7 +40,7 @@ final class CapturedResponse extends HttpServletResponseWrapper {
         if (writer != null) {
             writer.flush();
         }
-        Map<String, List<String>> headers = Headers.of((HttpServletResponse) getResponse());
+        Map<String, List<String>> headers = Headers.of(response);
         return buffer.toAnswer(getStatus(), headers);
     }
 

@@ -1,5 +1,7 @@
 package dev.postrider.servlet;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +20,8 @@ final class Headers {
     static Map<String, List<String>> of(HttpServletResponse response) {
         Map<String, List<String>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (String name : response.getHeaderNames()) {
-            headers.put(name, List.copyOf(response.getHeaders(name)));
+            headers.put(
+                    name, response.getHeaders(name).stream().map(Headers::latin).toList());
         }
         // some containers keep it apart from the others
         if (response.getContentType() != null) {
@@ -43,5 +46,10 @@ final class Headers {
                 }
             }
         });
+    }
+
+    /** As containers send it: a header has one byte per character, and others become a question mark. */
+    private static String latin(String value) {
+        return new String(value.getBytes(ISO_8859_1), ISO_8859_1);
     }
 }

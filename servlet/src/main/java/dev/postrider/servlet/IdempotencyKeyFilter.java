@@ -1,5 +1,6 @@
 package dev.postrider.servlet;
 
+import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.http.HttpAnswer;
 import dev.postrider.idempotency.http.HttpCall;
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * authenticates and authorises, so that this also happens before a replay; the caller is the request's user principal unless the
  * {@link IdempotencyKey} says otherwise. Put it before anything that reads bodies or parameters, and inside of compression.
  *
- * <p>The command's transaction is the request attribute {@link IdempotencyKey#TRANSACTION}. What is done in it commits with the
- * answer; what is done elsewhere does not, and is done again if this process dies in between: see {@code
+ * <p>The command's transaction is {@link #transaction(ServletRequest)}. It takes a connection when it is first used, so what is behind
+ * the filter can take connections of its own without holding two. What is done in it commits with the answer; what is done elsewhere does not, and is done again if this process dies in between: see {@code
  * docs/http-idempotency.md} before you use it with transactions of your own.
  *
  * <p>The answer is held back until the record is committed. Requests cannot be asynchronous, nor multipart, as long as they carry
@@ -40,6 +41,19 @@ public final class IdempotencyKeyFilter implements Filter {
 
     public IdempotencyKeyFilter(IdempotencyKey key, Commands commands) {
         this.endpoint = key.endpoint(commands);
+    }
+
+    /**
+     * The transaction of the command that this request is handled in: hand its connection to whatever reads and writes for the
+     * request, so that all of it commits with the answer.
+     *
+     * @throws IllegalStateException when there is none: the request carries no key, or is handled without protection
+     */
+    public static CommandTransaction transaction(ServletRequest request) {
+        if (request.getAttribute(IdempotencyKey.TRANSACTION) instanceof CommandTransaction transaction) {
+            return transaction;
+        }
+        throw new IllegalStateException("This request is not handled in the transaction of a command");
     }
 
     @Override
@@ -65,7 +79,7 @@ public final class IdempotencyKeyFilter implements Filter {
         ServletRun run = new ServletRun(endpoint, request, response, chain, body);
         HttpAnswer answer;
         try {
-            answer = endpoint.answer(
+            answer = endpoint.answerOnce(
                     head.withBody(body), (call, transaction) -> run.handle(transaction), call -> run.handle(null));
         } catch (IOException | ServletException | RuntimeException e) {
             throw e;

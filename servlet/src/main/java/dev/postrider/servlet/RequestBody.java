@@ -27,8 +27,16 @@ final class RequestBody {
 
     private static boolean hasFormParameters(HttpServletRequest request) {
         return isForm(request.getContentType())
-                && request.getParameterMap().size()
+                && parameters(request)
                         > Form.parse(request.getQueryString(), request).size();
+    }
+
+    private static int parameters(HttpServletRequest request) {
+        try {
+            return request.getParameterMap().size();
+        } catch (RuntimeException e) {
+            return 0; // the container cannot read the query, so nobody has got a parameter from it
+        }
     }
 
     static boolean isForm(@Nullable String contentType) {

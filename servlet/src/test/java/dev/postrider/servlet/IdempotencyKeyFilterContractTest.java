@@ -18,16 +18,25 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** The filter before a servlet in Jetty, over keys in memory. */
+/** The filter before a servlet in each container, over keys in memory. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("dev.postrider.servlet.TestServer$Container#tested")
 final class IdempotencyKeyFilterContractTest extends IdempotencyKeyContract {
 
     private final InMemoryCommands commands = new InMemoryCommands();
-    private final List<JettyServer> servers = new ArrayList<>();
+    private final List<TestServer> servers = new ArrayList<>();
+    private final TestServer.Container container;
+
+    IdempotencyKeyFilterContractTest(TestServer.Container container) {
+        this.container = container;
+    }
 
     @AfterEach
     void stop() throws Exception {
-        for (JettyServer server : servers) {
+        for (TestServer server : servers) {
             server.stop();
         }
     }
@@ -44,8 +53,8 @@ final class IdempotencyKeyFilterContractTest extends IdempotencyKeyContract {
 
     @Override
     protected URI serve(IdempotencyKey key, Commands commands, Application application) throws Exception {
-        JettyServer server =
-                new JettyServer(List.of(new IdempotencyKeyFilter(key, commands)), new ApplicationServlet(application));
+        TestServer server =
+                container.start(List.of(new IdempotencyKeyFilter(key, commands)), new ApplicationServlet(application));
         servers.add(server);
         return server.uri();
     }

@@ -90,6 +90,15 @@ final class IdempotencyKeyFilterOnDatabaseTest {
     }
 
     @Test
+    void transactionThatGaveWayIsAnswered503() throws Exception {
+        HttpResponse<String> response = post(servers.get(0).uri(), "k", "deadlock");
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.body()).contains("transaction-conflict");
+        assertThat(response.headers().firstValue("Retry-After")).isPresent();
+        assertThat(count("payment")).isZero();
+    }
+
+    @Test
     void manyAtOnceOnBothNodesPayOnce() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         HttpClient client = HttpClient.newHttpClient();
@@ -138,13 +147,16 @@ final class IdempotencyKeyFilterOnDatabaseTest {
         protected void service(HttpServletRequest request, HttpServletResponse response)
                 throws ServletException, IOException {
             String amount = request.getReader().readLine();
-            CommandTransaction transaction = (CommandTransaction) request.getAttribute(IdempotencyKey.TRANSACTION);
+            CommandTransaction transaction = IdempotencyKeyFilter.transaction(request);
             try (Statement statement = transaction.connection().createStatement();
                     ResultSet id = statement.executeQuery(
                             "INSERT INTO payment (amount) VALUES ('" + amount + "') RETURNING id")) {
                 id.next();
                 transaction.stage(
                         Message.to("payments").type("paid").text(amount).build());
+                if (amount.equals("deadlock")) {
+                    throw new SQLException("deadlock detected", "40P01");
+                }
                 if (amount.equals("none")) {
                     throw new IllegalStateException("nothing to pay");
                 }

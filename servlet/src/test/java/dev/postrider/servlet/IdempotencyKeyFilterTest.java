@@ -1,5 +1,6 @@
 package dev.postrider.servlet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.error.TransactionConflictException;
@@ -10,6 +11,7 @@ import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.LeasedWork;
 import dev.postrider.idempotency.http.IdempotencyKey;
 import dev.postrider.testkit.InMemoryCommands;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.Cookie;
@@ -17,6 +19,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -30,9 +33,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is of servlets only. */
-@Timeout(60)
+/** What is of servlets only, in each container. */
+@Timeout(180)
+@ParameterizedClass(name = "{0}")
+@MethodSource("dev.postrider.servlet.TestServer$Container#tested")
 final class IdempotencyKeyFilterTest {
 
     @FunctionalInterface
@@ -44,7 +51,12 @@ final class IdempotencyKeyFilterTest {
 
     private final InMemoryCommands commands = new InMemoryCommands();
     private final AtomicInteger runs = new AtomicInteger();
-    private @Nullable JettyServer server;
+    private final TestServer.Container container;
+    private @Nullable TestServer server;
+
+    IdempotencyKeyFilterTest(TestServer.Container container) {
+        this.container = container;
+    }
 
     @AfterEach
     void stop() throws Exception {
@@ -58,7 +70,7 @@ final class IdempotencyKeyFilterTest {
     }
 
     private void serve(List<Filter> filters, Service service) throws Exception {
-        server = new JettyServer(filters, new HttpServlet() {
+        server = container.start(filters, new HttpServlet() {
             private static final long serialVersionUID = 1;
 
             @Override
@@ -79,7 +91,7 @@ final class IdempotencyKeyFilterTest {
         HttpRequest request = HttpRequest.newBuilder(server.uri())
                 .header("Content-Type", type)
                 .header("Idempotency-Key", "k")
-                .header(JettyServer.USER, "ada")
+                .header(Believer.USER, "ada")
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build();
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
@@ -102,6 +114,116 @@ final class IdempotencyKeyFilterTest {
         String form = "application/x-www-form-urlencoded";
         assertThat(post(form, "amount=4%32&item=a&item=b+c").body()).isEqualTo("42/a+b c/2");
         assertThat(post(form, "amount=43&item=a").statusCode()).isEqualTo(422);
+    }
+
+    /** What is no escape stays as it is, as in the URL standard's parser of forms. */
+    @Test
+    void malformedEscapeInAFormIsText() throws Exception {
+        serve((request, response) ->
+                response.getWriter().print(request.getParameter("amount") + "/" + request.getParameter("item")));
+        HttpResponse<String> response = post("application/x-www-form-urlencoded", "amount=%zz&%=%4&item=100%");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo("%zz/100%");
+    }
+
+    @Test
+    void malformedEscapeInTheQueryOfAnEmptyFormIsText() throws Exception {
+        serve((request, response) -> response.getWriter().print(request.getParameter("amount")));
+        String raw =
+                "POST /payments?amount=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIdempotency-Key: k\r\n"
+                        + Believer.USER
+                        + ": ada\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n";
+        assertThat(sendRaw(raw)).startsWith("HTTP/1.1 200").contains("%zz");
+    }
+
+    private String sendRaw(String request) throws IOException {
+        if (server == null) {
+            throw new IllegalStateException("nothing is served");
+        }
+        try (Socket socket = new Socket(server.uri().getHost(), server.uri().getPort())) {
+            socket.getOutputStream().write(request.getBytes(UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), UTF_8);
+        }
+    }
+
+    @Test
+    void forwardToAStreamIsPartOfTheAnswer() throws Exception {
+        serve((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.FORWARD) {
+                response.setStatus(201);
+                response.setHeader("Location", "/payments/7");
+                response.setContentType("text/plain; charset=utf-8");
+                response.getOutputStream().write("forwarded".getBytes(UTF_8));
+            } else {
+                request.getRequestDispatcher("/forwarded").forward(request, response);
+            }
+        });
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.statusCode()).isEqualTo(201);
+            assertThat(response.body()).isEqualTo("forwarded");
+            assertThat(response.headers().firstValue("Location")).hasValue("/payments/7");
+            assertThat(isReplay(response)).isEqualTo(replay);
+        }
+    }
+
+    @Test
+    void includeIsPartOfTheAnswer() throws Exception {
+        serve((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+                response.getWriter().print("included, ");
+            } else {
+                request.getRequestDispatcher("/included").include(request, response);
+                response.getWriter().print("and more");
+            }
+        });
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.body()).isEqualTo("included, and more");
+            assertThat(isReplay(response)).isEqualTo(replay);
+        }
+    }
+
+    @Test
+    void errorBehindAForwardIsReplayed() throws Exception {
+        serve((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.FORWARD) {
+                response.sendError(409, "no money");
+            } else {
+                request.getRequestDispatcher("/forwarded").forward(request, response);
+            }
+        });
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.statusCode()).isEqualTo(409);
+            assertThat(isReplay(response)).isEqualTo(replay);
+        }
+    }
+
+    @Test
+    void headerBeyondLatinIsSentAsContainersSendItAndRefusesNothing() throws Exception {
+        serve((request, response) -> {
+            response.setHeader("X-City", "\u015Eile");
+            response.getWriter().print("paid");
+        });
+        assertThat(post().body()).isEqualTo("paid");
+        assertThat(isReplay(post())).isTrue();
+    }
+
+    @Test
+    void forwardToAWriterIsPartOfTheAnswer() throws Exception {
+        serve((request, response) -> {
+            if (request.getDispatcherType() == DispatcherType.FORWARD) {
+                response.getWriter().print("forwarded " + request.getReader().readLine());
+            } else {
+                request.getRequestDispatcher("/forwarded").forward(request, response);
+            }
+        });
+        for (boolean replay : List.of(false, true)) {
+            HttpResponse<String> response = post();
+            assertThat(response.body()).isEqualTo("forwarded {}");
+            assertThat(isReplay(response)).isEqualTo(replay);
+        }
     }
 
     /** Otherwise two forms would look the same, and the second would get the first one's answer. */

@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.idempotency.Background;
 import dev.postrider.message.Message;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
@@ -12,7 +13,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /** A node at work on a simulated machine: the real engine, with all of its threads. */
-public final class SimulatedNode {
+public final class SimulatedNode implements Background {
 
     private final Host host;
     private final Engine engine;
@@ -60,8 +61,14 @@ public final class SimulatedNode {
     }
 
     /** Keeps up the leases of its commands. */
+    @Override
     public Runnable every(Supplier<Duration> duty) {
         return heartbeat.every(duty);
+    }
+
+    @Override
+    public void start(Runnable task) {
+        heartbeat.start(task);
     }
 
     /** Gracefully; to be called in a simulated thread of its host. */

@@ -108,7 +108,11 @@ public enum Mistake implements SimulatedStores.Speech {
     /** When the head of a key is gone, nothing takes its place. */
     HEAD_WITHOUT_SUCCESSOR(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Map<Long, Boolean> promote(Transaction transaction, NavigableMap<Long, Row> seen, List<Row> finished) {
+        Map<Long, Boolean> promote(
+                Transaction transaction,
+                NavigableMap<Long, Row> seen,
+                List<Row> finished,
+                Map<Long, Long> lockedHeads) {
             Map<Long, Boolean> keyHeld = new HashMap<>();
             finished.forEach(row -> keyHeld.put(row.seq, false));
             return keyHeld;
@@ -322,7 +326,7 @@ public enum Mistake implements SimulatedStores.Speech {
             Function<SimulatedDialect, LaneStatements> lanes) {
         return database -> new SimulatedDialect(database) {
             @Override
-            LaneStatements lanes() {
+            LaneStatements lanes(Duration lockTimeout) {
                 return lanes.apply(this);
             }
         };

@@ -57,7 +57,7 @@ final class Session implements InvocationHandler {
     }
 
     static Session of(Connection connection) {
-        return (Session) Proxy.getInvocationHandler(connection);
+        return (Session) Proxy.getInvocationHandler(GuardedConnection.target(connection));
     }
 
     Connection connection() {

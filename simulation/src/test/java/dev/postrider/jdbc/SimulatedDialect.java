@@ -58,7 +58,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    LaneStatements lanes() {
+    LaneStatements lanes(Duration lockTimeout) {
         return new SimulatedLanes(this);
     }
 
@@ -289,6 +289,21 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
+    Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+        return Session.of(connection).run("look for locked messages", transaction -> {
+            Map<Long, Row> seen = database.snapshot(transaction);
+            Set<HeldRow> found = new HashSet<>();
+            for (HeldRow wanted : rows) {
+                Row row = seen.get(wanted.seq());
+                if (row != null && wanted.token().equals(row.token)) {
+                    found.add(wanted);
+                }
+            }
+            return found;
+        });
+    }
+
+    @Override
     Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
         return Session.of(connection).run("look for messages", transaction -> {
             Map<Long, UUID> present = new HashMap<>();
@@ -327,24 +342,45 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Set<Long> lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+    LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
         Session session = Session.of(connection);
         return session.run("lock what is to be handled", transaction -> {
             Set<Long> met = new TreeSet<>();
             lockHandled(session, transaction, rows).forEach(row -> met.add(row.seq));
-            return met;
+            return new LockedRows(met, null);
         });
     }
 
     @Override
-    int removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("remove what is handled", transaction -> {
             List<Row> locked = lockHandled(session, transaction, rows);
             locked.forEach(database::delete);
-            return locked.size();
+            return new RemovedRows(locked.size(), null);
         });
+    }
+
+    @Override
+    Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
+        return Session.of(connection).run("look for what is to be handled", transaction -> {
+            Map<Long, Row> seen = database.snapshot(transaction);
+            Set<Long> found = new TreeSet<>();
+            for (HandledRow wanted : rows) {
+                Row row = seen.get(wanted.seq());
+                if (row != null && isToBeHad(wanted).test(row)) {
+                    found.add(wanted.seq());
+                }
+            }
+            return found;
+        });
+    }
+
+    /** A session here ends with its client. */
+    @Override
+    void endSession(Connection connection, ServerSession session) {
+        throw new UnsupportedOperationException("no session has a number");
     }
 
     @Override
@@ -626,7 +662,22 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    void migrate(Connection connection, Migration migration) {
+    void migrate(Connection connection, String schema, Migration migration) {
+        throw unused();
+    }
+
+    @Override
+    Catalog.Questions catalogQuestions() {
+        throw unused();
+    }
+
+    @Override
+    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) {
+        throw unused();
+    }
+
+    @Override
+    List<String> missingGrants(Connection connection, Map<String, String> columns) {
         throw unused();
     }
 

@@ -67,7 +67,7 @@ class SimulatedLanes extends LaneStatements {
     // Keys without a head
 
     @Override
-    boolean goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    Promotion goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with a key", transaction -> {
@@ -77,14 +77,13 @@ class SimulatedLanes extends LaneStatements {
                             && keyOf(row).equals(key))
                     .findFirst();
             session.meanwhile(transaction);
-            if (head.isPresent() && head.get().state.equals("BLOCKED")) {
-                promote(transaction, head.get().seq);
-            }
-            return head.isPresent();
+            boolean blocked = head.isPresent() && head.get().state.equals("BLOCKED");
+            boolean promoted = !blocked || promote(transaction, head.get().seq);
+            return new Promotion(head.isPresent(), promoted ? null : head.get().seq);
         });
     }
 
-    private void promote(Transaction transaction, long seq) {
+    private boolean promote(Transaction transaction, long seq) {
         Row row = database.tryLockRow(transaction, seq, newest -> newest.state.equals("BLOCKED"));
         if (row != null) {
             row.state = "RETRY";
@@ -92,6 +91,7 @@ class SimulatedLanes extends LaneStatements {
             row.availableAt = database.micros();
             database.update(row);
         }
+        return row != null;
     }
 
     @Override
@@ -116,14 +116,19 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    int goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
+    Set<Long> goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with keys", transaction -> {
             List<Row> headless = headless(database.snapshot(transaction), topicId, List.of(lane));
             session.meanwhile(transaction);
-            headless.forEach(row -> promote(transaction, row.seq));
-            return headless.size();
+            Set<Long> locked = new HashSet<>();
+            for (Row row : headless) {
+                if (!promote(transaction, row.seq)) {
+                    locked.add(row.seq);
+                }
+            }
+            return locked;
         });
     }
 
@@ -184,7 +189,27 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer) throws SQLException {
+    boolean renewalMeetsOutcomes() {
+        return false;
+    }
+
+    @Override
+    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+        return Session.of(connection).run("look for messages", transaction -> {
+            Map<Long, String> states = new HashMap<>();
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            rows.forEach((seq, id) -> {
+                Row row = seen.get(seq);
+                if (row != null && row.id().equals(id)) {
+                    states.put(seq, row.state);
+                }
+            });
+            return states;
+        });
+    }
+
+    @Override
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
         Session session = Session.of(connection);
         return session.run("renew lanes", transaction -> {
             session.meanwhile(transaction);
@@ -199,7 +224,7 @@ class SimulatedLanes extends LaneStatements {
                 number = database.number(transaction);
             }
             session.meanwhile(transaction);
-            return new Renewed(stored, number);
+            return new Renewed(stored, Set.of(), number);
         });
     }
 
@@ -318,7 +343,7 @@ class SimulatedLanes extends LaneStatements {
                 Long alone = lane.alone();
                 if (alone != null) {
                     Row row = seen.containsKey(alone)
-                            ? database.lockRow(
+                            ? database.tryLockRow(
                                     transaction, alone, newest -> newest.lane != null && !newest.state.equals("DEAD"))
                             : null;
                     if (row != null) {
@@ -371,8 +396,7 @@ class SimulatedLanes extends LaneStatements {
 
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
-    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, List<Long> leaveOut, long maxBytes)
-            throws SQLException {
+    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes) throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -380,7 +404,8 @@ class SimulatedLanes extends LaneStatements {
             session.meanwhileAtWorst(transaction);
             Horizon.Sight sight = sight(finishedBefore);
             boolean paused = database.isPaused(topicId);
-            return new Sighting(sight, paused, paused ? List.of() : rows(seen, topicId, looks, leaveOut, maxBytes));
+            return new Sighting(
+                    sight, paused, paused ? List.of() : rows(seen, topicId, looks, leaveOut(looks), maxBytes));
         });
     }
 
@@ -541,7 +566,7 @@ class SimulatedLanes extends LaneStatements {
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null
-                        : database.lockRow(transaction, wanted.getKey(), condition);
+                        : database.tryLockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
                     settled("acknowledge in lanes", row, fence);
                     database.delete(row);
@@ -549,18 +574,19 @@ class SimulatedLanes extends LaneStatements {
                 }
             }
             Map<Long, Boolean> keyHeld = new HashMap<>();
+            Map<Long, Long> lockedHeads = new HashMap<>();
             finished.forEach(row -> keyHeld.put(row.seq, false));
             if (waiting) {
-                keyHeld.putAll(promote(transaction, seen, finished));
+                keyHeld.putAll(promote(transaction, seen, finished, lockedHeads));
             }
             session.meanwhile(transaction);
-            return new Written(keyHeld, database.number(transaction));
+            return new Written(keyHeld, lockedHeads, database.number(transaction));
         });
     }
 
     /** By what the statement saw when it began. */
-    Map<Long, Boolean> promote(Transaction transaction, NavigableMap<Long, Row> seen, List<Row> finished)
-            throws SQLException {
+    Map<Long, Boolean> promote(
+            Transaction transaction, NavigableMap<Long, Row> seen, List<Row> finished, Map<Long, Long> lockedHeads) {
         Set<Long> gone = new HashSet<>();
         finished.forEach(row -> gone.add(row.seq));
         Map<Long, Boolean> keyHeld = new HashMap<>();
@@ -571,8 +597,10 @@ class SimulatedLanes extends LaneStatements {
                     .findFirst();
             keyHeld.put(row.seq, head.isPresent());
             if (head.isPresent() && head.get().state.equals("BLOCKED") && promoted.add(head.get().seq)) {
-                Row next = database.lockRow(transaction, head.get().seq, newest -> newest.state.equals("BLOCKED"));
-                if (next != null) {
+                Row next = database.tryLockRow(transaction, head.get().seq, newest -> newest.state.equals("BLOCKED"));
+                if (next == null) {
+                    lockedHeads.put(row.seq, head.get().seq);
+                } else {
                     next.state = "RETRY";
                     next.availableAt = database.micros();
                     database.update(next);
@@ -598,7 +626,7 @@ class SimulatedLanes extends LaneStatements {
                 Row visible = seen.get(move.seq());
                 Row row = visible == null || !condition.test(visible)
                         ? null
-                        : database.lockRow(transaction, move.seq(), condition);
+                        : database.tryLockRow(transaction, move.seq(), condition);
                 if (row != null) {
                     settled("move in lanes", row, fence);
                     row.state = move.state();
@@ -611,12 +639,14 @@ class SimulatedLanes extends LaneStatements {
                 }
             }
             Map<Long, Boolean> keyHeld = new HashMap<>();
+            Map<Long, Long> lockedHeads = new HashMap<>();
             finished.forEach(row -> keyHeld.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
             if (leaving == Leaving.THEIR_KEY) {
-                keyHeld.putAll(promote(transaction, seen, finished));
+                keyHeld.putAll(promote(transaction, seen, finished, lockedHeads));
             }
             session.meanwhile(transaction);
-            return new Written(keyHeld, finished.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
+            return new Written(
+                    keyHeld, lockedHeads, finished.isEmpty() ? Horizon.NO_TRANSACTION : database.number(transaction));
         });
     }
 
@@ -635,7 +665,7 @@ class SimulatedLanes extends LaneStatements {
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null
-                        : database.lockRow(transaction, wanted.getKey(), condition);
+                        : database.tryLockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
                     settled("block in lanes", row, fence);
                     row.state = hasWaitingBefore(seen, row) ? "BLOCKED" : "RETRY";

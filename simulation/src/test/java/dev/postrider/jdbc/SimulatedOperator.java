@@ -44,14 +44,14 @@ public final class SimulatedOperator {
     }
 
     private Optional<UUID> release(Row row) throws SQLException {
-        return change(row, true, "release a key", SimulatedOperator::isHead, head -> {
+        return change(row, true, "release a key", SimulatedOperator::isHead, (transaction, head) -> {
             head.attempts = head.state.equals("PARKED") ? 0 : head.attempts;
             goOn(head);
         });
     }
 
     private Optional<UUID> replay(Row row) throws SQLException {
-        return change(row, false, "replay", dead -> dead.state.equals("DEAD"), dead -> {
+        return change(row, false, "replay", dead -> dead.state.equals("DEAD"), (transaction, dead) -> {
             dead.attempts = 0;
             if (dead.lane == null) {
                 dead.crashes = 0;
@@ -59,9 +59,25 @@ public final class SimulatedOperator {
                 dead.state = "PENDING";
                 database.update(dead);
             } else {
-                goOn(dead);
+                putBack(transaction, dead);
             }
         });
+    }
+
+    private void putBack(Transaction transaction, Row dead) throws SQLException {
+        long head = head(transaction, dead);
+        goOn(dead);
+        if (head > 0 && head < dead.seq) {
+            dead.state = "BLOCKED";
+            database.update(dead);
+        } else if (head > dead.seq) {
+            Row former = database.tryLockRow(
+                    transaction, head, row -> row.state.equals("RETRY") && row.availableAt <= database.micros());
+            if (former != null) {
+                former.state = "BLOCKED";
+                database.update(former);
+            }
+        }
     }
 
     private void goOn(Row row) {
@@ -72,19 +88,24 @@ public final class SimulatedOperator {
     }
 
     private Optional<UUID> skip(Row row) throws SQLException {
-        return change(row, true, "skip", SimulatedOperator::isHead, head -> {
+        return change(row, true, "skip", SimulatedOperator::isHead, (transaction, head) -> {
             head.state = "DEAD";
             database.update(head);
         });
     }
 
     private Optional<UUID> discard(Row row) throws SQLException {
-        return change(row, false, "discard", parked -> parked.state.equals("PARKED"), database::delete);
+        return change(
+                row,
+                false,
+                "discard",
+                parked -> parked.state.equals("PARKED"),
+                (transaction, parked) -> database.delete(parked));
     }
 
     @FunctionalInterface
     private interface Change {
-        void to(Row row);
+        void to(Transaction transaction, Row row) throws SQLException;
     }
 
     private static boolean isHead(Row row) {
@@ -116,7 +137,7 @@ public final class SimulatedOperator {
                     return false;
                 }
                 boolean ends = doing.equals("skip") || doing.equals("discard");
-                change.to(newest);
+                change.to(transaction, newest);
                 if (doing.equals("discard")) {
                     transaction.onCommit.add(() -> database.discarded(newest.id()));
                 }

@@ -47,7 +47,7 @@ public final class SimulatedStores {
         this.events = events;
         this.dialect = spoken;
         this.statements = spoken.statements();
-        this.sessions = new Sessions(dataSource(), false, NETWORK_TIMEOUT, new IdleLimit.None());
+        this.sessions = new Sessions(dataSource(), true, false, NETWORK_TIMEOUT, new IdleLimit.None());
         this.topics = new Topics(dialect);
         JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, ADDRESS, events);
         this.room = new JdbcDatabase(dataSource(), dialect, options, sessions, outboxes, topics, events);

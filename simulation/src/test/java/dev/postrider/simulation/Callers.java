@@ -270,9 +270,14 @@ final class Callers {
             throw new CommandRejectedException("no");
         }
         lease.externalEffectStarted();
-        return wish.mode() == Mode.REPEATED
-                ? payments.payOnce(ticket, lease.downstreamKey("pay"), wish.key())
-                : payments.pay(ticket, wish.key());
+        try {
+            return wish.mode() == Mode.REPEATED
+                    ? payments.payOnce(ticket, lease.downstreamKey("pay"), wish.key())
+                    : payments.pay(ticket, wish.key());
+        } catch (Payments.RefusedException e) {
+            lease.externalEffectDidNotHappen();
+            throw e;
+        }
     }
 
     // Mending

@@ -59,12 +59,33 @@ final class Payments {
         return ticket;
     }
 
-    /** @return its result */
+    /** It surely did not happen. */
+    static final class RefusedException extends IllegalStateException {
+
+        private static final long serialVersionUID = 1;
+
+        RefusedException() {
+            super("refused");
+        }
+    }
+
+    /**
+     * @return its result
+     * @throws IllegalStateException when the answer was lost: it happened
+     */
     String pay(Ticket ticket, String key) {
         travel();
         String result = paid(ticket, key);
         travel();
+        loseAnswer();
         return result;
+    }
+
+    private void loseAnswer() {
+        if (!calm && chance.oneIn(6)) {
+            conductor.note("the answer to a payment is lost");
+            throw new IllegalStateException("no answer");
+        }
     }
 
     /** The same for whoever gives a key of its own for it: it is done once. */
@@ -74,12 +95,13 @@ final class Payments {
         String result = before == null ? paid(ticket, key) : before;
         once.put(downstream, result);
         travel();
+        loseAnswer();
         return result;
     }
 
     private String paid(Ticket ticket, String key) {
         if (ticket.refused || closed.contains(ticket.reference)) {
-            throw new IllegalStateException("refused");
+            throw new RefusedException();
         }
         return pay(ticket.reference, key);
     }
@@ -100,6 +122,9 @@ final class Payments {
     /** Says what became of it, if it is in the mood to. */
     OutcomeProbe.Finding<String> probe(UUID reference) {
         travel();
+        if (!calm && chance.oneIn(6)) {
+            conductor.pass(chance.between(2_000, 10_000) * 1_000_000); // longer than callers wait
+        }
         if (!calm && chance.oneIn(4)) {
             return new Finding<>(Kind.UNKNOWN, null);
         }

@@ -250,7 +250,7 @@ final class World {
         SimulatedNode node = new SimulatedNode(conductor, host, stores.stores(), topics, options.build(), this::heard);
         node.start();
         Commands commands = SimulatedRunner.on(
-                conductor, host, stores.commands(), stores.transactions(node.handOver()), node::every, this::heard);
+                conductor, host, stores.commands(), stores.transactions(node.handOver()), node, this::heard);
         return new Node(node, stores, commands);
     }
 

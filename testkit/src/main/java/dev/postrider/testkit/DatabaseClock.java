@@ -1,11 +1,14 @@
 package dev.postrider.testkit;
 
+import dev.postrider.message.MessageId;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets time pass for everything Postrider keeps in a database, in an instant: leases run out, retries and scheduled messages
@@ -25,8 +28,24 @@ public final class DatabaseClock {
     }
 
     public DatabaseClock(DataSource dataSource, String tablePrefix) {
+        this(dataSource, null, tablePrefix);
+    }
+
+    /** @param schema as in {@code JdbcOptions}: null for the connection's own */
+    public DatabaseClock(DataSource dataSource, @Nullable String schema, String tablePrefix) {
         this.dataSource = dataSource;
-        this.tablePrefix = tablePrefix;
+        this.tablePrefix = PostriderTables.qualified(schema, tablePrefix);
+    }
+
+    /**
+     * A new id of version 7 with the time so long ago by this machine's clock: that of a message, or of a command's key, which was
+     * made then. {@link #advance} does not change ids, because an id says by itself when it was made.
+     */
+    public static MessageId idOfAge(Duration age) {
+        UUID now = MessageId.next().value();
+        long millis = System.currentTimeMillis() - age.toMillis();
+        long high = (millis << 16) | (now.getMostSignificantBits() & 0xFFFF);
+        return new MessageId(new UUID(high, now.getLeastSignificantBits()));
     }
 
     public void advance(Duration time) {

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Stands between a client and a server and breaks their connections the way networks do: all at once, when new ones are opened,
- * after the server has done what it was asked and before the client hears of it, by being slow, or by standing still. Listens on a free port of 127.0.0.1 and
- * passes everything on until told otherwise. Thread-safe.
+ * after the server has done what it was asked and before the client hears of it, by being slow, by standing still, or by accepting
+ * connections that are never answered. Listens on a free port of 127.0.0.1 and passes everything on until told otherwise. Thread-safe.
  *
  * <pre>{@code
  * try (FaultyProxy proxy = FaultyProxy.before("jdbc:postgresql://127.0.0.1:5432/shop")) {
@@ -38,7 +38,9 @@ public final class FaultyProxy implements AutoCloseable {
     private final ServerSocket door;
     private final Set<ProxiedConnection> connections = ConcurrentHashMap.newKeySet();
     private volatile LostAnswer lostAnswer = LostAnswer.NONE;
+    private final Set<Socket> swallowed = ConcurrentHashMap.newKeySet();
     private volatile boolean refusing;
+    private volatile boolean swallowing;
     private volatile long delayNanos;
     private boolean frozen;
 
@@ -84,9 +86,23 @@ public final class FaultyProxy implements AutoCloseable {
         refusing = true;
     }
 
+    /**
+     * From now on, accepts new connections and never answers them, as a load balancer without a server or a host that hangs does. They
+     * stay unanswered after {@link #accept}. Those that are open stay.
+     */
+    public void swallow() {
+        swallowing = true;
+    }
+
+    /** The number of connections that {@link #swallow} has accepted so far. */
+    public int swallowed() {
+        return swallowed.size();
+    }
+
     /** Passes new connections on again. */
     public void accept() {
         refusing = false;
+        swallowing = false;
     }
 
     /**
@@ -154,6 +170,7 @@ public final class FaultyProxy implements AutoCloseable {
             throw new UncheckedIOException(e);
         } finally {
             cut();
+            swallowed.forEach(FaultyProxy::closeQuietly);
             thaw();
         }
     }
@@ -180,6 +197,10 @@ public final class FaultyProxy implements AutoCloseable {
     }
 
     private void connect(Socket client) throws IOException {
+        if (swallowing) {
+            swallowed.add(client);
+            return;
+        }
         Socket upstream = new Socket();
         ProxiedConnection connection = new ProxiedConnection(client, upstream);
         if (refusing) {
@@ -206,6 +227,14 @@ public final class FaultyProxy implements AutoCloseable {
         Thread thread = new Thread(work, "faulty-proxy-" + name);
         thread.setDaemon(true);
         thread.start();
+    }
+
+    private static void closeQuietly(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // gone is gone
+        }
     }
 
     /** The fault that waits for its request. */
@@ -276,14 +305,6 @@ public final class FaultyProxy implements AutoCloseable {
             connections.remove(this);
             closeQuietly(client);
             closeQuietly(upstream);
-        }
-
-        private static void closeQuietly(Socket socket) {
-            try {
-                socket.close();
-            } catch (IOException e) {
-                // gone is gone
-            }
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.postrider.testkit;
 
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandRejectedException;
 import dev.postrider.idempotency.CommandResult;
@@ -12,6 +13,7 @@ import dev.postrider.idempotency.LeasedCommand;
 import dev.postrider.idempotency.LeasedWork;
 import dev.postrider.idempotency.ResultCodec;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -20,6 +22,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -42,7 +45,8 @@ public final class InMemoryCommands implements Commands {
         IN_PROGRESS,
         DONE,
         REJECTED,
-        FAILED
+        FAILED,
+        UNCERTAIN
     }
 
     private static final class Row {
@@ -54,6 +58,8 @@ public final class InMemoryCommands implements Commands {
         String reason = "";
         byte @Nullable [] result;
         boolean tooLarge;
+        /** Whether something may have happened elsewhere, so that a failure leaves it uncertain. */
+        volatile boolean effectPossible;
 
         Row(byte[] fingerprint) {
             this.fingerprint = fingerprint;
@@ -89,7 +95,8 @@ public final class InMemoryCommands implements Commands {
 
     @Override
     public <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X {
-        return once(command, row -> work.run(new Lease(row.reference, row.attempts)));
+        boolean harmless = command.options().onLostLease() == Command.OnLostLease.TAKE_OVER;
+        return once(command, row -> work.run(new Lease(row, row.attempts, harmless)));
     }
 
     private interface Body<R, X extends Exception> {
@@ -118,7 +125,7 @@ public final class InMemoryCommands implements Commands {
             end = State.REJECTED;
             return new CommandResult.Rejected<>(row.reference, row.reason, value, false);
         } finally {
-            end(row, end);
+            end(row, end == State.FAILED && row.effectPossible ? State.UNCERTAIN : end);
         }
     }
 
@@ -144,6 +151,9 @@ public final class InMemoryCommands implements Commands {
                 row.attempts++;
                 return row;
             }
+            if (row.state == State.UNCERTAIN) {
+                return new CommandResult.Uncertain<R>(row.reference);
+            }
             if (row.state != State.IN_PROGRESS) {
                 return replay(row, command);
             }
@@ -154,7 +164,7 @@ public final class InMemoryCommands implements Commands {
     }
 
     private boolean isOver(Row row, Duration ttl) {
-        return row.state != State.IN_PROGRESS && !now.isBefore(row.ended.plus(ttl));
+        return row.state != State.IN_PROGRESS && row.state != State.UNCERTAIN && !now.isBefore(row.ended.plus(ttl));
     }
 
     /** Lets the lock go meanwhile. */
@@ -175,11 +185,12 @@ public final class InMemoryCommands implements Commands {
     }
 
     private <R> CommandResult<R> replay(Row row, Command<R> command) {
-        if (isOver(row, command.options().resultTtl())) {
-            return new CommandResult.Forgotten<>(row.reference, false);
+        boolean expired = isOver(row, command.options().resultTtl());
+        if (row.state == State.REJECTED && (expired || row.tooLarge)) {
+            return new CommandResult.Rejected<>(row.reference, row.reason, null, true, expired, true);
         }
-        if (row.tooLarge) {
-            return new CommandResult.Forgotten<>(row.reference, true);
+        if (expired || row.tooLarge) {
+            return new CommandResult.Forgotten<>(row.reference, !expired);
         }
         R value = row.result == null ? null : command.codec().decode(row.result);
         return row.state == State.DONE
@@ -224,6 +235,11 @@ public final class InMemoryCommands implements Commands {
     private record Transaction(UUID reference, int attempt) implements CommandTransaction {
 
         @Override
+        public boolean isConflict(Throwable failure) {
+            return failure instanceof TransactionConflictException;
+        }
+
+        @Override
         public UUID downstreamKey(String step) {
             return InMemoryCommands.downstreamKey(reference, step);
         }
@@ -244,20 +260,42 @@ public final class InMemoryCommands implements Commands {
         }
 
         @Override
+        public List<Enqueued> staged() {
+            return List.of();
+        }
+
+        @Override
         public Outbox outbox() {
             throw new UnsupportedOperationException("there is no outbox");
         }
     }
 
-    private record Lease(UUID reference, int attempt) implements LeasedCommand {
+    private record Lease(Row row, int attempt, boolean harmless) implements LeasedCommand {
 
         @Override
-        public UUID downstreamKey(String step) {
-            return InMemoryCommands.downstreamKey(reference, step);
+        public UUID reference() {
+            return row.reference;
         }
 
         @Override
-        public void externalEffectStarted() {}
+        public UUID downstreamKey(String step) {
+            return InMemoryCommands.downstreamKey(row.reference, step);
+        }
+
+        @Override
+        public void externalEffectStarted() {
+            row.effectPossible = !harmless;
+        }
+
+        @Override
+        public void externalEffectDidNotHappen() {
+            row.effectPossible = false;
+        }
+
+        @Override
+        public boolean isEffectPossible() {
+            return row.effectPossible;
+        }
 
         @Override
         public <T> @Nullable T step(String name, ResultCodec<T> codec, Callable<T> step) throws Exception {

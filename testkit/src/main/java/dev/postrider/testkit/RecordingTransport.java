@@ -8,13 +8,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
 /** A transport that keeps what it is given, and answers as it is told: delivered, unless told otherwise. Thread-safe. */
 public final class RecordingTransport implements Transport {
 
-    private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
+    private final Recorded<Delivery> deliveries = new Recorded<>();
     private volatile Function<Delivery, CompletionStage<DeliveryResult>> answer =
             delivery -> CompletableFuture.completedFuture(DeliveryResult.delivered());
 
@@ -42,11 +41,26 @@ public final class RecordingTransport implements Transport {
 
     /** Every attempt, in the order they came in. */
     public List<Delivery> deliveries() {
-        return List.copyOf(deliveries);
+        return deliveries.all();
+    }
+
+    /**
+     * Waits for so many attempts.
+     *
+     * @return every attempt, in the order they came in
+     * @throws AssertionError if there are fewer when the time is over
+     */
+    public List<Delivery> await(int count, Duration limit) {
+        return deliveries.await(count, limit, delivery -> true);
+    }
+
+    /** Forgets all attempts. */
+    public void clear() {
+        deliveries.clear();
     }
 
     /** The message of every attempt, in the order they came in. */
     public List<Message> messages() {
-        return deliveries.stream().map(Delivery::message).toList();
+        return deliveries.all().stream().map(Delivery::message).toList();
     }
 }

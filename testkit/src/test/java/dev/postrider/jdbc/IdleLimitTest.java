@@ -125,7 +125,7 @@ final class IdleLimitTest {
     private static Sessions sessions(DataSource dataSource, Duration networkTimeout) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            return new Sessions(dataSource, true, networkTimeout, dialect.idleLimit(connection));
+            return new Sessions(dataSource, true, true, networkTimeout, dialect.idleLimit(connection));
         }
     }
 

@@ -187,15 +187,17 @@ final class LaneCostTest {
 
     private static List<String> moves(Rows rows) {
         int count = rows.seqs.size();
-        List<String> texts = new ArrayList<>(List.of(array("bigint", rows.seqs), uuids(rows)));
+        List<String> texts = new ArrayList<>();
+        texts.add(array("bigint", rows.seqs));
+        texts.add(array("text", List.of("PENDING", "SCHEDULED")));
+        texts.add(array("bigint", rows.seqs));
+        texts.add(uuids(rows));
         texts.add(array("text", Collections.nCopies(count, "RETRY")));
         texts.add(array("int", Collections.nCopies(count, 1)));
         texts.add(array("bigint", Collections.nCopies(count, 1000)));
         texts.add(array("text", Collections.nCopies(count, "error")));
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
-        texts.add(array("bigint", rows.seqs));
-        texts.add(array("text", List.of("PENDING", "SCHEDULED")));
         return texts;
     }
 
@@ -248,7 +250,8 @@ final class LaneCostTest {
                     array("int", copies(topicId)),
                     array("smallint", IntStream.range(0, LANES).boxed().toList()),
                     array("uuid", copies(TOKEN)),
-                    array("int", copies(0)));
+                    array("int", copies(0)),
+                    "'5000'");
         }
 
         Rows rows(int count) throws SQLException {
@@ -368,7 +371,7 @@ final class LaneCostTest {
         LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<LaneCursor.Look> looks = IntStream.range(0, LANES)
-                .mapToObj(lane -> new LaneCursor.Look(lane, 0, ROOM, false))
+                .mapToObj(lane -> new LaneCursor.Look(lane, 0, ROOM, false, List.of()))
                 .toList();
         for (int crowd : List.of(0, 1_000, 200_000)) {
             Sql.execute(dataSource, "TRUNCATE TABLE postrider_message");
@@ -382,7 +385,7 @@ final class LaneCostTest {
                         Statement statement = connection.createStatement()) {
                     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                     statement.execute("FLUSH STATUS");
-                    assertThat(lanes.read(connection, topicId, looks, List.of(), Long.MAX_VALUE)
+                    assertThat(lanes.read(connection, topicId, looks, Long.MAX_VALUE)
                                     .rows())
                             .hasSize(expected);
                     // each is met three times: in the index, in the union of the lanes, and in the table
@@ -390,6 +393,66 @@ final class LaneCostTest {
                             .as("rows the server stepped over, of %s, analyzed %s", crowd, analyzed)
                             .isLessThan(4L * expected + 10 * LANES);
                 }
+            }
+        }
+    }
+
+    /** Each lane steps over what was read of it, and not over as many rows as were read of all lanes. */
+    @ParameterizedTest
+    @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
+    void readOnInnoDbStepsOverWhatWasReadOfEachLaneOnly(Engine engine) throws SQLException {
+        DataSource dataSource = migrated(engine);
+        LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
+        int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
+        fill(dataSource, engine, 50_000);
+        List<LaneCursor.Look> looks = new ArrayList<>();
+        for (int lane = 0; lane < LANES; lane++) {
+            List<Long> read = Sql.query(
+                            dataSource,
+                            "SELECT seq FROM postrider_message WHERE lane = " + lane + " ORDER BY seq LIMIT " + ROOM)
+                    .stream()
+                    .map(Long::valueOf)
+                    .toList();
+            looks.add(new LaneCursor.Look(lane, 0, ROOM, false, read));
+        }
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            statement.execute("FLUSH STATUS");
+            assertThat(lanes.read(connection, topicId, looks, Long.MAX_VALUE).rows())
+                    .hasSize(LANES * ROOM);
+            assertThat(handled(statement)).isLessThan(4L * 2 * LANES * ROOM + 10 * LANES);
+        }
+    }
+
+    /** Rows behind their head are stepped over; their number decides the cost, not the number of messages in the lanes. */
+    @ParameterizedTest
+    @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
+    void readOfDueHeadsOnInnoDbStepsOverDueRowsOnly(Engine engine) throws SQLException {
+        DataSource dataSource = migrated(engine);
+        LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
+        int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
+        List<Integer> owned = IntStream.range(0, LANES).boxed().toList();
+        for (int crowd : List.of(1_000, 100_000)) {
+            Sql.execute(dataSource, "TRUNCATE TABLE postrider_message");
+            fill(dataSource, engine, crowd);
+            long first = Sql.number(dataSource, "SELECT MIN(seq) FROM postrider_message WHERE lane = 0");
+            for (String change : List.of(
+                    "state = 'PARKED', reason = 'FAILED', ordering_key = 'parked' WHERE seq = " + first,
+                    "state = 'RETRY', ordering_key = 'parked' WHERE state = 'PENDING' AND lane = 0 ORDER BY seq LIMIT 20",
+                    "state = 'RETRY', ordering_key = CONCAT('k', seq) WHERE state = 'PENDING' AND lane = 1"
+                            + " ORDER BY seq LIMIT 20")) {
+                Sql.execute(dataSource, "UPDATE postrider_message SET " + change);
+            }
+            try (Connection connection = dataSource.getConnection();
+                    Statement statement = connection.createStatement()) {
+                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+                statement.execute("FLUSH STATUS");
+                assertThat(lanes.readTimed(connection, topicId, owned, List.of(), 8, Long.MAX_VALUE))
+                        .hasSize(20);
+                assertThat(handled(statement))
+                        .as("rows the server stepped over, of %s", crowd)
+                        .isLessThan(2_000);
             }
         }
     }

@@ -1,13 +1,16 @@
 package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneStore;
+import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.testkit.database.Sql;
@@ -16,7 +19,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -28,6 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class LostHolderTest {
 
     private static final TopicName TOPIC = TopicName.of("ledger");
+    private static final Duration LEASE = Duration.ofSeconds(30);
 
     private final Engine engine;
 
@@ -53,6 +59,33 @@ final class LostHolderTest {
         loseHolder(dataSource);
 
         assertThat(readBy(dataSource, "second")).isEqualTo(4);
+    }
+
+    /** The server may still be at a statement whose client has given up, and finish it after the lanes were given back once. */
+    @Test
+    void laneThatWasTakenLongAfterItsClientGaveUpIsGivenBack() throws SQLException {
+        DataSource dataSource = database();
+        StatementHooks hooks = new StatementHooks(dataSource);
+        UUID token = UUID.fromString("00000000-0000-4000-8000-000000000001");
+        LaneStore store = store(hooks, () -> token);
+        LaneStore.Node node = new LaneStore.Node(UUID.randomUUID(), "worker", Set.of(TOPIC));
+        store.announce(node, LEASE);
+        hooks.breakAt(1, true);
+        assertThatThrownBy(() -> store.acquire(new Lane.Request(TOPIC, "worker", 1, Lane.Supply.FREE, LEASE)))
+                .isInstanceOf(StoreUnavailableException.class);
+        hooks.disarm();
+        store.announce(node, LEASE);
+
+        String bare = token.toString().replace("-", "");
+        boolean inBytes = engine == Engine.MYSQL_8_0 || engine == Engine.MARIADB_11_4;
+        Sql.execute(
+                dataSource,
+                "UPDATE postrider_lane SET owner = 'worker', until = '2100-01-01 00:00:00', token = "
+                        + (inBytes ? "UNHEX('" + bare + "')" : "'" + token + "'"));
+        store.announce(node, LEASE);
+
+        assertThat(store(dataSource).acquire(new Lane.Request(TOPIC, "other", 1, Lane.Supply.FREE, LEASE)))
+                .hasSize(1);
     }
 
     /** With one message in the only lane of its only topic. */
@@ -84,16 +117,20 @@ final class LostHolderTest {
     }
 
     private static LaneStore store(DataSource dataSource) throws SQLException {
+        return store(dataSource, UUID::randomUUID);
+    }
+
+    private static LaneStore store(DataSource dataSource, Supplier<UUID> ids) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
             return new JdbcLaneStore(
-                    new Sessions(dataSource, true, Duration.ofSeconds(60), new IdleLimit.None()),
+                    new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None()),
                     dialect,
                     new Topics(dialect),
                     JdbcOptions.defaults(),
                     event -> {},
                     System::nanoTime,
-                    UUID::randomUUID);
+                    ids);
         }
     }
 }

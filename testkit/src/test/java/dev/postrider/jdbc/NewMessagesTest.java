@@ -56,7 +56,7 @@ final class NewMessagesTest {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
             return new JdbcMessageStore(
-                    new Sessions(dataSource, true, Duration.ofSeconds(60), new IdleLimit.None()),
+                    new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None()),
                     dialect,
                     new Topics(dialect),
                     JdbcOptions.defaults(),

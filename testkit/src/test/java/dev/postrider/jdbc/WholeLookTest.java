@@ -98,7 +98,7 @@ final class WholeLookTest {
     private LaneStore store(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            Sessions sessions = new Sessions(dataSource, true, Duration.ofSeconds(60), new IdleLimit.None());
+            Sessions sessions = new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None());
             return new JdbcLaneStore(
                     sessions,
                     dialect,

@@ -211,6 +211,29 @@ final class FaultyProxyTest {
         assertThat(received).containsExactly("before", "after");
     }
 
+    @Test
+    void swallowedConnectionIsNeverAnsweredNotEvenAfterwards() throws IOException {
+        try (Client open = new Client()) {
+            open.ask("open");
+            proxy.swallow();
+            try (Client swallowed = new Client()) {
+                swallowed.send("swallowed\n");
+                swallowed.patience(100);
+                assertThatThrownBy(swallowed::answer).isInstanceOf(SocketTimeoutException.class);
+                assertThat(proxy.swallowed()).isEqualTo(1);
+                assertThat(open.ask("still open")).isEqualTo("still open");
+
+                proxy.accept();
+
+                try (Client after = new Client()) {
+                    assertThat(after.ask("after")).isEqualTo("after");
+                }
+                assertThatThrownBy(swallowed::answer).isInstanceOf(SocketTimeoutException.class);
+            }
+        }
+        assertThat(received).containsExactly("open", "still open", "after");
+    }
+
     /** Asks and is answered, or hears that there will be no answer. */
     private final class Client implements AutoCloseable {
 

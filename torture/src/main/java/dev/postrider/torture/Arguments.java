@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param messages how many are to be committed in that time
  * @param directory where the evidence goes
  * @param faults what is broken; in a run with none of it the receiver takes everything at once, too
+ * @param trouble whether handlers and destinations of some topics misbehave
  * @param mutant the name of the fault that is put into Postrider; null for Postrider as it is
  */
 record Arguments(
@@ -31,11 +32,12 @@ record Arguments(
         long messages,
         Path directory,
         Set<FaultKind> faults,
+        boolean trouble,
         @Nullable String mutant) {
 
     static final String USAGE = """
             Usage: postrider torture [--minutes N] [--seed S] [--engine postgresql|mariadb|mysql] [--messages M] [--directory D]
-                                     [--only FAULT,…] [--no-faults] [--mutant NAME]
+                                     [--only FAULT,…] [--no-faults] [--no-trouble] [--mutant NAME]
 
             Writes and delivers messages while processes are killed, the database crashes and connections break, and has the
             journals judged. Ends with 0 only if everything held.
@@ -47,6 +49,7 @@ record Arguments(
               --directory D    where the journals and the report go; a new one below torture/target/runs unless said otherwise
               --only FAULT,…   only these are broken, as often as usual: kill-worker,crash-database for instance
               --no-faults      nothing is broken: there must be no duplicates at all
+              --no-trouble     no topic has handlers that hang or a destination that blocks
               --mutant NAME    Postrider with this fault put into it, to see whether it is noticed; docs/checker.md has them
             """;
 
@@ -59,6 +62,7 @@ record Arguments(
         long messages = -1;
         Path directory = null;
         Set<FaultKind> only = null;
+        boolean trouble = true;
         String mutant = null;
         Deque<String> left = new ArrayDeque<>(arguments);
         while (!left.isEmpty()) {
@@ -72,6 +76,7 @@ record Arguments(
                 case "--directory" -> directory = Path.of(value(option, left));
                 case "--only" -> only = faults(value(option, left));
                 case "--no-faults" -> only = Set.of();
+                case "--no-trouble" -> trouble = false;
                 case "--mutant" -> mutant = value(option, left);
                 default -> throw new IllegalArgumentException("There is no option '" + option + "'");
             }
@@ -93,6 +98,7 @@ record Arguments(
                 messages > 0 ? messages : 1000L * seconds,
                 directory == null ? runs.resolve(name(engine) + "-" + seed) : directory,
                 faults,
+                trouble,
                 mutant);
     }
 

@@ -12,9 +12,11 @@ import javax.sql.DataSource;
  * What a child process is told when it starts. Immutable.
  *
  * @param number no other process of the run has the same
+ * @param trouble whether some topics have handlers that hang and a destination that blocks
  * @param port where the receiver listens, for those who talk to it
  */
-record Assignment(Engine engine, Database database, Path directory, int number, long seed, int port, Pace pace) {
+record Assignment(
+        Engine engine, Database database, Path directory, int number, long seed, int port, Pace pace, boolean trouble) {
 
     static Assignment parse(String[] arguments) {
         return new Assignment(
@@ -24,7 +26,8 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
                 Integer.parseInt(arguments[6]),
                 Long.parseLong(arguments[7]),
                 Integer.parseInt(arguments[8]),
-                Pace.valueOf(arguments[9]));
+                Pace.valueOf(arguments[9]),
+                Boolean.parseBoolean(arguments[10]));
     }
 
     List<String> toArguments() {
@@ -38,7 +41,8 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
                 Integer.toString(number),
                 Long.toString(seed),
                 Integer.toString(port),
-                pace.name());
+                pace.name(),
+                Boolean.toString(trouble));
     }
 
     Journal journal(String kind) {
@@ -46,13 +50,13 @@ record Assignment(Engine engine, Database database, Path directory, int number, 
     }
 
     /**
-     * Connections that are given up within a lease, so that a node behind a dead line notices while that still helps. Every second
+     * Connections that are given up within a lease where lines break, so that a node behind a dead line notices while that still helps. Every second
      * process sends its statements with their text each time, so that a proxy can find a COMMIT among them; the others prepare them on
      * the server, as most applications do.
      */
     HikariDataSource pool(int size) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(timed(4));
+        config.setJdbcUrl(timed((int) pace.answer().toSeconds()));
         config.setUsername(database.user());
         config.setPassword(database.password());
         config.setMaximumPoolSize(size);

@@ -49,7 +49,11 @@ final class Courier implements Transport {
 
     @Override
     public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
-        long begin = System.nanoTime();
+        return deliver(delivery, System.nanoTime());
+    }
+
+    /** @param begin since when the node waits for it */
+    CompletionStage<DeliveryResult> deliver(Delivery delivery, long begin) {
         return CompletableFuture.supplyAsync(() -> send(Request.of(worker, delivery), begin), threads);
     }
 

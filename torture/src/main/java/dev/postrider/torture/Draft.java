@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dedup its idempotency key; null for none
  * @param deliverAt null for at once
+ * @param type what the receiver or the handler is to do with it
  */
 record Draft(
         String topic,
@@ -17,11 +18,11 @@ record Draft(
         String key,
         @Nullable String dedup,
         @Nullable Instant deliverAt,
-        boolean poison,
+        String type,
         int size) {
 
     boolean ordered() {
-        return !topic.equals(Business.NOTICES);
+        return Business.isOrdered(topic);
     }
 
     /** The row that gives its number. */
@@ -34,7 +35,7 @@ record Draft(
         byte[] payload = new byte[size];
         random.nextBytes(payload);
         return Message.to(topic)
-                .type(poison ? Business.POISON : Business.PLAIN)
+                .type(type)
                 .tenant(tenant)
                 .key(key)
                 .idempotencyKey(dedup)

@@ -1,5 +1,6 @@
 package dev.postrider.torture;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -11,6 +12,11 @@ final class Load {
 
     private static final Zipf KEYS = new Zipf(Business.KEYS);
     private static final int REMEMBERED = 500;
+    private static final int TROUBLED_PERCENT = 4;
+
+    /** Those that hang in a statement are the fewest, since they are tried again. */
+    private static final List<String> MISBEHAVING =
+            List.of(Business.SLOW, Business.SLOW, Business.SLOW, Business.LOCKED, Business.LOCKED, Business.STUCK);
 
     private final List<String> topics;
     private final Random random;
@@ -18,6 +24,9 @@ final class Load {
     private final Draft[] used = new Draft[REMEMBERED];
     private int uses;
     private boolean nothingScheduled;
+    private @Nullable Duration pause;
+    private long misbehaved = System.nanoTime();
+    private @Nullable Draft next;
 
     /** @param topics to be chosen from, those that come twice twice as often */
     Load(String name, List<String> topics, Random random) {
@@ -26,19 +35,36 @@ final class Load {
         this.random = random;
     }
 
-    /** From now on everything is due at once. */
+    /** A few messages go to the topics that misbehave. */
+    Load withTrouble(Duration lease) {
+        pause = lease.multipliedBy(2);
+        return this;
+    }
+
+    /** From now on everything is due at once and no handler is asked to misbehave, so that the run can end. */
     void scheduleNothing() {
         nothingScheduled = true;
     }
 
     Draft next() {
+        Draft behind = next;
+        if (behind != null) {
+            next = null;
+            return behind;
+        }
         boolean again = uses > 0 && random.nextInt(100) < 5;
         boolean keyed = random.nextInt(100) < 30;
         Draft fresh = draft(keyed);
         if (again) {
             Draft earlier = used[random.nextInt(Math.min(uses, REMEMBERED))];
             return new Draft(
-                    earlier.topic(), earlier.tenant(), earlier.key(), earlier.dedup(), null, false, fresh.size());
+                    earlier.topic(),
+                    earlier.tenant(),
+                    earlier.key(),
+                    earlier.dedup(),
+                    null,
+                    Business.PLAIN,
+                    fresh.size());
         }
         if (keyed) {
             used[uses++ % REMEMBERED] = fresh;
@@ -48,10 +74,44 @@ final class Load {
 
     private Draft draft(boolean keyed) {
         int rank = KEYS.next(random);
+        if (pause != null && random.nextInt(100) < TROUBLED_PERCENT) {
+            return troubled(rank);
+        }
         String topic = topics.get(random.nextInt(topics.size()));
         String dedup = keyed ? name + "-" + Long.toString(random.nextLong(), 36) : null;
-        boolean poison = random.nextInt(100) == 0;
-        return new Draft(topic, Business.tenant(rank), Business.key(topic, rank), dedup, deliverAt(), poison, size());
+        String type = random.nextInt(100) == 0 ? Business.POISON : Business.PLAIN;
+        return new Draft(topic, Business.tenant(rank), Business.key(topic, rank), dedup, deliverAt(), type, size());
+    }
+
+    /** One in ten is large and for a transport that blocks. */
+    private Draft troubled(int rank) {
+        boolean bulk = random.nextInt(10) == 0;
+        String topic = bulk ? Business.BULK : random.nextBoolean() ? Business.CLEARING : Business.TASKS;
+        int size = 100 + random.nextInt(bulk ? Business.MAX_BULK_PAYLOAD - 100 : 500);
+        String type = bulk ? bulkType() : handledType();
+        Draft draft = new Draft(topic, Business.tenant(rank), Business.key(topic, rank), null, null, type, size);
+        if (!topic.equals(Business.CLEARING) || !MISBEHAVING.contains(type)) {
+            return draft;
+        }
+        // One that fails for good comes first in its key, and is given up while the handler of this one runs.
+        next = draft;
+        return new Draft(topic, draft.tenant(), draft.key(), null, null, Business.FAILING, size);
+    }
+
+    private String bulkType() {
+        return !nothingScheduled && random.nextInt(10) == 0 ? Business.SLOW : Business.PLAIN;
+    }
+
+    /** Handlers that take longer than a lease keep a thread for that time, so there are only so many of them, however high the rate. */
+    private String handledType() {
+        if (nothingScheduled) {
+            return Business.PLAIN;
+        }
+        if (pause != null && System.nanoTime() - misbehaved > pause.toNanos()) {
+            misbehaved = System.nanoTime();
+            return MISBEHAVING.get(random.nextInt(MISBEHAVING.size()));
+        }
+        return random.nextInt(20) == 0 ? Business.FAILING : Business.PLAIN;
     }
 
     /** By the machine's clock, also where this process has been given another: an hour ahead is after the end of the run. */

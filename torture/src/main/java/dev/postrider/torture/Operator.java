@@ -17,6 +17,8 @@ final class Operator {
 
     private static final String NAME = "torture";
     private static final int AT_ONCE = 50;
+    private static final List<String> TOPICS =
+            List.of(Business.LEDGER, Business.FLOW, Business.NOTICES, Business.CLEARING, Business.TASKS);
     private static final long EVERY_MILLIS = 300;
 
     private final Postrider postrider;
@@ -48,6 +50,7 @@ final class Operator {
         while (!stopped) {
             try {
                 letGoOn();
+                disturbHandlers();
                 if (!clearing) {
                     mendDeadLetters();
                 }
@@ -78,9 +81,27 @@ final class Operator {
         }
     }
 
+    /** Acts on keys whose first message waits for its retry or is being handled at this moment. */
+    private void disturbHandlers() {
+        Admin admin = postrider.admin();
+        for (HeldKey held : admin.heldKeys(Business.CLEARING, AT_ONCE)) {
+            int lot = random.nextInt(20);
+            String id = held.head().toString();
+            if (lot == 0) {
+                act("skip", id, Business.CLEARING, () -> admin.skip(held.topic(), held.tenant(), held.key(), NAME));
+            } else if (lot < 4) {
+                act(
+                        "release",
+                        id,
+                        Business.CLEARING,
+                        () -> admin.release(held.topic(), held.tenant(), held.key(), NAME));
+            }
+        }
+    }
+
     private void mendDeadLetters() {
         Admin admin = postrider.admin();
-        String topic = Business.topics().get(random.nextInt(3));
+        String topic = TOPICS.get(random.nextInt(TOPICS.size()));
         List<StoredMessage> dead = admin.deadLetters(topic, AT_ONCE);
         for (StoredMessage letter : dead) {
             int lot = random.nextInt(20);

@@ -21,6 +21,9 @@ final class ProducerProgram {
         PostriderBuilder builder = Business.configured(assignment, assignment.pool(THREADS + 2), topic -> {});
         Postrider postrider = Parent.insist(builder::build);
         Production production = new Production(postrider, assignment.journal("producer"));
+        if (assignment.trouble()) {
+            production.makeTrouble(assignment.pace().lease());
+        }
         production.start("producer-" + assignment.number(), TOPICS, THREADS, assignment.seed());
         Random random = new Random(assignment.seed());
         Parent.tell("ready");

@@ -14,9 +14,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes transactions, each with a row of its own and some messages, and says before each commit what it means to write and after it
@@ -25,6 +31,11 @@ import java.util.concurrent.atomic.AtomicReference;
 final class Production {
 
     private static final int MOST_MESSAGES = 4;
+
+    /** After one in so many transactions there is a deadlock. */
+    private static final int DEADLOCK_SHARE = 200;
+
+    private static final int DEADLOCK_WAIT_SECONDS = 10;
     private static final Duration LONGEST_TRANSACTION = Duration.ofSeconds(10);
 
     /** Why a transaction is rolled back. */
@@ -42,6 +53,8 @@ final class Production {
     private final Pacer pacer = new Pacer();
     private final List<Load> loads = new ArrayList<>();
     private final List<Thread> threads = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean deadlocking = new AtomicBoolean();
+    private @Nullable Duration trouble;
     private volatile boolean stopping;
     private volatile CountDownLatch held = new CountDownLatch(0);
 
@@ -50,12 +63,18 @@ final class Production {
         this.journal = journal;
     }
 
+    /** Before it starts: writes to the topics that misbehave too, and goes on after deadlocks. */
+    void makeTrouble(Duration lease) {
+        trouble = lease;
+    }
+
     /** Starts threads that write to these topics as fast as they are let. */
     void start(String name, List<String> topics, int count, long seed) {
         Random seeds = new Random(seed);
         for (int i = 0; i < count; i++) {
             Random random = new Random(seeds.nextLong());
-            Load load = new Load(name + "-" + i, topics, random);
+            Load plain = new Load(name + "-" + i, topics, random);
+            Load load = trouble != null ? plain.withTrouble(trouble) : plain;
             loads.add(load);
             threads.add(Parent.daemon(name + "-" + i, () -> writeAll(load, random)));
         }
@@ -98,6 +117,9 @@ final class Production {
                 // Counters are locked in one order, lest two transactions deadlock.
                 drafts.sort(Comparator.comparing(Draft::counter));
                 write(drafts, random);
+                if (trouble != null && random.nextInt(DEADLOCK_SHARE) == 0) {
+                    deadlock(random);
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -159,8 +181,9 @@ final class Production {
         threads.add(Parent.daemon("hold", () -> {
             String tx = UUID.randomUUID().toString();
             String tenant = Business.tenant(which);
-            Draft late = new Draft(Business.LEDGER, tenant, Business.lateKey(which), null, null, false, 200);
-            Draft contested = new Draft(Business.NOTICES, tenant, Business.lateKey(which), tx, null, false, 200);
+            Draft late = new Draft(Business.LEDGER, tenant, Business.lateKey(which), null, null, Business.PLAIN, 200);
+            Draft contested =
+                    new Draft(Business.NOTICES, tenant, Business.lateKey(which), tx, null, Business.PLAIN, 200);
             run(tx, work -> {
                 insert(work.connection(), tx);
                 work.outbox().enqueue(intended(work.connection(), tx, late, true, random));
@@ -181,7 +204,8 @@ final class Production {
      */
     private void goOnAfterAnError(Draft contested, Random random) {
         String tx = UUID.randomUUID().toString();
-        Draft beside = new Draft(Business.NOTICES, contested.tenant(), contested.key(), null, null, false, 200);
+        Draft beside =
+                new Draft(Business.NOTICES, contested.tenant(), contested.key(), null, null, Business.PLAIN, 200);
         AtomicReference<Exception> swallowed = new AtomicReference<>();
         try {
             postrider.inTransaction(work -> {
@@ -208,6 +232,44 @@ final class Production {
         } else {
             journal.write("unknown", "tx", tx, "error", swallowed.get()); // the table says whether it was
         }
+    }
+
+    /**
+     * Two transactions that lock two rows in opposite order. The one that the database rolls back swallows the error, writes its
+     * messages and commits: nothing of it may be there, since its first rows are gone.
+     */
+    private void deadlock(Random random) {
+        if (!deadlocking.compareAndSet(false, true)) {
+            return;
+        }
+        long pid = ProcessHandle.current().pid();
+        String one = Tables.deadlock((int) (pid % Tables.DEADLOCKS), 0);
+        String other = Tables.deadlock((int) (pid % Tables.DEADLOCKS), 1);
+        CyclicBarrier both = new CyclicBarrier(2);
+        Random theirs = new Random(random.nextLong());
+        threads.add(Parent.daemon("deadlock-1", () -> swallowDeadlock(one, other, both, theirs)));
+        threads.add(Parent.daemon("deadlock-2", () -> {
+            swallowDeadlock(other, one, both, new Random(theirs.nextLong()));
+            deadlocking.set(false);
+        }));
+    }
+
+    private void swallowDeadlock(String first, String second, CyclicBarrier both, Random random) {
+        String tx = UUID.randomUUID().toString();
+        Draft draft = new Draft(Business.NOTICES, Business.tenant(0), "deadlock", null, null, Business.PLAIN, 200);
+        run(tx, work -> {
+            insert(work.connection(), tx);
+            raise(work.connection(), first);
+            try {
+                both.await(DEADLOCK_WAIT_SECONDS, TimeUnit.SECONDS);
+                raise(work.connection(), second);
+            } catch (SQLException e) {
+                // As code does that takes the row for not so important.
+            } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+                throw new SecondThoughts();
+            }
+            work.stage(intended(work.connection(), tx, draft, true, random));
+        });
     }
 
     void release() {

@@ -84,6 +84,11 @@ final class Run {
         properties.put("maxAttempts", Integer.toString(Pace.MAX_ATTEMPTS));
         properties.put("inFlight", Integer.toString(Pace.IN_FLIGHT));
         properties.put("policy." + Business.FLOW, "GO_ON");
+        properties.put("troubled", arguments.trouble() ? String.join(",", Business.troubled()) : "");
+        for (String topic : Business.troubled()) {
+            int most = Business.isHandled(topic) ? Business.TROUBLED_ATTEMPTS : Pace.MAX_ATTEMPTS;
+            properties.put("maxAttempts." + topic, Integer.toString(most));
+        }
         properties.put("workers", Integer.toString(Site.WORKERS));
         properties.put("started", Long.toString(Journal.now()));
     }
@@ -163,7 +168,7 @@ final class Run {
         Progress progress = new Progress(site, nemesis, live);
         look(site);
         long start = System.nanoTime();
-        long limit = TimeUnit.SECONDS.toNanos(60 + (backlog + site.feed().open()) / 100);
+        long limit = TimeUnit.SECONDS.toNanos(240 + (backlog + site.feed().open()) / 100);
         properties.put("drainLimitMillis", Long.toString(limit / 1_000_000));
         while (backlog > 0 || site.feed().open() > 0) {
             if (System.nanoTime() - start > limit) {

@@ -43,6 +43,7 @@ final class Site implements AutoCloseable {
     private final DatabaseServer server;
     private final Database database;
     private final Pace pace;
+    private final boolean trouble;
     private final Tally tally;
     private final Feed feed;
     private final Receiver receiver;
@@ -57,6 +58,7 @@ final class Site implements AutoCloseable {
     Site(Arguments arguments, Random random) {
         directory = arguments.directory();
         pace = Pace.of(arguments);
+        trouble = arguments.trouble();
         tally = new Tally(arguments.messages());
         seeds = new Random(random.nextLong());
         makeDirectory();
@@ -138,11 +140,15 @@ final class Site implements AutoCloseable {
             seed = seeds.nextLong();
         }
         return Child.start(
-                start, new Assignment(engine(), behind, directory, numbers.incrementAndGet(), seed, port, pace));
+                start,
+                new Assignment(engine(), behind, directory, numbers.incrementAndGet(), seed, port, pace, trouble));
     }
 
     /** Starts all processes and waits until they are at work. Workers come first: they declare what the others use. */
     void begin() throws InterruptedException {
+        if (trouble) {
+            opened(new LockHolder(database, pace.lease()));
+        }
         share();
         workers.forEach(Slot::start);
         for (Slot worker : workers) {

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * A quick look at the evidence, for the report: how much was committed, what of it arrived, and whether keys kept their order. It is
  * no judgement; that is the checker's.
  *
- * @param committed messages that were kept, of transactions that left their row
+ * @param committed messages for the receiver that were kept, of transactions that left their row
  * @param repeated of these, such whose idempotency key another one has, so that one of them at most is delivered
  * @param received different messages that came in
  * @param dead that lie in the outbox or were discarded, and never came in
@@ -98,6 +98,7 @@ record Sums(
         private void produced(JournalLine line) {
             if (!line.event().equals("intended")
                     || !line.value("kept").equals("true")
+                    || Business.isHandled(line.value("topic"))
                     || !transactions.contains(line.value("tx"))) {
                 return;
             }

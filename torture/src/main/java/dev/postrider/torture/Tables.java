@@ -30,7 +30,14 @@ final class Tables {
                     + " from_state VARCHAR(20), to_state VARCHAR(20), owner VARCHAR(40), fence BIGINT, lease_end BIGINT,"
                     + " key_end BIGINT, uncertain INTEGER)");
 
+    /** How many pairs of rows there are for deadlocks. */
+    static final int DEADLOCKS = 50;
+
     private Tables() {}
+
+    static String deadlock(int pair, int which) {
+        return "deadlock/" + pair + "/" + which;
+    }
 
     static void create(Engine engine, Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
@@ -53,16 +60,22 @@ final class Tables {
     /** All rows are there from the beginning, so that a number is an update, which every database locks in the same way. */
     private static void fillCounters(Connection connection) throws SQLException {
         Set<String> names = new TreeSet<>();
-        for (String topic : List.of(Business.LEDGER, Business.FLOW)) {
+        for (String topic : List.of(Business.LEDGER, Business.FLOW, Business.CLEARING)) {
             for (int rank = 0; rank < Business.KEYS; rank++) {
                 names.add(Business.tenant(rank) + "/" + Business.key(topic, rank));
             }
         }
         for (int which = 0; which < Business.LATE_KEYS; which++) {
             names.add(Business.tenant(which) + "/" + Business.lateKey(which));
-            names.add(Effects.sum(Effects.label(Business.INLINE, Business.tenant(which))));
-            names.add(Effects.sum(Effects.label(Business.DURABLE, Business.tenant(which))));
+            for (String consumer : List.of(Business.INLINE, Business.DURABLE, Business.CLEARING, Business.TASKS)) {
+                names.add(Effects.sum(Effects.label(consumer, Business.tenant(which))));
+            }
         }
+        for (int pair = 0; pair < DEADLOCKS; pair++) {
+            names.add(deadlock(pair, 0));
+            names.add(deadlock(pair, 1));
+        }
+        names.add(Business.CONTESTED);
         connection.setAutoCommit(false);
         try (PreparedStatement insert =
                 connection.prepareStatement("INSERT INTO torture_counter (name, n) VALUES (?, 0)")) {

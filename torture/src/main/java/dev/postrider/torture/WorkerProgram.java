@@ -2,6 +2,7 @@ package dev.postrider.torture;
 
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
+import dev.postrider.dispatch.Topic;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import java.io.IOException;
@@ -11,7 +12,11 @@ import java.util.List;
 /** Delivers all topics, handles what was received for the durable consumer, and writes a little itself. */
 final class WorkerProgram {
 
-    private static final int CONNECTIONS = 12;
+    private static final int CONNECTIONS = 16;
+
+    /** Every second worker has a small pool, with as many handlers as that allows. */
+    private static final int FEW_CONNECTIONS = 8;
+
     private static final int WRITING_THREADS = 2;
 
     private final Assignment assignment;
@@ -62,8 +67,9 @@ final class WorkerProgram {
         return Business.configured(
                         assignment,
                         assignment.pool(WRITING_THREADS + 2),
-                        topic -> topic.deliver(courier).maxInFlight(Pace.IN_FLIGHT))
-                .dispatchOn(assignment.pool(CONNECTIONS))
+                        topic -> topic.deliver(courier).maxInFlight(Pace.IN_FLIGHT),
+                        (name, topic) -> deliverTroubled(name, topic, courier))
+                .dispatchOn(assignment.pool(isSmall() ? FEW_CONNECTIONS : CONNECTIONS))
                 .inbox(
                         Business.DURABLE,
                         inbox -> inbox.handler(
@@ -71,26 +77,43 @@ final class WorkerProgram {
                                 List.of("*"),
                                 (message, work) -> Effects.book(work.connection(), Business.DURABLE, message),
                                 topic -> topic.maxAttempts(10_000)
-                                        .handlerThreads(3)
+                                        .handlerThreads(isSmall() ? 1 : 3)
                                         .maxDelay(Duration.ofSeconds(2))
                                         .baseDelay(Duration.ofMillis(100))))
                 .dispatch(options -> assignment.pace().set(options, name))
                 .listener(this::hear);
     }
 
+    private boolean isSmall() {
+        return assignment.number() % 2 == 0;
+    }
+
+    private void deliverTroubled(String topicName, Topic.Builder topic, Courier courier) {
+        if (topicName.equals(Business.BULK)) {
+            topic.deliver(new BlockingCourier(courier));
+        } else {
+            topic.process(new TroubledHandler(topicName, assignment.engine(), assignment.pace(), journal))
+                    .handlerThreads(isSmall() ? 1 : 4)
+                    .handlerTimeout(TroubledHandler.timeout(assignment.pace()));
+        }
+    }
+
     private void hear(Event event) {
         if (event instanceof Event.Delivered e) {
-            if (isReceived(e.message())) {
+            if (isHandled(e.message())) {
+                String consumer = Effects.label(e.message().topic().toString(), e.message());
+                handled.write("handled", "consumer", consumer, "id", e.message().id(), "mode", "process");
+            } else if (isReceived(e.message())) {
                 String consumer = Effects.label(Business.DURABLE, e.message());
                 handled.write("handled", "consumer", consumer, "id", e.message().subject(), "mode", "durable");
             } else {
                 journal.write("acknowledged", "id", e.message().id());
             }
-        } else if (event instanceof Event.LeaseLost e && !isReceived(e.message())) {
+        } else if (event instanceof Event.LeaseLost e && isSent(e.message())) {
             journal.write("lost", "id", e.message().id());
-        } else if (event instanceof Event.SkippedFinished e && !isReceived(e.message())) {
+        } else if (event instanceof Event.SkippedFinished e && isSent(e.message())) {
             notes.write("skipped", "id", e.message().id());
-        } else if (event instanceof Event.Failed e && !isReceived(e.message())) {
+        } else if (event instanceof Event.Failed e && isSent(e.message())) {
             journal.write(
                     "failed",
                     "id",
@@ -99,9 +122,9 @@ final class WorkerProgram {
                     e.attempt(),
                     "delayMicros",
                     e.delay().toNanos() / 1000);
-        } else if (event instanceof Event.Buried e && !isReceived(e.message())) {
+        } else if (event instanceof Event.Buried e && isSent(e.message())) {
             journal.write("buried", "id", e.message().id(), "reason", e.reason(), "attempt", e.attempt());
-        } else if (event instanceof Event.Parked e && !isReceived(e.message())) {
+        } else if (event instanceof Event.Parked e && isSent(e.message())) {
             journal.write("parked", "id", e.message().id(), "reason", e.reason());
         } else if (event instanceof Event.Suspected e) {
             notes.write("alone", "worker", name, "id", e.message().id(), "crashes", e.crashes());
@@ -118,5 +141,15 @@ final class WorkerProgram {
 
     private static boolean isReceived(Message message) {
         return message.topic().isOfInbox();
+    }
+
+    /** In the database, by a handler of a topic. */
+    private static boolean isHandled(Message message) {
+        return Business.isHandled(message.topic().toString());
+    }
+
+    /** To the receiver. */
+    private static boolean isSent(Message message) {
+        return !isReceived(message) && !isHandled(message);
     }
 }

@@ -19,7 +19,7 @@ final class ArgumentsTest {
     void withoutAnyThreeMinutesOnPostgres() {
         assertThat(Arguments.parse(List.of(), RUNS, 7))
                 .isEqualTo(new Arguments(
-                        false, 180, 7, Engine.POSTGRESQL_18, 180_000, Path.of("runs/postgresql-7"), ALL, null));
+                        false, 180, 7, Engine.POSTGRESQL_18, 180_000, Path.of("runs/postgresql-7"), ALL, true, null));
     }
 
     @Test
@@ -36,6 +36,7 @@ final class ArgumentsTest {
                 "--directory",
                 "d",
                 "--no-faults",
+                "--no-trouble",
                 "--mutant",
                 "retry-at-once");
 
@@ -48,6 +49,7 @@ final class ArgumentsTest {
                         100,
                         Path.of("d"),
                         Set.of(),
+                        false,
                         "retry-at-once"));
     }
 

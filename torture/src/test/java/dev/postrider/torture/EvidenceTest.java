@@ -93,7 +93,7 @@ final class EvidenceTest {
     private static String written(Postrider postrider, Journal journal, @Nullable Instant deliverAt) {
         String tx = UUID.randomUUID().toString();
         Message message =
-                new Draft(Business.NOTICES, "ada", "k", null, deliverAt, false, 10).message("", new Random(1));
+                new Draft(Business.NOTICES, "ada", "k", null, deliverAt, Business.PLAIN, 10).message("", new Random(1));
         journal.write(
                 "intended",
                 "tx",

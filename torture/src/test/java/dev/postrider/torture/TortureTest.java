@@ -19,7 +19,7 @@ final class TortureTest {
     @Test
     void nothingComesTwiceWhileNothingBreaks() throws Exception {
         Summary summary = run(new Arguments(
-                false, 10, SEED, Engine.POSTGRESQL_18, 2000, directory("test-faultless"), Set.of(), null));
+                false, 10, SEED, Engine.POSTGRESQL_18, 2000, directory("test-faultless"), Set.of(), false, null));
 
         assertThat(summary.broken()).isEmpty();
         assertThat(summary.duplicates()).isZero();
@@ -38,6 +38,7 @@ final class TortureTest {
                 2000,
                 directory("test-mutant"),
                 Set.of(),
+                false,
                 "acknowledge-before-delivery"));
 
         assertThat(summary.held()).isFalse();

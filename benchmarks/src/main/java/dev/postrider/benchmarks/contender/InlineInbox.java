@@ -4,6 +4,7 @@ import dev.postrider.Postrider;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
@@ -31,7 +32,11 @@ public final class InlineInbox extends Effects {
     }
 
     static Message received(Order order) {
-        return Message.to("orders").type("order.placed").json(order.json()).build();
+        return Message.to("orders")
+                .id(MessageId.next())
+                .type("order.placed")
+                .json(order.json())
+                .build();
     }
 
     @Override

@@ -4,11 +4,28 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /** Headers by name in any case. */
 final class HeaderMap {
 
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+
+    /** Servers send one byte per character. The low byte of U+010A is a line feed. */
+    private static final Pattern VALUE = Pattern.compile("[\\t -~\\u0080-\\u00FF]*");
+
     private HeaderMap() {}
+
+    /** @throws IllegalArgumentException without the value, which may be a secret, if HTTP cannot carry this header */
+    static void check(String name, String value) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("An answer has a header whose name is not an HTTP token");
+        }
+        if (!VALUE.matcher(value).matches()) {
+            throw new IllegalArgumentException(
+                    "The value of " + name + " has a control character or a character beyond U+00FF");
+        }
+    }
 
     static Map<String, List<String>> copyOf(Map<String, List<String>> headers) {
         Map<String, List<String>> copy = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -20,6 +37,13 @@ final class HeaderMap {
         Map<String, List<String>> copy = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         copy.putAll(headers);
         copy.put(name, List.of(value));
+        return Collections.unmodifiableMap(copy);
+    }
+
+    static Map<String, List<String>> without(Map<String, List<String>> headers, String name) {
+        Map<String, List<String>> copy = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        copy.putAll(headers);
+        copy.remove(name);
         return Collections.unmodifiableMap(copy);
     }
 }

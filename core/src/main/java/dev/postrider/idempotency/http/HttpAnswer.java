@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * committed and the answer kept; 4xx is a no that is kept and replayed while the work is rolled back; 5xx, and the refusals that
  * say nothing of the operation (401, 403, 404, 405, 406, 413, 415, 429), roll the work back and are not kept, so that a retry runs
  * again. {@link #recorded()} and {@link #unrecorded()} say otherwise. Immutable.
+ *
+ * <p>The name of a header is an HTTP token. Its value has no control character but the tab, and no character beyond U+00FF. An
+ * answer that breaks this is refused when it is built, because a record of it could never be sent. The body of 204 and 304 is
+ * dropped.
  */
 public final class HttpAnswer {
 
@@ -45,8 +49,11 @@ public final class HttpAnswer {
         return of(status, Map.of(), NOTHING);
     }
 
+    /** @throws IllegalArgumentException if the status is not from 200 to 599, or HTTP cannot carry a header */
     public static HttpAnswer of(int status, Map<String, List<String>> headers, byte[] body) {
-        return new HttpAnswer(status, HeaderMap.copyOf(headers), body.clone(), false, Keeping.BY_STATUS);
+        headers.forEach((name, lines) -> lines.forEach(line -> HeaderMap.check(name, line)));
+        byte[] kept = status == 204 || status == 304 ? NOTHING : body.clone();
+        return new HttpAnswer(status, HeaderMap.copyOf(headers), kept, false, Keeping.BY_STATUS);
     }
 
     public static HttpAnswer json(int status, String json) {
@@ -57,13 +64,13 @@ public final class HttpAnswer {
         return of(status, Map.of("Content-Type", List.of("text/plain; charset=utf-8")), text.getBytes(UTF_8));
     }
 
-    /** The same answer with this header, instead of any lines of it. */
+    /**
+     * The same answer with this header, instead of any lines of it.
+     *
+     * @throws IllegalArgumentException if HTTP cannot carry the header
+     */
     public HttpAnswer header(String name, String value) {
-        for (int i = 0; i < value.length(); i++) {
-            if (Character.isISOControl(value.charAt(i))) {
-                throw new IllegalArgumentException("The value of " + name + " has a control character");
-            }
-        }
+        HeaderMap.check(name, value);
         return new HttpAnswer(status, HeaderMap.with(headers, name, value), body, omitted, keeping);
     }
 
@@ -106,8 +113,9 @@ public final class HttpAnswer {
         return omitted;
     }
 
+    /** No body is not encoded: a client that unpacks it would fail. */
     HttpAnswer withoutBody() {
-        return new HttpAnswer(status, headers, NOTHING, true, keeping);
+        return new HttpAnswer(status, HeaderMap.without(headers, "Content-Encoding"), NOTHING, true, keeping);
     }
 
     Keeping keeping() {

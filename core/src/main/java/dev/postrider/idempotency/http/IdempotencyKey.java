@@ -1,8 +1,10 @@
 package dev.postrider.idempotency.http;
 
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
 import java.net.URI;
 import java.time.Duration;
@@ -122,7 +124,7 @@ public final class IdempotencyKey {
 
     /**
      * Looks at a request before its key is: whatever it answers, such as a refusal of a request that is not valid, is sent, and
-     * the key is left alone. Without this, a handler finds out under a key that is already taken.
+     * the key is left alone. The body is whole: a request larger than {@link #largestRequest} is refused before. Without this, a handler finds out under a key that is already taken.
      */
     public IdempotencyKey checkedBy(Function<HttpCall, Optional<HttpAnswer>> check) {
         Objects.requireNonNull(check);
@@ -145,8 +147,8 @@ public final class IdempotencyKey {
     }
 
     /**
-     * Keeps further headers for repeats, besides Content-Type, Content-Language, Location, Content-Location, ETag, Last-Modified
-     * and Link. Cookies, dates and challenges are refused.
+     * Keeps further headers for repeats, besides Content-Type, Content-Encoding, Content-Language, Location, Content-Location,
+     * ETag, Last-Modified and Link. Cookies, dates and challenges are refused.
      */
     public IdempotencyKey replaying(String... headers) {
         return change(changed -> changed.addReplayed(headers));
@@ -208,9 +210,23 @@ public final class IdempotencyKey {
     }
 
     /**
-     * A handler for the JDK's server around one that writes to an exchange. What it did in the transaction found as {@link
-     * #TRANSACTION} commits with its answer; what it did elsewhere does not, and is done again if this process dies in between.
-     * The handler must answer before it returns.
+     * The transaction of the command that this exchange is handled in, for a handler that is given to {@link #around(Commands,
+     * HttpHandler)}: hand its connection to whatever reads and writes for the handler, so that all of it commits with the answer.
+     *
+     * @throws IllegalStateException when there is none: the request carries no key, or is handled without protection
+     */
+    public static CommandTransaction transaction(HttpExchange exchange) {
+        if (exchange.getAttribute(TRANSACTION) instanceof CommandTransaction transaction) {
+            return transaction;
+        }
+        throw new IllegalStateException("This exchange is not handled in the transaction of a command");
+    }
+
+    /**
+     * A handler for the JDK's server around one that writes to an exchange. What it did in its {@link #transaction} commits with its
+     * answer; what it did elsewhere does not, and is done again if this process dies in between. A connection is taken for that
+     * transaction when the handler first uses it, so a handler with data access of its own holds one at a time. The handler must
+     * answer before it returns.
      */
     public HttpHandler around(Commands commands, HttpHandler handler) {
         return JdkHandler.around(endpoint(commands), handler);
@@ -233,6 +249,11 @@ public final class IdempotencyKey {
     /** A handler for the JDK's server around one whose effect is in another system. Other methods get 405. */
     public HttpHandler aroundLeased(Commands commands, LeasedHandler<?> handler) {
         return JdkHandler.aroundLeased(endpoint(commands), handler, notAllowed());
+    }
+
+    /** The same, with another handler for requests without a key and for other methods. */
+    public HttpHandler aroundLeased(Commands commands, LeasedHandler<?> handler, HttpHandler others) {
+        return JdkHandler.aroundLeased(endpoint(commands), handler, others);
     }
 
     private HttpHandler notAllowed() {

@@ -48,7 +48,14 @@ final class KeySettings {
     int largestRequest = 1024 * 1024;
     int largestAnswer = 8 * 1024 * 1024;
     Set<String> replayed = names(Set.of(
-            "Content-Type", "Content-Language", "Location", "Content-Location", "ETag", "Last-Modified", "Link"));
+            "Content-Type",
+            "Content-Encoding",
+            "Content-Language",
+            "Location",
+            "Content-Location",
+            "ETag",
+            "Last-Modified",
+            "Link"));
     String replayMarker = "Idempotency-Replayed";
     Duration longestWait = Duration.ZERO;
     boolean failOpen;

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a key: an Item of RFC 9651 that is a String. Unless strict, also without the quotes, as most clients send it. Its
- * parameters are parsed and ignored. Immutable.
+ * Reads a key: an Item of RFC 9651 that is a String. Its parameters are parsed and ignored. Unless strict, also a key without
+ * quotes, as most clients send it; such a key has no parameters. Immutable.
  *
  * @param shortest of the key itself, without quotes
  * @param pattern that the whole key must match, or null
@@ -31,7 +31,7 @@ record KeySyntax(boolean strict, int shortest, @Nullable Pattern pattern) {
         if (lines.size() != 1 || lines.get(0).length() > LONGEST_LINE) {
             return null;
         }
-        String key = StructuredItem.read(lines.get(0), strict);
+        String key = strict ? StructuredItem.read(lines.get(0)) : StructuredItem.readLenient(lines.get(0));
         if (key == null || key.isBlank() || key.length() < shortest || key.length() > LONGEST) {
             return null;
         }

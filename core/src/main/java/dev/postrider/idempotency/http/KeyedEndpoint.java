@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * An operation with keys, whatever the server: an adapter asks whether a request is protected, reads its body, and sends the
  * answer it is given, in this order and nothing before. Thread-safe.
  *
- * <p>The order in which a request is looked at is part of the contract: {@link IdempotencyKey#checkedBy}, form of the key, caller
- * and tenant, size, then age of the key, fingerprint, state and lease as the store sees them.
+ * <p>The order in which a request is looked at is part of the contract: size, {@link IdempotencyKey#checkedBy}, form of the key,
+ * caller and tenant, then age of the key, fingerprint, state and lease as the store sees them.
  */
 public final class KeyedEndpoint {
 
@@ -61,21 +61,32 @@ public final class KeyedEndpoint {
 
     /**
      * The answer to a protected request, to be sent as it is. Once it is returned its record is committed, so that nothing that
-     * happens to it on its way can change the record.
+     * happens to it on its way can change the record. If the transaction gives way to another one, the handler runs again, a few
+     * times.
      *
      * @throws X what the handler threw; its work was rolled back, and the same key may be tried again
      */
     public <X extends Exception> HttpAnswer answer(HttpCall call, KeyedHandler<X> handler) throws X {
-        return answer(call, run(call, handler), null);
+        return answer(call, run(call, handler, false), null);
     }
 
     /** The same, for a handler that can also do without protection. */
     public <X extends Exception> HttpAnswer answer(HttpCall call, KeyedHandler<X> handler, Unprotected<X> unprotected)
             throws X {
-        return answer(call, run(call, handler), settings.failOpen ? unprotected : null);
+        return answer(call, run(call, handler, false), settings.failOpen ? unprotected : null);
     }
 
-    /** The answer to a protected request whose effect is in another system. */
+    /** The same, for a handler that can run only once for a request: if its transaction gives way, the answer is 503. */
+    public <X extends Exception> HttpAnswer answerOnce(
+            HttpCall call, KeyedHandler<X> handler, Unprotected<X> unprotected) throws X {
+        return answer(call, run(call, handler, true), settings.failOpen ? unprotected : null);
+    }
+
+    /**
+     * The answer to a protected request whose effect is in another system.
+     *
+     * @throws X what the handler threw before an effect was possible; afterwards the answer is that the outcome is not known
+     */
     public <X extends Exception> HttpAnswer answerLeased(HttpCall call, LeasedHandler<X> handler) throws X {
         return answer(
                 call,
@@ -84,21 +95,25 @@ public final class KeyedEndpoint {
                         call,
                         true,
                         (run, command) -> commands.<HttpAnswer, X>lease(
-                                command, lease -> run.keep(() -> handler.handle(call, lease)))),
+                                command, lease -> run.keep(lease, () -> handler.handle(call, lease)))),
                 null);
     }
 
-    private <X extends Exception> KeyedRun<X> run(HttpCall call, KeyedHandler<X> handler) {
+    private <X extends Exception> KeyedRun<X> run(HttpCall call, KeyedHandler<X> handler, boolean once) {
         return new KeyedRun<X>(
                 settings,
                 call,
-                false,
+                once,
                 (run, command) -> commands.<HttpAnswer, X>run(
-                        command, transaction -> run.keep(() -> handler.handle(call, transaction))));
+                        command, transaction -> run.keep(transaction, () -> handler.handle(call, transaction))));
     }
 
     private <X extends Exception> HttpAnswer answer(
             HttpCall call, KeyedRun<X> run, @Nullable Unprotected<X> unprotected) throws X {
+        // adapters read one byte more than is allowed: nobody may see a body that is cut
+        if (call.sharedBody().length > settings.largestRequest) {
+            return problem(Problem.REQUEST_TOO_LARGE);
+        }
         Optional<HttpAnswer> refusal = settings.check.apply(call);
         if (refusal.isPresent()) {
             return refusal.get();
@@ -114,9 +129,6 @@ public final class KeyedEndpoint {
         Scope scope = Scope.of(call, settings);
         if (scope.problem() != null) {
             return challenged(scope.problem());
-        }
-        if (call.sharedBody().length > settings.largestRequest) {
-            return problem(Problem.REQUEST_TOO_LARGE);
         }
         Command.Builder command = builder(scope, key, call);
         return isAcceptable(command) ? run.answer(command, codec, unprotected) : problem(Problem.SCOPE_UNRESOLVED);

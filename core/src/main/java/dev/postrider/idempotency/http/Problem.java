@@ -87,6 +87,12 @@ enum Problem {
             false,
             "The request failed",
             "Whatever it did was rolled back. Send it again later, with the same key."),
+    RESULT_UNREADABLE(
+            500,
+            true,
+            false,
+            "The result cannot be read",
+            "The request with this key was done, but the server cannot read its result. It is not run again. Send it again later, with the same key."),
     ANSWER_NOT_RECORDABLE(
             500,
             false,

@@ -14,14 +14,24 @@ final class StructuredItem {
         this.text = text;
     }
 
-    /**
-     * @param strict whether a value without quotes is refused
-     * @return the value, or null when this is anything else
-     */
-    static @Nullable String read(String line, boolean strict) {
+    /** @return the value, or null when the line is anything else than a String with any parameters */
+    static @Nullable String read(String line) {
         StructuredItem item = new StructuredItem(trimmed(line));
-        String value = item.peek() == '"' ? item.string() : strict ? null : item.bare();
+        String value = item.peek() == '"' ? item.string() : null;
         return value != null && item.parameters() && item.at == item.text.length() ? value : null;
+    }
+
+    /**
+     * Reads a value that may lack its quotes, as most clients send it: UUIDs, Base64 and the like. The value is then the whole
+     * line. A value without quotes has no parameters: {@code acme;invoice-1} could be a key or a key with a parameter, and a key
+     * that is cut would be the key of other requests too.
+     *
+     * @return the value, or null when the line is neither
+     */
+    static @Nullable String readLenient(String line) {
+        String bare = trimmed(line);
+        boolean whole = !bare.isEmpty() && bare.chars().allMatch(StructuredItem::isBare);
+        return whole ? bare : read(line);
     }
 
     private static String trimmed(String line) {
@@ -56,15 +66,6 @@ final class StructuredItem {
             value.append(c);
         }
         return null;
-    }
-
-    /** What clients send without quotes: UUIDs, Base64 and the like. A comma would be a second key, a blank is in none. */
-    private @Nullable String bare() {
-        int from = at;
-        while (isTokenMark(peek()) || ":/=@".indexOf(peek()) >= 0) {
-            at++;
-        }
-        return at > from ? text.substring(from, at) : null;
     }
 
     private boolean parameters() {
@@ -166,6 +167,10 @@ final class StructuredItem {
     /** The next character; NUL, which no rule accepts, at the end. */
     private char peek() {
         return at < text.length() ? text.charAt(at) : 0;
+    }
+
+    private static boolean isBare(int c) {
+        return isTokenMark((char) c) || ":/=@".indexOf(c) >= 0;
     }
 
     private static boolean isTokenMark(char c) {

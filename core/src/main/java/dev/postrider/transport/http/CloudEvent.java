@@ -30,6 +30,7 @@ record CloudEvent(Message message, Map<String, String> attributes) {
         attributes.put("type", message.type());
         attributes.put("time", message.occurredAt().toString());
         putIfPresent(attributes, "subject", message.subject());
+        putIfPresent(attributes, "tenant", message.tenant());
         putIfPresent(attributes, "partitionkey", message.key());
         putIfPresent(attributes, "correlationid", message.correlationId());
         putIfPresent(attributes, "causationid", message.causationId());

@@ -3,8 +3,12 @@ package dev.postrider.transport.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
 
 /** One request header, and how text that HTTP cannot carry is put into one. Immutable. */
@@ -16,6 +20,10 @@ record HttpHeader(String name, String value) {
     private static final Pattern PRINTABLE = Pattern.compile("[ -~]*");
     private static final int VALUE_LIMIT = 8 * 1024;
     private static final int SHORTEST_SECRET = 6;
+    private static final String BLANK = "%20";
+
+    /** What Postrider's own endpoints take, and others that keep keys in a column of the usual length. */
+    private static final int LONGEST_KEY = 255;
 
     /** Set by the client or by {@link WebhookRequest}. */
     private static final Set<String> RESERVED = Set.of(
@@ -58,12 +66,53 @@ record HttpHeader(String name, String value) {
      * the percent sign. Different texts stay different.
      */
     static String encode(String text) {
+        return encode(text, c -> c > ' ' && c <= '~' && c != '"' && c != '%');
+    }
+
+    /**
+     * The value of a message's own header: printable ASCII as it is but for the percent sign, everything else percent-encoded, and
+     * so are blanks at both ends, which HTTP drops. To percent-decode it gives back the text, whatever that was.
+     */
+    static String encodeText(String text) {
+        String encoded = encode(text, c -> c >= ' ' && c <= '~' && c != '%');
+        int begin = 0;
+        int end = encoded.length();
+        while (begin < end && encoded.charAt(begin) == ' ') {
+            begin++;
+        }
+        while (end > begin && encoded.charAt(end - 1) == ' ') {
+            end--;
+        }
+        return BLANK.repeat(begin) + encoded.substring(begin, end) + BLANK.repeat(encoded.length() - end);
+    }
+
+    /**
+     * A key as a String of RFC 9651, which holds printable ASCII. Everything else and the percent sign are percent-encoded before,
+     * so that different keys stay different. A key that is then longer than servers take is replaced by its SHA-256.
+     */
+    static String structuredString(String key) {
+        String encoded = encode(key, c -> c >= ' ' && c <= '~' && c != '%');
+        String value = encoded.length() <= LONGEST_KEY
+                ? encoded
+                : "sha-256:" + HexFormat.of().formatHex(sha256(key));
+        return '"' + value.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+    }
+
+    private static byte[] sha256(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every JDK has SHA-256", e);
+        }
+    }
+
+    private static String encode(String text, IntPredicate plain) {
         StringBuilder out = new StringBuilder(text.length());
         for (byte b : text.getBytes(UTF_8)) {
-            if (b <= ' ' || b == '"' || b == '%' || b == 0x7f) {
-                out.append('%').append(hex(b >> 4)).append(hex(b));
-            } else {
+            if (plain.test(b)) {
                 out.append((char) b);
+            } else {
+                out.append('%').append(hex(b >> 4)).append(hex(b));
             }
         }
         return out.toString();

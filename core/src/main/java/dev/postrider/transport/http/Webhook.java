@@ -90,7 +90,7 @@ public final class Webhook implements Transport {
         if (source.toString().isEmpty()) {
             throw new InvalidConfigurationException("webhook-source", "is empty");
         }
-        return with(changed -> changed.source = source.toString());
+        return with(changed -> changed.source = source.toASCIIString());
     }
 
     /** The longest wait for a connection, part of the whole {@link #timeout()}; 5 seconds unless said otherwise. */

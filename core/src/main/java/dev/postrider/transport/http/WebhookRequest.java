@@ -26,11 +26,14 @@ final class WebhookRequest {
                 .timeout(settings.timeout)
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                 .setHeader("User-Agent", "postrider");
-        message.headers().forEach((name, value) -> request.setHeader(name, carried(value)));
+        message.headers().forEach((name, value) -> request.setHeader(name, HttpHeader.encodeText(value)));
         settings.headers.forEach(header -> request.setHeader(header.name(), header.value()));
         contentHeaders(request, event);
         traceHeaders(request, message);
-        request.setHeader("Idempotency-Key", HttpHeader.encode(delivery.idempotencyKey()));
+        request.setHeader("Idempotency-Key", HttpHeader.structuredString(delivery.idempotencyKey()));
+        if (message.tenant() != null) {
+            request.setHeader("postrider-tenant", HttpHeader.encode(message.tenant()));
+        }
         request.setHeader("postrider-attempt", Integer.toString(delivery.attempt()));
         webhookHeaders(request, message.id().toString(), body);
         return request.build();
@@ -74,10 +77,5 @@ final class WebhookRequest {
                             .map(signer -> signer.sign(content))
                             .collect(Collectors.joining(" ")));
         }
-    }
-
-    /** A message header as it is when HTTP can carry it, percent-encoded otherwise. */
-    private static String carried(String value) {
-        return HttpHeader.isPrintable(value) ? value : HttpHeader.encode(value);
     }
 }

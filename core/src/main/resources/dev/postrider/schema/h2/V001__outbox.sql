@@ -134,7 +134,7 @@ CREATE TABLE IF NOT EXISTS ${tables}lane (
     PRIMARY KEY (topic_id, lane)
 );
 
--- Who is at work. The ordered topics that a node delivers are listed by their numbers, with commas between.
+-- Who is at work. The topics that a node delivers are listed by their numbers, with commas between.
 CREATE TABLE IF NOT EXISTS ${tables}node (
     instance   UUID NOT NULL,
     worker     VARCHAR(100) NOT NULL,

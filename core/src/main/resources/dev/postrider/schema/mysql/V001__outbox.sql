@@ -135,7 +135,7 @@ CREATE TABLE IF NOT EXISTS ${tables}lane (
     PRIMARY KEY (topic_id, lane)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
--- Who is at work. The ordered topics that a node delivers are listed by their numbers, with commas between.
+-- Who is at work. The topics that a node delivers are listed by their numbers, with commas between.
 CREATE TABLE IF NOT EXISTS ${tables}node (
     instance   BINARY(16) NOT NULL,
     worker     VARCHAR(100) NOT NULL,

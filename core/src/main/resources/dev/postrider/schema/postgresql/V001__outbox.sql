@@ -144,7 +144,7 @@ CREATE TABLE ${tables}lane (
     CONSTRAINT ${prefix}lane_pk PRIMARY KEY (topic_id, lane)
 ) WITH (fillfactor = 50);
 
--- Who is at work. The ordered topics that a node delivers are listed by their numbers, with commas between.
+-- Who is at work. The topics that a node delivers are listed by their numbers, with commas between.
 CREATE TABLE ${tables}node (
     instance   uuid NOT NULL,
     worker     varchar(100) NOT NULL,

@@ -47,7 +47,6 @@ final class KeySyntaxTest {
                 "42 > 42",
                 "order:42/charge > order:42/charge",
                 "aGVsbG8+/w== > aGVsbG8+/w==",
-                "k;a=1 > k",
             })
     void keyWithoutQuotesIsTheSameUnlessStrict(String line, String key) {
         assertThat(LENIENT.read(List.of(line))).isEqualTo(key);
@@ -94,6 +93,23 @@ final class KeySyntaxTest {
                 "\"k\" ;a",
             })
     void anythingElseIsNoKey(String line) {
+        assertThat(LENIENT.read(List.of(line))).as(line).isNull();
+        assertThat(STRICT.read(List.of(line))).as(line).isNull();
+    }
+
+    @Test
+    void keysThatDifferBehindASemicolonAreNotOneKey() {
+        assertThat(LENIENT.read(List.of("acme;invoice-1"))).isNull();
+        assertThat(LENIENT.read(List.of("acme;invoice-2"))).isNull();
+        assertThat(LENIENT.read(List.of("\"acme;invoice-1\""))).isEqualTo("acme;invoice-1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "k;a=1", "k;a", "k; a", "k;", "k;*", "k\"a\"", "k{a}", "k(a)", "k<a>", "k[a]", "k?a", "k\\a",
+            })
+    void keyWithoutQuotesIsNeverCut(String line) {
         assertThat(LENIENT.read(List.of(line))).as(line).isNull();
         assertThat(STRICT.read(List.of(line))).as(line).isNull();
     }

@@ -15,10 +15,12 @@ import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.http.Receiver.Received;
 import java.net.URI;
+import java.net.URLDecoder;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +70,7 @@ class WebhookRequestTest {
                 .source("/shop")
                 .correlationId("corr")
                 .causationId("cause")
+                .tenant("acme")
                 .build();
 
         deliver(webhook, message);
@@ -82,6 +85,8 @@ class WebhookRequestTest {
         assertThat(request.header("ce-partitionkey")).isEqualTo("order-7");
         assertThat(request.header("ce-correlationid")).isEqualTo("corr");
         assertThat(request.header("ce-causationid")).isEqualTo("cause");
+        assertThat(request.header("ce-tenant")).isEqualTo("acme");
+        assertThat(request.header("postrider-tenant")).isEqualTo("acme");
         assertThat(request.header("Content-Type")).isEqualTo("application/json");
     }
 
@@ -90,7 +95,9 @@ class WebhookRequestTest {
         deliver(webhook);
 
         assertThat(receiver.only().headers().keySet())
-                .noneMatch(name -> name.equalsIgnoreCase("ce-subject") || name.equalsIgnoreCase("ce-partitionkey"));
+                .noneMatch(name -> name.endsWith("tenant")
+                        || name.equalsIgnoreCase("ce-subject")
+                        || name.equalsIgnoreCase("ce-partitionkey"));
     }
 
     @Test
@@ -124,8 +131,63 @@ class WebhookRequestTest {
                         .header("x-city", "Şile 1")
                         .build());
 
-        assertThat(receiver.only().header("x-plain")).isEqualTo("50% off, \"today\"");
-        assertThat(receiver.only().header("x-city")).isEqualTo("%C5%9Eile%201");
+        assertThat(receiver.only().header("x-plain")).isEqualTo("50%25 off, \"today\"");
+        assertThat(receiver.only().header("x-city")).isEqualTo("%C5%9Eile 1");
+    }
+
+    @Test
+    void headersThatDifferStayDifferentAndDecodeToWhatTheyWere() {
+        List<String> values =
+                List.of("Şile", "%C5%9Eile", "%25C5%259Eile", "a", " a", "a ", "%20a", " ", "", "a  b", "50%", "\"\\");
+        for (String value : values) {
+            deliver(webhook, order().header("x-value", value).build());
+        }
+
+        List<String> sent = receiver.received().stream()
+                .map(request -> request.header("x-value"))
+                .toList();
+        assertThat(sent).doesNotHaveDuplicates();
+        assertThat(sent)
+                .extracting(text -> URLDecoder.decode(text.replace("+", "%2B"), UTF_8))
+                .isEqualTo(values);
+    }
+
+    @Test
+    void idempotencyKeyIsAStructuredFieldString() {
+        List<String> keys = List.of("acme;1", "a \"b\" \\c", "Şile", "%C5%9Eile", "k".repeat(255), "ş".repeat(255));
+        for (String key : keys) {
+            deliver(webhook, order().idempotencyKey(key).build());
+        }
+
+        assertThat(receiver.received())
+                .extracting(request -> request.header("Idempotency-Key"))
+                .containsExactly(
+                        "\"acme;1\"",
+                        "\"a \\\"b\\\" \\\\c\"",
+                        "\"%C5%9Eile\"",
+                        "\"%25C5%259Eile\"",
+                        '"' + "k".repeat(255) + '"',
+                        "\"sha-256:8283d4634cab39d90a64c5b288ddaf86b2ceb723559770a914a9b8fdf9c40871\"");
+    }
+
+    @Test
+    void structuredModeHasTheTenant() {
+        deliver(webhook.structured(), order().tenant("Şile \"1\"").build());
+
+        assertThat(receiver.only().text()).contains("\"tenant\":\"Şile \\\"1\\\"\"");
+        assertThat(receiver.only().header("postrider-tenant")).isEqualTo("%C5%9Eile%20%221%22");
+    }
+
+    /** Libraries that read the body as a text before they check its signature can check this one. */
+    @Test
+    void structuredBodyIsUtf8WhateverThePayload() {
+        byte[] bytes = {(byte) 0xff, 0, 1};
+        deliver(
+                webhook.structured(),
+                order().bytes(bytes, "application/octet-stream").build());
+
+        byte[] body = receiver.only().body();
+        assertThat(new String(body, UTF_8).getBytes(UTF_8)).isEqualTo(body);
     }
 
     @Test
@@ -163,7 +225,7 @@ class WebhookRequestTest {
         assertThat(first.header("webhook-id"))
                 .isEqualTo(message.id().toString())
                 .isEqualTo(second.header("webhook-id"));
-        assertThat(first.header("Idempotency-Key")).isEqualTo("once").isEqualTo(second.header("Idempotency-Key"));
+        assertThat(first.header("Idempotency-Key")).isEqualTo("\"once\"").isEqualTo(second.header("Idempotency-Key"));
         assertThat(first.header("postrider-attempt")).isEqualTo("1");
         assertThat(second.header("postrider-attempt")).isEqualTo("2");
         assertThat(first.header("webhook-timestamp")).isEqualTo(Long.toString(NOON.getEpochSecond()));

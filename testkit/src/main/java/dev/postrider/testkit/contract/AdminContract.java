@@ -97,6 +97,47 @@ public abstract class AdminContract extends DatabaseContract {
     }
 
     @Test
+    void unreadableDeadLetterIsListedWithTheOthersAndCanBeDiscarded() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+        for (Claim claim : claim(postrider)) {
+            postrider.store().bury(claim, DeadReason.REJECTED, "no");
+        }
+        List<StoredMessage> before = postrider.admin().deadLetters(topic, 10);
+        MessageId bad = before.get(1).message().id();
+        execute("UPDATE postrider_message SET headers = '{\"broken', content_type = '' WHERE seq = "
+                + before.get(1).seq());
+
+        List<StoredMessage> dead = postrider.admin().deadLetters(topic, 10);
+
+        assertThat(dead)
+                .extracting(letter -> letter.message().id())
+                .containsExactly(
+                        before.get(0).message().id(),
+                        bad,
+                        before.get(2).message().id());
+        assertThat(dead.get(1)).isEqualTo(find(postrider, bad));
+        assertThat(dead.get(1).message().type()).isEqualTo(StoredMessage.UNREADABLE_TYPE);
+        assertThat(dead.get(1).message().payload().asText())
+                .isEqualTo(before.get(1).message().payload().asText());
+        assertThat(dead.get(1).lastError()).contains("makes no message");
+        assertThat(postrider.admin().discard(bad, "ada")).isEqualTo(Repair.DONE);
+        assertThat(postrider.admin().deadLetters(topic, 10)).hasSize(2);
+    }
+
+    @Test
+    void unreadableMessageIsFoundInTheArchiveToo() throws SQLException {
+        Postrider postrider = postrider();
+        Message message = message().build();
+        enqueue(postrider, message);
+        postrider.store().acknowledge(claim(postrider).get(0));
+        execute("UPDATE postrider_archive SET topic = '', headers = '{\"broken' WHERE topic = '" + topic + "'");
+
+        assertThat(find(postrider, message.id()).state()).isEqualTo(State.DELIVERED);
+        assertThat(find(postrider, message.id()).message().type()).isEqualTo(StoredMessage.UNREADABLE_TYPE);
+    }
+
+    @Test
     void messageIsFoundWhereverItIs() throws SQLException {
         Postrider postrider = postrider();
         Message message = message().build();
@@ -104,13 +145,17 @@ public abstract class AdminContract extends DatabaseContract {
 
         enqueue(postrider, message);
         assertThat(find(postrider, message.id()).state()).isEqualTo(State.PENDING);
+        assertThat(find(postrider, message.id()).deliveredAt()).isNull();
 
         Claim claim = claim(postrider).get(0);
         assertThat(find(postrider, message.id()).state()).isEqualTo(State.PROCESSING);
         assertThat(find(postrider, message.id()).worker()).isEqualTo("worker");
 
         postrider.store().acknowledge(claim);
-        assertThat(find(postrider, message.id()).state()).isEqualTo(State.DELIVERED);
+        StoredMessage delivered = find(postrider, message.id());
+        assertThat(delivered.state()).isEqualTo(State.DELIVERED);
+        assertThat(delivered.availableAt()).as("when it was due").isEqualTo(delivered.createdAt());
+        assertThat(delivered.deliveredAt()).isNotNull().isAfterOrEqualTo(delivered.createdAt());
         assertThat(find(postrider, message.id()).message()).isEqualTo(message);
     }
 

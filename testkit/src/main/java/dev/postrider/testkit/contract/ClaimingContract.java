@@ -7,6 +7,7 @@ import dev.postrider.Postrider;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
@@ -390,6 +391,57 @@ public abstract class ClaimingContract extends DatabaseContract {
     }
 
     @Test
+    void dueMessageThatHasHadItsAttemptsIsBuriedAndNotClaimed() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            Claim claim = postrider.store().claim(request().maxAttempts(2)).get(0);
+            postrider.store().reschedule(claim, Duration.ZERO, "busy");
+        }
+
+        assertThat(postrider.store().claim(request().maxAttempts(2))).isEmpty();
+
+        assertThat(column("state")).isEqualTo("DEAD");
+        assertThat(column("reason")).isEqualTo("ATTEMPTS_EXHAUSTED");
+    }
+
+    @Test
+    void nackAppliesThePolicyAndTheLimitOfTheTopic() throws SQLException {
+        Postrider postrider = postrider(builder -> builder.topic(
+                topic, declared -> declared.maxAttempts(2).retry(RetryPolicy.constant(Duration.ofMinutes(10)))));
+        enqueue(postrider, 1);
+
+        assertThat(postrider.nack(claim(postrider).get(0), "busy")).isInstanceOf(Settlement.Settled.class);
+        assertThat(column("state")).isEqualTo("PENDING");
+        assertThat(column("last_error")).isEqualTo("busy");
+        assertThat(claim(postrider)).isEmpty();
+        advance(Duration.ofMinutes(11));
+
+        postrider.nack(claim(postrider).get(0), "still busy");
+        assertThat(column("state")).isEqualTo("DEAD");
+        assertThat(column("reason")).isEqualTo("ATTEMPTS_EXHAUSTED");
+        assertThat(column("last_error")).isEqualTo("still busy");
+    }
+
+    @Test
+    void outcomeOfALaneIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        Claim claim = claim(postrider).get(0);
+
+        for (Outcome outcome : List.of(
+                new Outcome.Blocked(claim),
+                new Outcome.Parked(claim, DeadReason.REJECTED, "no"),
+                new Outcome.Skipped(claim, Duration.ofMinutes(1), "busy"))) {
+            assertThatThrownBy(() -> postrider.store().settle(List.of(outcome)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("is an outcome of a lane");
+        }
+
+        assertThat(postrider.store().acknowledge(claim)).isInstanceOf(Settlement.Settled.class);
+    }
+
+    @Test
     void scheduledMessageWaitsForItsTime() throws SQLException {
         Postrider postrider = postrider();
         enqueue(postrider, message().deliverAt(Instant.now().plusSeconds(3600)).build());
@@ -420,6 +472,25 @@ public abstract class ClaimingContract extends DatabaseContract {
 
         postrider.admin().resume(TopicName.of(topic), "me");
         assertThat(claim(postrider)).hasSize(1);
+    }
+
+    @Test
+    void claimForOneTenantDoesNotMoveWhereAClaimForAnotherBegins() throws SQLException {
+        Postrider postrider = postrider();
+        Message first = message().tenant("b").build();
+        enqueue(postrider, first);
+        for (int i = 0; i < 20; i++) {
+            enqueue(postrider, message().tenant("a").build());
+        }
+        for (int i = 0; i < 20; i++) {
+            assertThat(postrider.store().claim(request().tenants(Set.of("a")).limit(1)))
+                    .as("as many as were asked for, so the next look begins exactly there")
+                    .hasSize(1);
+        }
+
+        assertThat(postrider.store().claim(request().tenants(Set.of("b"))))
+                .extracting(Claim::message)
+                .containsExactly(first);
     }
 
     @Test

@@ -3,6 +3,8 @@ package dev.postrider.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.Postrider;
+import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
@@ -14,6 +16,7 @@ import dev.postrider.idempotency.CommandResult;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.OutcomeProbe;
 import dev.postrider.idempotency.ResultCodecs;
+import dev.postrider.testkit.StatementHooks;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -295,6 +298,82 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(events(Event.CommandUncertain.class)).hasSize(1);
     }
 
+    /** A timeout, a 502, a lost answer: the effect may have happened, so nobody may do it again. */
+    @Test
+    void failureAfterTheEffectBeganIsUncertain() throws Exception {
+        AtomicInteger effects = new AtomicInteger();
+        IllegalStateException timeout = new IllegalStateException("no answer");
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    lease.externalEffectStarted();
+                    effects.incrementAndGet();
+                    throw timeout;
+                }))
+                .isSameAs(timeout);
+
+        assertThat(row("state")).isEqualTo("UNCERTAIN");
+        assertThat(row("reason")).contains("no answer");
+        assertThat(events(Event.CommandUncertain.class)).hasSize(1);
+        assertThat(events(Event.CommandFailed.class)).isEmpty();
+        for (int i = 0; i < 3; i++) {
+            assertThat(commands.lease(command("k"), lease -> "again " + effects.incrementAndGet()))
+                    .isInstanceOf(CommandResult.Uncertain.class);
+        }
+        assertThat(effects).hasValue(1);
+    }
+
+    @Test
+    void lostRecordOfAStepAfterTheEffectBeganIsUncertain() throws Exception {
+        StatementHooks hooks = new StatementHooks(dataSource());
+        Commands fragile = Postrider.on(hooks).topic(topic).build().commands();
+        AtomicInteger effects = new AtomicInteger();
+        assertThatThrownBy(() -> fragile.lease(command("k"), lease -> {
+                    lease.externalEffectStarted();
+                    hooks.breakAt(1, true);
+                    return lease.step("charge", ResultCodecs.text(), () -> "charged " + effects.incrementAndGet());
+                }))
+                .isInstanceOf(StoreException.class);
+        assertThat(hooks.disarm()).as("the record of the step was lost").isTrue();
+
+        assertThat(commands.lease(command("k"), lease -> "again " + effects.incrementAndGet()))
+                .isInstanceOf(CommandResult.Uncertain.class);
+        assertThat(effects).hasValue(1);
+    }
+
+    @Test
+    void failureIsRetriedWhenTheEffectSurelyDidNotHappen() throws Exception {
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    lease.externalEffectStarted();
+                    lease.externalEffectDidNotHappen();
+                    throw new IllegalStateException("connection refused");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(row("state")).isEqualTo("FAILED");
+
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    lease.externalEffectStarted();
+                    lease.externalEffectDidNotHappen();
+                    lease.externalEffectStarted();
+                    throw new IllegalStateException("no answer to the second request");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(commands.lease(command("k"), lease -> "third")).isInstanceOf(CommandResult.Uncertain.class);
+    }
+
+    @Test
+    void failureAfterAHarmlessEffectBeganIsRetried() {
+        Command<String> harmless = builder("k")
+                .with(options -> options.onLostLease(OnLostLease.TAKE_OVER))
+                .returningText();
+        assertThatThrownBy(() -> commands.lease(harmless, lease -> {
+                    lease.externalEffectStarted();
+                    throw new IllegalStateException("no answer");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(commands.lease(harmless, lease -> "attempt " + lease.attempt())
+                        .orElseThrow())
+                .isEqualTo("attempt 2");
+    }
+
     @Test
     void ownerThatComesBackEndsTheUncertainty() throws Exception {
         Zombie zombie = zombie("k", true, command("k"));
@@ -345,6 +424,40 @@ public abstract class CommandModeContract extends CommandFixture {
         zombie("k2", true, command("k2"));
         assertThat(other.lease(again, lease -> "heir " + lease.attempt()).orElseThrow())
                 .isEqualTo("heir 2");
+    }
+
+    @Test
+    void hangingProbeHoldsUpNoCallerAndItsAnswerIsWritten() throws Exception {
+        zombie("k", true, command("k"));
+        CountDownLatch answering = new CountDownLatch(1);
+        AtomicInteger asked = new AtomicInteger();
+        Command<String> probed = command("k").probedBy(reference -> {
+            asked.incrementAndGet();
+            try {
+                answering.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return new OutcomeProbe.Finding<>(OutcomeProbe.Kind.HAPPENED, "found");
+        });
+        Commands other = node(builder -> builder).commands();
+        try {
+            List<Future<CommandResult<String>>> callers = IntStream.range(0, 4)
+                    .mapToObj(i -> threads.submit(() -> other.lease(probed, lease -> "heir")))
+                    .toList();
+            for (Future<CommandResult<String>> caller : callers) {
+                assertThat(caller.get(PATIENCE, TimeUnit.SECONDS)).isInstanceOf(CommandResult.InProgress.class);
+            }
+            assertThat(other.lease(probed, lease -> "heir")).isInstanceOf(CommandResult.InProgress.class);
+            assertThat(asked).as("one probe for all of them").hasValue(1);
+        } finally {
+            answering.countDown();
+        }
+        Command<String> patient = builder("k")
+                .with(options -> options.waitingForResult(Duration.ofSeconds(PATIENCE)))
+                .returningText()
+                .probedBy(Objects.requireNonNull(probed.probe()));
+        assertThat(other.lease(patient, lease -> "heir").orElseThrow()).isEqualTo("found");
     }
 
     @Test

@@ -6,34 +6,47 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.admin.CommandAdmin.Resolution;
 import dev.postrider.admin.CommandAdmin.Resolved;
+import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreException;
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.idempotency.AesGcmCipher;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandOptions;
+import dev.postrider.idempotency.CommandRejectedException;
 import dev.postrider.idempotency.CommandResult;
+import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.InvalidCommandException;
 import dev.postrider.idempotency.ResultCodec;
 import dev.postrider.idempotency.ResultCodecs;
+import dev.postrider.idempotency.UnreadableResultException;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.SweptCommands;
 import dev.postrider.testkit.StatementHooks;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /** Commands when connections break at every place they can, results of every kind, and what operators and sweeps do. */
@@ -174,6 +187,98 @@ public abstract class CommandTroubleContract extends CommandFixture {
         throw new AssertionError("More statements than a command can have");
     }
 
+    /** Hands out one connection at a time, and otherwise fails as a pool does whose patience is over. */
+    private DataSource poolOfOne() {
+        AtomicBoolean taken = new AtomicBoolean();
+        return proxy(DataSource.class, dataSource(), (call, connection) -> {
+            if (!call.getName().equals("getConnection")) {
+                return connection.get();
+            }
+            if (taken.getAndSet(true)) {
+                throw new SQLTransientConnectionException("The pool is empty");
+            }
+            return proxy(Connection.class, (Connection) connection.get(), (inner, answer) -> {
+                Object answered = answer.get();
+                if (inner.getName().equals("close")) {
+                    taken.set(false);
+                }
+                return answered;
+            });
+        });
+    }
+
+    @FunctionalInterface
+    private interface Answer {
+        Object get() throws Throwable;
+    }
+
+    @FunctionalInterface
+    private interface Around {
+        Object call(Method method, Answer answer) throws Throwable;
+    }
+
+    private static <T> T proxy(Class<T> type, T target, Around around) {
+        return type.cast(Proxy.newProxyInstance(
+                CommandTroubleContract.class.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> around.call(method, () -> {
+                    try {
+                        return method.invoke(target, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                })));
+    }
+
+    @Test
+    void workThatTakesAConnectionOfItsOwnHoldsNoOther() throws Exception {
+        DataSource pool = poolOfOne();
+        Commands small = Postrider.on(pool).topic(topic).build().commands();
+        CommandResult<String> own = small.run(command("own"), tx -> {
+            try (Connection connection = pool.getConnection()) {
+                insertEffect(connection, "own");
+            }
+            return "done " + tx.attempt();
+        });
+        assertThat(own.orElseThrow()).isEqualTo("done 1");
+        CommandResult<String> joined = small.run(command("joined"), tx -> {
+            insertEffect(tx.connection(), "joined");
+            assertThat(tx.connection()).isSameAs(tx.connection());
+            return "done";
+        });
+        assertThat(joined.orElseThrow()).isEqualTo("done");
+        assertThat(effects()).containsExactly("joined", "own");
+        assertThat(small.run(command("own"), tx -> "again").isReplayed()).isTrue();
+    }
+
+    @Test
+    void connectionThatWasNotThereIsNotForgotten() throws Exception {
+        DataSource pool = poolOfOne();
+        Commands small = Postrider.on(pool).topic(topic).build().commands();
+        assertThatThrownBy(() -> small.run(command("k"), tx -> {
+                    try (Connection connection = pool.getConnection()) {
+                        insertEffect(connection, "own");
+                        assertThatThrownBy(() -> tx.stage(message().build()))
+                                .isInstanceOf(StoreUnavailableException.class);
+                    }
+                    return "without its message";
+                }))
+                .isInstanceOf(StoreUnavailableException.class);
+        assertThat(small.run(command("k"), tx -> "attempt " + tx.attempt()).orElseThrow())
+                .isEqualTo("attempt 2");
+    }
+
+    @Test
+    void transactionCannotBeUsedAfterItsWork() throws Exception {
+        AtomicReference<CommandTransaction> kept = new AtomicReference<>();
+        commands.run(command("k"), tx -> {
+            kept.set(tx);
+            return "done";
+        });
+        assertThatThrownBy(() -> Objects.requireNonNull(kept.get()).connection())
+                .isInstanceOf(IllegalStateException.class);
+    }
+
     // Waiting
 
     @Test
@@ -253,7 +358,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         commands.run(command("k"), tx -> "text");
 
         assertThatThrownBy(() -> commands.run(builder("k").returningBytes(), tx -> new byte[0]))
-                .isInstanceOf(InvalidCommandException.class)
+                .isInstanceOf(UnreadableResultException.class)
                 .hasMessageContaining("'text'");
     }
 
@@ -333,6 +438,86 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .hasMessageContaining("moved");
     }
 
+    @Test
+    void stepsAndReasonsAreEncryptedToo() throws Exception {
+        Commands sealed = with(options -> options.withCipher(AesGcmCipher.with(1, new byte[32])));
+        AtomicInteger charged = new AtomicInteger();
+        assertThatThrownBy(() -> sealed.lease(command("step"), lease -> {
+                    lease.step("charge", ResultCodecs.text(), () -> "card-4711-" + charged.incrementAndGet());
+                    throw new IllegalStateException("after the step");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(stored("steps")).doesNotContain("card-4711");
+        assertThat(sealed.lease(
+                                command("step"),
+                                lease -> String.valueOf(lease.step(
+                                        "charge", ResultCodecs.text(), () -> "card-4711-" + charged.incrementAndGet())))
+                        .orElseThrow())
+                .isEqualTo("card-4711-1");
+
+        execute("DELETE FROM postrider_command WHERE operation = '" + operation + "'");
+        CommandResult<String> no = sealed.run(command("no"), tx -> {
+            throw new CommandRejectedException("card-4711 has no money", "secret");
+        });
+        assertThat(((CommandResult.Rejected<String>) no).reason()).isEqualTo("card-4711 has no money");
+        assertThat(row("reason")).doesNotContain("4711").startsWith("encrypted:");
+        assertThat(sealed.run(command("no"), tx -> "yes"))
+                .isInstanceOfSatisfying(CommandResult.Rejected.class, again -> {
+                    assertThat(again.reason()).isEqualTo("card-4711 has no money");
+                    assertThat(again.value()).isEqualTo("secret");
+                });
+        assertThatThrownBy(() -> commands.run(command("no"), tx -> "yes"))
+                .isInstanceOf(UnreadableResultException.class)
+                .hasMessageContaining("no cipher");
+    }
+
+    /** The bytes of a column, as characters. */
+    private String stored(String column) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                var statement = connection.createStatement();
+                var row = statement.executeQuery(
+                        "SELECT " + column + " FROM postrider_command WHERE operation = '" + operation + "'")) {
+            row.next();
+            return new String(row.getBytes(1), StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    /** Anybody who can write into the table can write clear text. */
+    @Test
+    void clearTextIsRefusedByANodeWithACipher() throws Exception {
+        commands.run(command("done"), tx -> "forged");
+        commands.run(command("no"), tx -> {
+            throw new CommandRejectedException("forged");
+        });
+        assertThatThrownBy(() -> commands.lease(command("step"), lease -> {
+                    lease.step("charge", ResultCodecs.text(), () -> "forged");
+                    throw new IllegalStateException("after the step");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        UnaryOperator<CommandOptions> cipher = options -> options.withCipher(AesGcmCipher.with(1, new byte[32]));
+        Commands sealed = with(cipher);
+        for (String key : List.of("done", "no")) {
+            assertThatThrownBy(() -> sealed.run(command(key), tx -> "again"))
+                    .isInstanceOf(UnreadableResultException.class)
+                    .hasMessageContaining("clear text");
+        }
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> sealed.lease(command("step"), lease -> "again"))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessageContaining("clear text");
+        }
+
+        Commands migrating = with(options -> cipher.apply(options).acceptingClearText());
+        assertThat(migrating.run(command("done"), tx -> "again").orElseThrow()).isEqualTo("forged");
+        assertThat(migrating.run(command("no"), tx -> "again")).isInstanceOf(CommandResult.Rejected.class);
+        assertThat(migrating
+                        .lease(
+                                command("step"),
+                                lease -> String.valueOf(lease.step("charge", ResultCodecs.text(), () -> "again")))
+                        .orElseThrow())
+                .isEqualTo("forged");
+    }
+
     /** Moves the bytes of one result into the other row of this test. */
     private void swapResults() throws SQLException {
         List<String> references = list("SELECT reference FROM postrider_command WHERE operation = '" + operation + "'");
@@ -397,6 +582,58 @@ public abstract class CommandTroubleContract extends CommandFixture {
         }
         assertThat(query("SELECT COUNT(*) FROM postrider_command WHERE operation = '" + operation + "'"))
                 .isEqualTo("2");
+    }
+
+    /** Used when its time was still to come, such a key is accepted for longer than the life of a record. */
+    @Test
+    void keyFromTheNearFutureIsNotRunTwice() throws Exception {
+        Duration ttl = Duration.ofHours(24);
+        commands.run(command("any"), tx -> "the database's time was seen");
+        long made = System.currentTimeMillis() - ttl.minusMinutes(3).toMillis();
+        String key = new UUID((made << 16) | 0x7000, 0x8000_0000_0000_0000L).toString();
+        Command<String> command =
+                builder(key).with(Command.Options::refusingStaleKeys).returningText();
+        commands.run(command, tx -> effect(tx, "a"));
+        // as if it had run four minutes before the time that is in the key
+        execute(agedBy(ttl.plusMinutes(1)));
+
+        CommandResult<String> again = commands.run(command, tx -> effect(tx, "b"));
+
+        assertThat(again).isInstanceOf(CommandResult.Forgotten.class);
+        assertThat(effects()).containsExactly("a");
+    }
+
+    private String agedBy(Duration age) throws SQLException {
+        String product;
+        try (Connection connection = dataSource().getConnection()) {
+            product = connection.getMetaData().getDatabaseProductName();
+        }
+        String minus = switch (product) {
+            case "PostgreSQL" -> "%1$s = %1$s - interval '" + age.toSeconds() + " seconds'";
+            case "H2" -> "%1$s = DATEADD(SECOND, -" + age.toSeconds() + ", %1$s)";
+            default -> "%1$s = %1$s - INTERVAL " + age.toSeconds() + " SECOND";
+        };
+        return "UPDATE postrider_command SET " + minus.formatted("key_expires_at") + ", "
+                + minus.formatted("result_expires_at") + " WHERE operation = '" + operation + "'";
+    }
+
+    @Test
+    void charactersOutsideTheBasicPlaneAreTaken() throws Exception {
+        String smile = "\uD83D\uDE00";
+        Command<String> command = Command.named(operation + smile)
+                .tenant("t" + smile)
+                .caller("c" + smile)
+                .key(smile.repeat(8))
+                .fingerprint("")
+                .returningText();
+        assertThat(commands.run(command, tx -> smile).orElseThrow()).isEqualTo(smile);
+        CommandResult<String> replay = commands.run(command, tx -> "again");
+        assertThat(replay.orElseThrow()).isEqualTo(smile);
+        UUID reference = ((CommandResult.Completed<String>) replay).reference();
+        assertThat(postrider.commandAdmin().find(reference))
+                .hasValueSatisfying(stored -> assertThat(stored.keyPrefix()).isEqualTo(smile.repeat(2)));
+        assertThatThrownBy(() -> builder(smile.substring(1)).returningText())
+                .isInstanceOf(InvalidCommandException.class);
     }
 
     // Sweeping
@@ -476,6 +713,23 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .containsExactly("COMMAND_COMPLETED", "COMMAND_FAILED", "COMMAND_RELEASED");
         assertThat(postrider.commandAdmin().resolve(UUID.randomUUID(), Resolution.FAILED, "ada"))
                 .isEqualTo(Resolved.NOT_FOUND);
+    }
+
+    @Test
+    void operatorMustBeNamed() throws Exception {
+        claimed("k");
+        expireLease();
+        UUID reference = postrider.commandAdmin().stuck(1000).stream()
+                .filter(command -> command.operation().equals(operation))
+                .findFirst()
+                .orElseThrow()
+                .reference();
+        for (String nobody : List.of("", "  ", "x".repeat(256))) {
+            assertThatThrownBy(() -> postrider.commandAdmin().resolve(reference, Resolution.FAILED, nobody))
+                    .isInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("operator");
+        }
+        assertThat(row("state")).isEqualTo("IN_PROGRESS");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.NodeStatus;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.event.Event;
@@ -23,6 +24,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** A started dispatcher: what reaches the destination, how often, and what the database says of it afterwards. */
@@ -60,6 +64,40 @@ public abstract class DispatchingContract extends DatabaseContract {
         assertThat(transport.messages()).hasSize(2000);
         assertThat(transport.messages()).extracting(Message::id).doesNotHaveDuplicates();
         assertThat(archived()).isEqualTo(2000);
+    }
+
+    @Test
+    void nodeTellsItsVersionAndAllTopicsThatItDelivers() throws Exception {
+        Postrider node = postrider(
+                builder -> builder.topic(topic + "-plain", declared -> declared.deliver(new RecordingTransport()))
+                        .topic(
+                                topic + "-in-order",
+                                declared -> declared.ordered().lanes(1).deliver(new RecordingTransport()))
+                        .topic(topic + "-elsewhere")
+                        .dispatch(options -> options.worker("all-" + topic)));
+        Postrider unordered =
+                postrider(builder -> builder.topic(topic, declared -> declared.deliver(new RecordingTransport()))
+                        .dispatch(options -> options.worker("unordered-" + topic)));
+
+        node.start();
+        unordered.start();
+
+        eventually("both are announced", () -> nodes(node).size() == 2);
+        assertThat(Objects.requireNonNull(nodes(node).get("all-" + topic)).topics())
+                .containsExactly(TopicName.of(topic + "-in-order"), TopicName.of(topic + "-plain"));
+        assertThat(nodes(node).get("unordered-" + topic)).satisfies(seen -> {
+            assertThat(seen.topics()).containsExactly(TopicName.of(topic));
+            assertThat(seen.version()).isNotBlank();
+            assertThat(seen.alive()).isTrue();
+        });
+        unordered.stop();
+        assertThat(nodes(node)).containsOnlyKeys("all-" + topic);
+    }
+
+    private Map<String, NodeStatus> nodes(Postrider postrider) {
+        return postrider.admin().nodes().stream()
+                .filter(seen -> seen.worker().endsWith(topic))
+                .collect(Collectors.toMap(NodeStatus::worker, seen -> seen));
     }
 
     @Test

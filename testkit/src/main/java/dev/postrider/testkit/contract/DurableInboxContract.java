@@ -376,6 +376,24 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     @Test
+    void collidingMessageIsKeptOnceHoweverOftenItComes() {
+        Postrider node = node(inbox -> inbox.handler("invoice", "*", NOTHING));
+        node.inbox(consumer).receive(List.of(order("o-1", 1)));
+
+        for (int redelivery = 0; redelivery < 3; redelivery++) {
+            Accepted accepted =
+                    node.inbox(consumer).receive(List.of(order("o-1", 2), order("o-1", 2), order("o-1", 3)));
+            assertThat(accepted.collisions()).hasSize(3);
+        }
+
+        assertThat(node.admin().deadLetters("inbox/" + consumer, 10))
+                .hasSize(2)
+                .extracting(StoredMessage::reason)
+                .containsOnly("COLLISION");
+        assertThat(events).filteredOn(Event.Collided.class::isInstance).hasSize(9);
+    }
+
+    @Test
     void retiredHandlerGetsNothingMoreAndWhatWaitedIsDead() throws Exception {
         Postrider node = node(inbox -> inbox.handler("old", "*", NOTHING).handler("new", "*", NOTHING));
         node.inbox(consumer).receive(List.of(order("o-1", 1), order("o-2", 2)));
@@ -473,6 +491,24 @@ public abstract class DurableInboxContract extends LaneFixture {
                 .isEqualTo("0");
         assertThat(query("SELECT COUNT(*) FROM postrider_inbox_mark WHERE consumer = '" + consumer + "'"))
                 .isEqualTo("1");
+    }
+
+    @Test
+    void listenersHearWhatBecameOfAMessageThatATopicGaveToAnInbox() throws Exception {
+        Postrider node = node(
+                builder -> builder.topic(answers(), declared -> declared.toInbox(consumer)),
+                inbox -> inbox.handler("invoice", "*", NOTHING));
+        Message first = Message.to(answers()).type("t").json("{\"n\":1}").build();
+        Message other =
+                Message.to(answers()).id(first.id()).type("t").json("{\"n\":2}").build();
+        for (Message message : List.of(first, first, other)) {
+            node.inTransaction(work -> work.stage(message));
+            node.deliverDue();
+        }
+
+        assertThat(events)
+                .filteredOn(event -> event instanceof Event.DuplicateReceived || event instanceof Event.Collided)
+                .containsExactly(new Event.DuplicateReceived(consumer, first), new Event.Collided(consumer, other));
     }
 
     @Test

@@ -257,7 +257,7 @@ public abstract class HandOverContract extends DatabaseContract {
 
         node.stage(message().build());
 
-        assertThat(column("state")).isEqualTo("PENDING");
+        eventually("it is given back", () -> column("state").equals("PENDING"));
         assertThat(column("attempts")).isEqualTo("0");
         assertThat(node.deliveries).isEmpty();
         Node other = node().started();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
@@ -12,14 +13,17 @@ import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
+import dev.postrider.store.DeadReason;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.HandlingStore.End;
 import dev.postrider.store.HandlingStore.Handled;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.transport.PermanentFailureException;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -285,6 +289,41 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).doesNotHaveDuplicates().contains("0", "1", "3");
     }
 
+    /** It took the effects of its neighbours along, whose messages must not be removed without them. */
+    @Test
+    void handlerThatRollsBackByItsOwnStatementUndoesTheWholeTransaction() throws Exception {
+        needs(!product().equals("H2"), "H2 releases a savepoint that is gone");
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+
+        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+            if (number(claim.message()) == 1) {
+                execute(work.connection(), "ROLLBACK");
+            }
+            effect(claim.message(), work);
+        });
+
+        assertThat(handled).extracting(Handled::end).containsOnly(End.UNDONE).hasSize(3);
+        assertThat(effects()).isEmpty();
+        assertThat(live()).isEqualTo(3);
+    }
+
+    @Test
+    void handlerCannotEndItsTransaction() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+
+        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+            effect(claim.message(), work);
+            work.connection().commit();
+        });
+
+        assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+        assertThat(handled.get(0).failure()).isInstanceOf(UnusableConnectionException.class);
+        assertThat(effects()).isEmpty();
+        assertThat(live()).isEqualTo(1);
+    }
+
     @Test
     void deferredFailureAtTheCommitIsAFailureOfTheHandler() throws Exception {
         needs(product().equals("PostgreSQL"), "only PostgreSQL checks at the commit");
@@ -361,7 +400,8 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         zombie.abandon();
-        List<Handled> second = handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
+        List<Handled> second =
+                handleWhenFree(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
@@ -372,7 +412,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     @Test
-    void newHolderOfALaneWaitsForAHandlerOfTheOldOneAndHandlesTheNext() throws Exception {
+    void newHolderOfALaneDoesNotHandleWhatAHandlerOfTheOldOneIsAtAndHandlesTheNext() throws Exception {
         needsConcurrency();
         Postrider postrider = ordered();
         write(postrider, "k", 1, 2);
@@ -387,15 +427,15 @@ public abstract class HandlingContract extends LaneFixture {
         Holder current = robLane();
         List<LaneClaim> again = current.read();
         assertThat(numbers(again)).containsExactly(1, 2);
-        CompletableFuture<List<Handled>> quick = CompletableFuture.supplyAsync(
-                () -> handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)));
-        awaitLockWait(quick);
+        assertThat(handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)))
+                .extracting(Handled::end)
+                .containsExactly(End.LOCKED);
         go.countDown();
 
         assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .extracting(Handled::end)
                 .containsExactly(End.DONE);
-        assertThat(quick.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        assertThat(handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)))
                 .extracting(Handled::end)
                 .containsExactly(End.LOST);
         assertThat(current.settle(new Outcome.Lost(again.get(0).claim()))).containsExactly(gone(again.get(0)));
@@ -424,7 +464,7 @@ public abstract class HandlingContract extends LaneFixture {
         zombie.abandon();
 
         List<Handled> second =
-                handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work));
+                handleWhenFree(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work));
 
         assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
         go.countDown();
@@ -557,6 +597,81 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).isEmpty();
     }
 
+    /** The server goes on with the statement, whatever becomes of its client, and keeps the message locked. */
+    @Test
+    void handlerThatHangsInAStatementIsEndedAtTheServer() throws Exception {
+        needsConcurrency();
+        execute("CREATE TABLE IF NOT EXISTS handled_rival (topic VARCHAR(100) PRIMARY KEY, n INTEGER NOT NULL)");
+        execute("INSERT INTO handled_rival (topic, n) VALUES ('" + topic + "', 0)");
+        CountDownLatch inside = new CountDownLatch(1);
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
+                .handlerTimeout(LONG_ENOUGH_TO_BEGIN)
+                .process((message, work) -> {
+                    effect(message, work);
+                    inside.countDown();
+                    execute(work.connection(), rivalled());
+                }));
+        enqueue(node, 1);
+
+        try (Connection rival = transaction()) {
+            execute(rival, rivalled());
+            node.start();
+            assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+            eventually("it has failed", () -> column("last_error").contains("no answer within"));
+            assertThat(column("state")).isEqualTo("PENDING");
+            rival.rollback();
+        }
+        assertThat(effects()).isEmpty();
+    }
+
+    private String rivalled() {
+        return "UPDATE handled_rival SET n = n + 1 WHERE topic = '" + topic + "'";
+    }
+
+    /** By an earlier handler that the server is still at: neither the outcomes of others nor their leases wait for it. */
+    @Test
+    void noStatementWaitsForAMessageThatSomebodyHasLocked() throws Exception {
+        needsConcurrency();
+        Postrider postrider = postrider();
+        enqueue(postrider, 5);
+        List<Claim> claims = claim(postrider);
+        Claim locked = claims.get(0);
+        MessageStore store = postrider.store();
+        try (Connection holder = transaction()) {
+            execute(holder, "UPDATE postrider_message SET last_error = 'busy' WHERE seq = " + locked.seq());
+
+            assertThat(store.extend(claims, Duration.ofSeconds(30)).get(0)).isEqualTo(new Settlement.Locked(locked));
+            List<Outcome> each = List.of(
+                    new Outcome.Delivered(locked),
+                    new Outcome.Retry(locked, Duration.ZERO, "no"),
+                    new Outcome.Buried(locked, DeadReason.FAILED, "no"),
+                    new Outcome.Released(locked));
+            for (Outcome outcome : each) {
+                assertThat(store.settle(List.of(outcome))).containsExactly(new Settlement.Locked(locked));
+            }
+            assertThat(store.settle(List.of(
+                            new Outcome.Delivered(locked),
+                            new Outcome.Delivered(claims.get(1)),
+                            new Outcome.Retry(claims.get(2), Duration.ZERO, "no"),
+                            new Outcome.Buried(claims.get(3), DeadReason.FAILED, "no"),
+                            new Outcome.Released(claims.get(4)))))
+                    .containsExactly(
+                            new Settlement.Locked(locked),
+                            new Settlement.Settled(claims.get(1)),
+                            new Settlement.Settled(claims.get(2)),
+                            new Settlement.Settled(claims.get(3)),
+                            new Settlement.Settled(claims.get(4)));
+            assertThat(handle(items(List.of(locked)), (claim, message, work) -> effect(message, work)))
+                    .extracting(Handled::end)
+                    .containsExactly(End.LOCKED);
+            holder.rollback();
+        }
+        assertThat(store.settle(List.of(new Outcome.Delivered(locked))))
+                .containsExactly(new Settlement.Settled(locked));
+        assertThat(effects()).isEmpty();
+    }
+
     @Test
     void stoppedNodeUndoesWhatItsHandlersHaveNotFinished() throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
@@ -637,6 +752,18 @@ public abstract class HandlingContract extends LaneFixture {
 
     private List<Handled> handle(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
         return transaction(items, handler).run();
+    }
+
+    /** The server may take a moment to notice that a client is gone. */
+    private List<Handled> handleWhenFree(List<HandlingStore.Item> items, HandlingStore.Handler handler)
+            throws Exception {
+        List<Handled> handled = new CopyOnWriteArrayList<>();
+        eventually("nobody has it locked", () -> {
+            handled.clear();
+            handled.addAll(handle(items, handler));
+            return handled.stream().noneMatch(each -> each.end() == End.LOCKED);
+        });
+        return handled;
     }
 
     private static List<HandlingStore.Item> items(List<Claim> claims) {

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Keys that are held: what waits behind a head, how it goes on in order, and how the hold ends. */
@@ -454,6 +455,50 @@ public abstract class HeldKeyContract extends LaneFixture {
             node.deliver(part);
         }
         assertThat(next).isEqualTo(130);
+    }
+
+    /** More than one read looks at; the oldest replay is of the newest message, which is not the head. */
+    @Test
+    void replayOfManyDeadLettersNewestFirstDelaysNeitherTheirKeyNorAnother() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        int[] numbers = IntStream.range(0, 45).toArray();
+        write(postrider, "a", numbers);
+        write(postrider, "b", 100);
+        List<LaneClaim> claims = node.read();
+        List<LaneClaim> dead = claims.subList(0, 45);
+        node.store()
+                .settle(dead.stream()
+                        .map(claim -> (Outcome) new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no"))
+                        .toList());
+        for (int i = 44; i >= 0; i--) {
+            postrider.admin().replay(dead.get(i).claim().message().id(), "ann");
+        }
+        node.settle(retryAtOnce(claims.get(45)));
+
+        List<LaneClaim> due = node.timed();
+
+        assertThat(numbers(due)).contains(0, 1, 2, 100);
+        assertThat(numbers(due).stream().filter(number -> number < 100)).isSorted();
+        assertThat(states().stream().filter("RETRY"::equals))
+                .as("one head for each key")
+                .hasSize(2);
+    }
+
+    @Test
+    void keyWithManyMessagesToRetryBehindAParkedOneDoesNotDelayAnother() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        write(postrider, "a", IntStream.range(0, 45).toArray());
+        write(postrider, "b", 100);
+        List<LaneClaim> claims = node.read();
+        node.settle(new Outcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"));
+        node.store()
+                .settle(claims.subList(1, 45).stream().map(LaneFixture::blocked).toList());
+        execute("UPDATE postrider_message SET state = 'RETRY' WHERE state = 'BLOCKED' AND topic = '" + topic + "'");
+        node.settle(retryAtOnce(claims.get(45)));
+
+        assertThat(numbers(node.timed())).containsExactly(100);
     }
 
     /** Message 0 of key a, which failed and is in hand again, as the only one that waits. */

@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -405,7 +406,7 @@ public abstract class IdempotencyKeyContract {
         String large = Base64.getEncoder().encodeToString(noise);
         URI uri = serve(charge, (body, transaction) -> {
             runs.incrementAndGet();
-            return HttpAnswer.text(201, large).header("Location", "/reports/1");
+            return HttpAnswer.text(201, large).header("Location", "/reports/1").header("Content-Encoding", "identity");
         });
         assertThat(post(uri, "k").body()).isEqualTo(large);
         HttpResponse<String> replay = post(uri, "k");
@@ -414,6 +415,7 @@ public abstract class IdempotencyKeyContract {
         assertThat(header(replay, "Idempotency-Replayed")).hasValue("true");
         assertThat(header(replay, "Idempotency-Result")).hasValue("omitted");
         assertThat(header(replay, "Location")).hasValue("/reports/1");
+        assertThat(header(replay, "Content-Encoding")).isEmpty();
         assertThat(runs).hasValue(1);
     }
 
@@ -437,10 +439,37 @@ public abstract class IdempotencyKeyContract {
                 .hasValue("<https://example.org/problems#missing-key>; rel=\"describedby\"");
     }
 
+    @Test
+    void answerThatCouldNotBeSentAgainIsRefusedBeforeItIsKept() throws Exception {
+        URI uri = serve(charge.replaying("X-Note"), (body, transaction) -> {
+            int run = runs.incrementAndGet();
+            String note = run == 1 ? "a\r\nX-Evil: 1" : "b";
+            return HttpAnswer.of(201, Map.of("X-Note", List.of(note)), new byte[0]);
+        });
+        assertThat(post(uri, "k").statusCode()).isEqualTo(500);
+        HttpResponse<String> second = post(uri, "k");
+        assertThat(second.statusCode()).isEqualTo(201);
+        assertThat(header(second, "X-Note")).hasValue("b");
+        assertThat(header(post(uri, "k"), "X-Note")).hasValue("b");
+        assertThat(runs).hasValue(2);
+    }
+
+    @Test
+    void answerWithoutContentIsReplayed() throws Exception {
+        URI uri = serve(charge, (body, transaction) -> {
+            runs.incrementAndGet();
+            return HttpAnswer.json(204, "{}");
+        });
+        HttpResponse<String> first = post(uri, "k");
+        assertThat(first.statusCode()).isEqualTo(204);
+        assertReplayOf(post(uri, "k"), first);
+        assertThat(runs).hasValue(1);
+    }
+
     // Keys
 
     @ParameterizedTest
-    @ValueSource(strings = {"s3cr3t-k, s3cr3t-l", "\"s3cr3t-k", "s3cr3t k", "\"s3cr3t-k\";A"})
+    @ValueSource(strings = {"s3cr3t-k, s3cr3t-l", "\"s3cr3t-k", "s3cr3t k", "\"s3cr3t-k\";A", "acme;s3cr3t-1"})
     void malformedKeyIsRefusedAndNotRepeated(String key) throws Exception {
         HttpResponse<String> response = post(serve(charge), key);
         assertProblem(response, 400, "invalid-key");
@@ -620,6 +649,30 @@ public abstract class IdempotencyKeyContract {
     }
 
     @Test
+    void requestThatIsTooLargeIsRefusedBeforeItIsChecked() throws Exception {
+        List<Integer> checked = new CopyOnWriteArrayList<>();
+        URI uri = serve(charge.largestRequest(1000).checkedBy(call -> {
+            checked.add(call.body().length);
+            return Optional.empty();
+        }));
+        assertProblem(post(uri, "k", "x".repeat(2000)), 413, "request-too-large");
+        assertThat(post(uri, "k", "x".repeat(1000)).statusCode()).isEqualTo(201);
+        assertThat(checked).containsExactly(1000);
+    }
+
+    @Test
+    void encodingOfTheBodyIsReplayedWithIt() throws Exception {
+        URI uri = serve(
+                charge,
+                (body, transaction) ->
+                        HttpAnswer.of(201, Map.of("Content-Encoding", List.of("x-made-up")), "packed".getBytes(UTF_8)));
+        assertThat(header(post(uri, "k"), "Content-Encoding")).hasValue("x-made-up");
+        HttpResponse<String> replay = post(uri, "k");
+        assertThat(replay.body()).isEqualTo("packed");
+        assertThat(header(replay, "Content-Encoding")).hasValue("x-made-up");
+    }
+
+    @Test
     void exceptionIsNotStored() throws Exception {
         URI uri = serve(charge, (body, transaction) -> {
             if (runs.incrementAndGet() == 1) {
@@ -639,6 +692,16 @@ public abstract class IdempotencyKeyContract {
         HttpResponse<String> response = post(uri, "k");
         assertProblem(response, 409, "result-expired");
         assertThat(response.body()).contains("\"safe_new_key\":false", "\"retryable\":false");
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void rejectionPastItsTimeIsNotRunAgainEither() throws Exception {
+        IdempotencyKey briefly = charge.with(options -> options.keeping(Duration.ofHours(1), Duration.ofDays(7)));
+        URI uri = serve(briefly, (body, transaction) -> HttpAnswer.text(402, "no " + runs.incrementAndGet()));
+        post(uri, "k");
+        advance(Duration.ofHours(2));
+        assertProblem(post(uri, "k"), 409, "result-expired");
         assertThat(runs).hasValue(1);
     }
 

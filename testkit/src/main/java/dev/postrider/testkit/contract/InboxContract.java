@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +39,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
@@ -252,6 +254,55 @@ public abstract class InboxContract extends DatabaseContract {
             connection.commit();
         }
         assertThat(marks()).isZero();
+    }
+
+    /** It would get a new id each time it comes, and never be a duplicate. */
+    @Test
+    void messageWithoutAnIdOfItsSenderIsRefused() throws SQLException {
+        Inbox inbox = inbox();
+        Message built = Message.to("elsewhere").type("t").json("1").build();
+        try (Connection connection = transaction()) {
+            for (ThrowingCallable call : List.<ThrowingCallable>of(
+                    () -> inbox.process(built, effect(built)),
+                    () -> inbox.process(built.causedBy(received("17").build()), effect(built)),
+                    () -> inbox.process(connection, built, effect(built)),
+                    () -> inbox.accept(connection, List.of(received("17").build(), built)),
+                    () -> inbox.receive(List.of(built)))) {
+                assertThatThrownBy(call)
+                        .isInstanceOf(InvalidMessageException.class)
+                        .hasMessageContaining("Message.received");
+            }
+            connection.commit();
+        }
+        assertThat(effects()).isZero();
+        assertThat(marks()).isZero();
+    }
+
+    /** Also one that its sender built without an id, and that was handed over in memory. */
+    @Test
+    void messageThatWasDeliveredHasAnIdOfItsSender() throws Exception {
+        CountDownLatch delivered = new CountDownLatch(1);
+        List<Event> events = new CopyOnWriteArrayList<>();
+        AtomicReference<Postrider> node = new AtomicReference<>();
+        Postrider postrider = postrider(builder -> builder.topic(
+                        topic,
+                        t -> t.deliver(delivery -> {
+                            Objects.requireNonNull(node.get())
+                                    .inbox(topic)
+                                    .process(delivery.message(), effect(delivery.message()));
+                            delivered.countDown();
+                        }))
+                .listener(events::add));
+        node.set(postrider);
+        postrider.start();
+
+        postrider.inTransaction(work -> work.stage(message().build()));
+
+        assertThat(delivered.await(LONG.toSeconds(), SECONDS)).isTrue();
+        assertThat(events)
+                .anyMatch(event -> event instanceof Event.HandedOver)
+                .noneMatch(event -> event instanceof Event.Failed);
+        assertThat(effects()).isEqualTo(1);
     }
 
     // In the caller's transaction

@@ -241,6 +241,87 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
+    void unreadableMessageThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
+        Postrider postrider = ordered();
+        FailingDataSource source = new FailingDataSource(dataSource());
+        Holder node = take(store(source), topic);
+        assertThat(node.read()).isEmpty();
+        write(postrider, "a", 0, 1, 2);
+        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(1));
+
+        source.failAfter(1);
+        List<LaneClaim> claims = readUnlessItFails(node);
+        source.failAfter(Integer.MAX_VALUE);
+        claims.addAll(node.read());
+
+        assertThat(numbers(claims)).containsExactly(0, 2);
+        assertThat(states()).containsExactly("PENDING", "DEAD", "PENDING");
+        node.deliver(claims);
+        assertThat(states()).containsExactly("DEAD");
+        assertThat(foundLate()).isZero();
+    }
+
+    @Test
+    void unreadableHeadThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
+        Postrider postrider = ordered();
+        FailingDataSource source = new FailingDataSource(dataSource());
+        Holder node = take(store(source), topic);
+        write(postrider, "a", 0);
+        write(postrider, "b", 1);
+        List<LaneClaim> first = node.read();
+        node.settle(retryAtOnce(first.get(0)), retryAtOnce(first.get(1)));
+        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(0));
+
+        source.failAfter(1);
+        List<LaneClaim> claims = new ArrayList<>();
+        try {
+            claims.addAll(node.timed());
+        } catch (StoreException e) {
+            assertThat(e).isNotNull();
+        }
+        source.failAfter(Integer.MAX_VALUE);
+        claims.addAll(node.timed());
+
+        assertThat(numbers(claims)).containsExactly(1);
+        assertThat(states()).containsExactly("DEAD", "RETRY");
+    }
+
+    private static List<LaneClaim> readUnlessItFails(Holder node) {
+        try {
+            return new ArrayList<>(node.read());
+        } catch (StoreException e) {
+            return new ArrayList<>();
+        }
+    }
+
+    @Test
+    void messageThatIsNotInFlightIsReadAgain() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        write(postrider, "a", 0);
+        write(postrider, "b", 1);
+        write(postrider, "c", 2);
+        List<LaneClaim> claims = node.read();
+        node.settle(retryAtOnce(claims.get(2)));
+        List<LaneClaim> waiting = node.timed();
+        long first = claims.get(0).claim().seq();
+
+        assertThat(node.store()
+                        .reconcile(Map.of(
+                                node.lane(),
+                                Set.of(
+                                        first,
+                                        claims.get(1).claim().seq(),
+                                        waiting.get(0).claim().seq()))))
+                .isZero();
+        assertThat(node.read()).isEmpty();
+
+        assertThat(node.store().reconcile(Map.of(node.lane(), Set.of(first)))).isEqualTo(2);
+        assertThat(numbers(node.read())).containsExactly(1);
+        assertThat(numbers(node.timed())).containsExactly(2);
+    }
+
+    @Test
     void budgetUsedUpByAnUnreadableMessageSkipsNothing() throws SQLException {
         String other = topic + "-other";
         Postrider postrider = ordered(topic, other);

@@ -3,6 +3,8 @@ package dev.postrider.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Repair;
+import dev.postrider.admin.TopicStatus;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.event.Event;
@@ -104,6 +106,57 @@ public abstract class LaneDispatchingContract extends LaneFixture {
                     .extracting(LaneFixture::number)
                     .isSorted();
         }
+    }
+
+    @Test
+    void releasedAndReplayedMessagesDoNotWaitForAPoll() throws Exception {
+        AtomicBoolean down = new AtomicBoolean(true);
+        transport.answering(delivery -> down.get() ? DeliveryResult.rejected("no") : DeliveryResult.delivered());
+        Postrider node = node(options -> options.lease(Duration.ofMinutes(30)).pollInterval(Duration.ofMinutes(10)));
+        write(node, "a", 0);
+        write(node, "b", 1);
+        node.start();
+        eventually("both are parked", () -> states().equals(List.of("PARKED", "PARKED")));
+        down.set(false);
+
+        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+        eventually("the released one is delivered", () -> live() == 1);
+        assertThat(node.admin().replay(node.admin().heldKeys(topic, 10).get(0).head(), "ann"))
+                .isEqualTo(Repair.DONE);
+        eventually("the replayed one is delivered", () -> live() == 0);
+    }
+
+    @Test
+    void topicThatNoLiveNodeDeliversIsReported() throws Exception {
+        String unordered = topic + "-rows";
+        Postrider writer = postrider(builder -> builder.topic(unordered));
+        enqueue(writer, Message.to(unordered).type("thing").text("x").build());
+        assertThat(status(writer, unordered).isStranded()).isTrue();
+
+        Postrider mistaken =
+                postrider(builder -> builder.topic(unordered + "-misspelt", declared -> declared.deliver(transport))
+                        .listener(events::add));
+        mistaken.start();
+
+        assertThat(events).contains(new Event.NotDelivered(TopicName.of(unordered)));
+        eventually(
+                "its own topic is delivered",
+                () -> status(writer, unordered + "-misspelt").nodes() == 1);
+        assertThat(status(writer, unordered).nodes()).isZero();
+
+        Postrider node = postrider(builder -> builder.topic(unordered, declared -> declared.deliver(transport)));
+        node.start();
+        eventually("it is delivered", () -> status(writer, unordered).nodes() == 1);
+        assertThat(status(writer, unordered).isStranded()).isFalse();
+        node.stop();
+        assertThat(status(writer, unordered).nodes()).isZero();
+    }
+
+    private static TopicStatus status(Postrider postrider, String topic) {
+        return postrider.admin().status().stream()
+                .filter(status -> status.topic().equals(TopicName.of(topic)))
+                .findFirst()
+                .orElseThrow();
     }
 
     private long rests() {

@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 
 /** What the contracts about lanes share: nodes that are nothing but a store, so that a test decides what happens when. */
@@ -74,7 +75,7 @@ abstract class LaneFixture extends DatabaseContract {
         }
 
         boolean renew() {
-            return !store.renew(Set.of(lane), LEASE).isEmpty();
+            return store.renew(Set.of(lane), LEASE).renewed().contains(lane);
         }
     }
 
@@ -115,7 +116,11 @@ abstract class LaneFixture extends DatabaseContract {
 
     /** A store like that of a process of its own. */
     final LaneStore store() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
+        return store(dataSource());
+    }
+
+    final LaneStore store(DataSource source) {
+        return JdbcDatabase.open(source, JdbcOptions.defaults(), SOON, events::add)
                 .lanes();
     }
 

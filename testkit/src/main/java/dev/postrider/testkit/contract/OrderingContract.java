@@ -330,7 +330,7 @@ public abstract class OrderingContract extends DatabaseContract {
                 });
 
         working.set(true);
-        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+        assertThat(node.admin().release(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
 
         eventually("the key goes on", () -> live() == 0);
         assertThat(delivered("a")).isEqualTo(List.of(0, 0, 1));
@@ -352,7 +352,7 @@ public abstract class OrderingContract extends DatabaseContract {
         eventually("the key is held", () -> states("a").equals(List.of("RETRY", "BLOCKED")));
         assertThat(node.admin().heldKeys(topic, 10).get(0).nextAttempt()).isNotNull();
 
-        assertThat(node.admin().skip(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+        assertThat(node.admin().skip(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
 
         eventually("the key goes on", () -> states("a").equals(List.of("DEAD")));
         assertThat(delivered("a")).isEqualTo(List.of(0, 1));

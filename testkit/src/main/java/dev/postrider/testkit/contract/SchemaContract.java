@@ -238,6 +238,29 @@ public abstract class SchemaContract {
     }
 
     @Test
+    void longestPrefixThatIsAcceptedCanBeMigrated() {
+        DataSource dataSource = emptyDatabase();
+        JdbcOptions longest = JdbcOptions.defaults().withTablePrefix("p" + "x".repeat(39));
+        JdbcDatabase database = open(dataSource, longest);
+
+        assertThat(database.migrate()).isEqualTo(VERSIONS);
+        assertThatCode(database::check).doesNotThrowAnyException();
+    }
+
+    /** In a pattern of SQL an underscore stands for any character. */
+    @Test
+    void underscoreInAPrefixIsNoPattern() {
+        DataSource dataSource = emptyDatabase();
+        assertThat(open(dataSource, JdbcOptions.defaults().withTablePrefix("tenantx1_"))
+                        .migrate())
+                .isEqualTo(VERSIONS);
+        JdbcDatabase similar = open(dataSource, JdbcOptions.defaults().withTablePrefix("tenant_1_"));
+
+        assertThat(similar.migrate()).isEqualTo(VERSIONS);
+        assertThatCode(similar::check).doesNotThrowAnyException();
+    }
+
+    @Test
     void schemaThatDoesNotExistIsRefused() {
         DataSource dataSource = emptyDatabase();
         assertThatThrownBy(() -> open(dataSource, JdbcOptions.defaults().withSchema("no_such_place"))

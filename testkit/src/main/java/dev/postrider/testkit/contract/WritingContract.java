@@ -2,6 +2,7 @@ package dev.postrider.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidMessageException;
@@ -10,11 +11,14 @@ import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.event.Event;
+import dev.postrider.idempotency.Command;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;
 import dev.postrider.message.TraceContext;
 import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -767,10 +771,6 @@ public abstract class WritingContract extends DatabaseContract {
                         }
                     }))
                     .isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(() -> work.stage(List.of(
-                            message().build(),
-                            Message.to("nowhere").type("x").text("y").build())))
-                    .isInstanceOf(UnknownTopicException.class);
         });
         assertThat(claim(postrider))
                 .extracting(claim -> claim.message().payload().asText())
@@ -813,5 +813,153 @@ public abstract class WritingContract extends DatabaseContract {
             return work.outbox().enqueue(message().build()).id();
         });
         assertThat(claim(postrider)).extracting(claim -> claim.message().id()).containsExactly(id);
+    }
+
+    @Test
+    void unitOfWorkTellsWhatBecameOfItsStagedMessages() {
+        List<Event> events = new ArrayList<>();
+        Postrider postrider = postrider(builder -> builder.topic(topic).listener(events::add));
+        Message first = message().idempotencyKey("k-1").build();
+        postrider.inTransaction(work -> work.stage(first));
+        assertThat(events).noneMatch(Event.Duplicate.class::isInstance);
+        List<UnitOfWork> units = new ArrayList<>();
+        Message other = message().build();
+
+        postrider.inTransaction(work -> {
+            units.add(work);
+            work.stage(message().idempotencyKey("k-1").build());
+            work.stage(other);
+            work.stage(message().json("{\"b\":2}").idempotencyKey("k-1").build());
+            assertThat(work.staged()).isEmpty();
+        });
+
+        assertThat(units.get(0).staged())
+                .containsExactly(
+                        new Enqueued.Duplicate(first.id(), "k-1", true),
+                        new Enqueued.Created(other.id(), other.effectiveKey()),
+                        new Enqueued.Duplicate(first.id(), "k-1", false));
+        assertThat(events)
+                .filteredOn(Event.Duplicate.class::isInstance)
+                .extracting(event -> ((Event.Duplicate) event).samePayload())
+                .containsExactly(true, false);
+    }
+
+    // The connection of a unit of work
+
+    /** A commit in the middle would keep half of the work, whatever becomes of the rest. */
+    @Test
+    void workCannotEndItsTransaction() throws SQLException {
+        Postrider postrider = postrider();
+        List<Throwable> refusals = new ArrayList<>();
+        postrider.inTransaction(work -> {
+            work.outbox().enqueue(message().build());
+            Connection connection = work.connection();
+            refusals.add(catchThrowable(connection::commit));
+            refusals.add(catchThrowable(connection::rollback));
+            refusals.add(catchThrowable(connection::close));
+            refusals.add(catchThrowable(() -> connection.setAutoCommit(true)));
+            refusals.add(catchThrowable(() -> connection.abort(Runnable::run)));
+            connection.setAutoCommit(false);
+            Savepoint before = connection.setSavepoint();
+            postrider.outbox(connection).enqueue(message().build());
+            connection.rollback(before);
+            assertThat(connection.isClosed()).isFalse();
+            assertThat(connection.isWrapperFor(Connection.class)).isTrue();
+        });
+        assertThat(refusals)
+                .hasSize(5)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED))
+                        .hasMessageContaining("return from the work to commit"));
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void whatTheWorkThrowsComesOutAsItIs() {
+        Postrider postrider = postrider();
+        SQLException thrown = new SQLException("mine", "23000");
+        assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+        Message received =
+                Message.received("elsewhere", topic).type("x").text("y").build();
+        assertThatThrownBy(() -> postrider.inbox("billing").process(received, work -> {
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+    }
+
+    /** As an invalid message that is enqueued: whoever swallows the error does not commit the rest without it. */
+    @Test
+    void swallowedRefusalOfAStagedMessageIsNotCommitted() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> refused = new ArrayList<>();
+        refused.add(Message.to("nowhere").type("x").text("y").build());
+        refused.add(
+                message().bytes(new byte[2 << 20], "application/octet-stream").build());
+        refused.add(null);
+        for (Message message : refused) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        work.outbox().enqueue(message().build());
+                        assertThat(catchThrowable(() -> work.stage(message))).isNotNull();
+                    }))
+                    .isInstanceOfAny(UnknownTopicException.class, InvalidMessageException.class);
+        }
+        assertThat(live()).isZero();
+    }
+
+    /** The data source of a framework that hands out the connection of the thread's transaction. */
+    @Test
+    void connectionOfTheCallersTransactionIsRefusedWhereOneOfItsOwnIsNeeded() throws SQLException {
+        AtomicReference<Connection> bound = new AtomicReference<>();
+        DataSource aware = (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    Connection current = bound.get();
+                    return current != null && method.getName().equals("getConnection")
+                            ? unclosed(current)
+                            : method.invoke(dataSource(), arguments);
+                });
+        postrider();
+        try (Postrider postrider = Postrider.on(aware).topic(topic).build();
+                Connection outer = transaction()) {
+            postrider.outbox(outer).enqueue(message().build());
+            bound.set(outer);
+            Message received =
+                    Message.received("elsewhere", topic).type("x").text("y").build();
+            Command<String> command = Command.named(topic)
+                    .caller("ada")
+                    .key("k-1")
+                    .fingerprint("{}")
+                    .returningText();
+
+            assertRefused(() -> postrider.inTransaction(work -> {}));
+            assertRefused(() -> postrider.inbox("billing").process(received, work -> {}));
+            assertRefused(() -> postrider.commands().run(command, work -> "done"));
+
+            assertThat(live()).as("the caller's transaction is still open").isZero();
+            bound.set(null);
+            outer.rollback();
+            postrider.inTransaction(work -> work.stage(message().build()));
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    private static void assertRefused(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(Problem.IN_TRANSACTION))
+                .hasMessageContaining("postrider.outbox(connection)");
+    }
+
+    private static Connection unclosed(Connection connection) {
+        return (Connection) Proxy.newProxyInstance(
+                WritingContract.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("close") ? null : method.invoke(connection, arguments));
     }
 }

@@ -272,7 +272,7 @@ final class CutConnectionTest {
     }
 
     private static Future<Integer> loseAcknowledgement(Engine engine, FaultyProxy proxy) {
-        String acknowledge = "INSERT INTO postrider_archive";
+        String acknowledge = "INSERT INTO postrider_archive (";
         return engine == Engine.POSTGRESQL_18
                 ? proxy.loseAnswerTo(acknowledge)
                 : proxy.loseAnswerTo(acknowledge, "COMMIT");

@@ -1,11 +1,16 @@
 package dev.postrider.testkit.engine;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Repair;
+import dev.postrider.admin.StoredMessage;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.event.Event;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
@@ -30,16 +35,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Marks of the inbox in partitions: as exact as in one table, and dropped by the day. */
 @ParameterizedClass(name = "{0}")
@@ -160,6 +171,88 @@ final class InboxPartitionsTest {
         assertThat(accepted.duplicates()).extracting(Accepted.Known::message).containsExactly(young);
     }
 
+    /** By a replayed dead letter, a far delivery time, or the clock of a sender. */
+    @Test
+    void messageOfATopicThatIsTooOldForItsInboxIsKeptAsADeadLetter() throws Exception {
+        LocalDate old = today().minusDays(25);
+        List<Message> handled = new CopyOnWriteArrayList<>();
+        List<Event> events = new CopyOnWriteArrayList<>();
+        try (Postrider node = Postrider.on(dataSource)
+                .topic("orders", topic -> topic.toInbox("stock"))
+                .inbox("stock", stock -> stock.handler("reserve", "*", (message, work) -> handled.add(message)))
+                .listener(events::add)
+                .build()) {
+            node.migrate();
+            postrider.admin().partitionInboxMarks("ada");
+            dayThatWasMadeLongAgo(old);
+            assertThat(retention().tendInboxPartitions(Optional.of(DAY.multipliedBy(20))))
+                    .isEqualTo(1);
+            Message dead = order(old, 1).build();
+            Message scheduled =
+                    order(old, 2).deliverAt(Instant.now().minusSeconds(60)).build();
+            Message late = order(old, 3).build();
+            node.inTransaction(work -> work.stage(List.of(dead, scheduled, late)));
+            execute("UPDATE postrider_message SET state = 'DEAD', reason = 'REJECTED' WHERE id = '" + dead.id() + "'");
+            assertThat(node.admin().replay(dead.id(), "ada")).isEqualTo(Repair.DONE);
+            Message young = order(today(), 4).build();
+            node.inTransaction(work -> work.stage(young));
+
+            node.start();
+
+            eventually(
+                    "all have left the topic",
+                    () -> list("SELECT id FROM postrider_message WHERE topic = 'orders'")
+                            .isEmpty());
+            eventually("the young one is handled", () -> handled.size() == 1);
+            assertThat(handled).containsExactly(young);
+            List<StoredMessage> kept = node.admin().deadLetters("inbox/stock", 10);
+            assertThat(kept).hasSize(3).allSatisfy(letter -> {
+                assertThat(letter.reason()).isEqualTo("TOO_OLD");
+                assertThat(letter.lastError()).contains("older than the marks");
+            });
+            assertThat(tooOld(events)).containsExactlyInAnyOrder(dead, scheduled, late);
+
+            kept.forEach(letter -> node.admin().replay(letter.message().id(), "ada"));
+            eventually("the replayed ones are handled", () -> handled.size() == 4);
+            assertThat(handled).containsExactlyInAnyOrder(young, dead, scheduled, late);
+        }
+    }
+
+    @Test
+    void receivedMessageThatIsTooOldIsKeptOnceHoweverOftenItComes() throws SQLException {
+        LocalDate old = today().minusDays(25);
+        List<Event> events = new CopyOnWriteArrayList<>();
+        try (Postrider node = Postrider.on(dataSource)
+                .inbox("stock", stock -> stock.handler("reserve", "*", (message, work) -> {}))
+                .listener(events::add)
+                .build()) {
+            node.migrate();
+            postrider.admin().partitionInboxMarks("ada");
+            dayThatWasMadeLongAgo(old);
+            retention().tendInboxPartitions(Optional.of(DAY.multipliedBy(20)));
+            Message message = order(old, 1).build();
+            Message same = order(old, 1).tenant("acme").build();
+
+            assertThat(node.inbox("stock").receive(List.of(message, same)).tooOld())
+                    .containsExactly(message, same);
+            assertThat(node.inbox("stock").receive(List.of(message, same)).tooOld())
+                    .containsExactly(message, same);
+
+            assertThat(node.admin().deadLetters("inbox/stock", 10))
+                    .hasSize(2)
+                    .extracting(StoredMessage::reason)
+                    .containsOnly("TOO_OLD");
+            assertThat(tooOld(events)).containsExactly(message, same, message, same);
+        }
+    }
+
+    private static List<Message> tooOld(List<Event> events) {
+        return events.stream()
+                .filter(Event.TooOldReceived.class::isInstance)
+                .map(event -> ((Event.TooOldReceived) event).message())
+                .toList();
+    }
+
     @Test
     void nothingIsDroppedWhenMarksAreKeptForEver() throws SQLException {
         postrider.admin().partitionInboxMarks("ada");
@@ -238,6 +331,93 @@ final class InboxPartitionsTest {
         assertThat(process(old).isTooOld()).isTrue();
     }
 
+    /** The floor rose after the snapshot was taken, which goes on showing the old one. */
+    @ParameterizedTest
+    @ValueSource(ints = {Connection.TRANSACTION_REPEATABLE_READ, Connection.TRANSACTION_SERIALIZABLE})
+    void transactionWithASnapshotOlderThanTheFloorHandlesNothingAgain(int isolation) throws SQLException {
+        postrider.admin().partitionInboxMarks("ada");
+        dayThatWasMadeLongAgo(LONG_AGO);
+        Message old = message(idOf(LONG_AGO, 5));
+        Message other = message(idOf(LONG_AGO, 6));
+        processed(old);
+        AtomicInteger effects = new AtomicInteger();
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setTransactionIsolation(isolation);
+            connection.setAutoCommit(false);
+            look(connection);
+            assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+
+            assertThatThrownBy(() -> inbox.process(connection, old, work -> effects.incrementAndGet()))
+                    .isInstanceOf(TransactionConflictException.class);
+
+            look(connection);
+            assertThat(inbox.process(connection, old, work -> effects.incrementAndGet())
+                            .isTooOld())
+                    .as("with a new snapshot")
+                    .isTrue();
+            connection.rollback();
+            look(connection);
+            dayThatWasMadeLongAgo(LONG_AGO.plusDays(1));
+            assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+
+            assertThatThrownBy(() -> inbox.accept(connection, List.of(message(idOf(LONG_AGO.plusDays(1), 7)), other)))
+                    .as("the floor rose again")
+                    .isInstanceOf(TransactionConflictException.class);
+        }
+        assertThat(effects).hasValue(0);
+    }
+
+    private void look(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.executeQuery("SELECT count(*) FROM postrider_topic").close();
+        }
+    }
+
+    @Test
+    void idThatArrivesWhileItsDayIsMadeIsHandled() throws Exception {
+        postrider.admin().partitionInboxMarks("ada");
+        LocalDate day = today().plusDays(3);
+        execute("DROP TABLE " + partition(day)); // as if it had not been made yet
+        Message one = message(idOf(day, 5));
+        List<Message> many = List.of(message(idOf(day, 6)), message(idOf(day, 7)));
+        for (Callable<Boolean> arrival : List.<Callable<Boolean>>of(
+                () -> process(one).isProcessed(),
+                () -> acceptUntilDone(many).fresh().size() == 2)) {
+            try (Connection maker = dataSource.getConnection();
+                    Statement statement = maker.createStatement()) {
+                maker.setAutoCommit(false);
+                statement.execute("LOCK TABLE ONLY postrider_inbox_mark IN SHARE UPDATE EXCLUSIVE MODE");
+                statement.execute("LOCK TABLE postrider_inbox_mark_default IN ACCESS EXCLUSIVE MODE");
+                Future<Boolean> arriving = threads.submit(arrival);
+                eventually(
+                        "it waits for the default partition",
+                        () ->
+                                !list("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'postrider_inbox_mark_default'::regclass")
+                                        .isEmpty());
+                statement.execute(
+                        "CREATE TABLE " + partition(day) + " (LIKE postrider_inbox_mark_default INCLUDING DEFAULTS)");
+                statement.execute("ALTER TABLE postrider_inbox_mark ATTACH PARTITION " + partition(day)
+                        + " FOR VALUES FROM ('" + begin(day) + "') TO ('" + begin(day.plusDays(1)) + "')");
+                maker.commit();
+
+                assertThat(arriving.get(60, SECONDS)).isTrue();
+            }
+            execute("ALTER TABLE postrider_inbox_mark DETACH PARTITION " + partition(day));
+            execute("DROP TABLE " + partition(day));
+        }
+    }
+
+    /** As a caller runs a transaction again that has to give way. */
+    private Accepted acceptUntilDone(List<Message> batch) throws SQLException {
+        while (true) {
+            try {
+                return accept(batch);
+            } catch (TransactionConflictException e) {
+                assertThat(e).hasMessageContaining("again");
+            }
+        }
+    }
+
     @Test
     void otherDatabasesSayThatTheyCannot() {
         DataSource h2 =
@@ -247,6 +427,22 @@ final class InboxPartitionsTest {
             assertThatThrownBy(() -> other.admin().partitionInboxMarks("ada"))
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageContaining("need PostgreSQL");
+        }
+    }
+
+    private static Message.Builder order(LocalDate day, int number) {
+        return Message.to("orders")
+                .id(idOf(day, number))
+                .type("order.placed")
+                .occurredAt(Instant.parse("2026-02-03T04:05:06Z"))
+                .json("{\"n\":" + number + "}");
+    }
+
+    private static void eventually(String what, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + SECONDS.toNanos(60);
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            LockSupport.parkNanos(MILLISECONDS.toNanos(20));
         }
     }
 

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.idempotency.Command;
 import dev.postrider.inbox.ProcessResult;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.store.ClaimRequest;
@@ -20,6 +24,10 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -61,6 +69,33 @@ final class InnoDbTest {
             first.rollback();
         }
         assertThat(number("SELECT COUNT(*) FROM business")).isZero();
+        assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
+    }
+
+    /** Of which the first statement has been written by then. */
+    @Test
+    void batchWhoseSecondStatementFailsLeavesNothingThoughTheErrorIsSwallowed() throws SQLException {
+        DataSource dataSource = database.dataSource();
+        execute("CREATE TABLE business (id INT PRIMARY KEY)");
+        try (Postrider postrider = migrated(dataSource);
+                Connection connection = transaction(dataSource)) {
+            execute("ALTER TABLE postrider_message ADD CONSTRAINT no_such_type CHECK (type <> 'refused')");
+            List<Message> batch = new ArrayList<>();
+            for (int i = 0; i < 700; i++) {
+                batch.add(Message.to("t")
+                        .type(i == 650 ? "refused" : "x")
+                        .text("y")
+                        .idempotencyKey("k" + i)
+                        .build());
+            }
+            change(connection, "INSERT INTO business VALUES (1)");
+
+            assertThatThrownBy(() -> postrider.outbox(connection).enqueueAll(batch))
+                    .isInstanceOf(StoreException.class);
+            connection.commit();
+        }
+        assertThat(number("SELECT COUNT(*) FROM business")).isEqualTo(1);
+        assertThat(number("SELECT COUNT(*) FROM postrider_message")).isZero();
         assertThat(number("SELECT COUNT(*) FROM postrider_dedup")).isZero();
     }
 
@@ -133,6 +168,104 @@ final class InnoDbTest {
         }
         assertThat(runs.get()).isEqualTo(2);
         assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(1);
+    }
+
+    /** The deadlock took the first statement with it, and the work did not mind. */
+    @Test
+    void workThatSwallowsADeadlockIsNotCommittedInHalf() throws Exception {
+        DataSource dataSource = database.dataSource();
+        effectTable();
+        try (Postrider postrider = migrated(dataSource)) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        change(work.connection(), "INSERT INTO effect VALUES (1)");
+                        loseADeadlock(work.connection());
+                        change(work.connection(), "INSERT INTO effect VALUES (2)");
+                        work.stage(keyed());
+                    }))
+                    .isInstanceOf(TransactionConflictException.class);
+        }
+        assertThat(number("SELECT COUNT(*) FROM effect")).isZero();
+        assertThat(number("SELECT COUNT(*) FROM postrider_message")).isZero();
+    }
+
+    @Test
+    void commandThatSwallowsADeadlockIsNotCompletedInHalf() throws Exception {
+        DataSource dataSource = database.dataSource();
+        effectTable();
+        try (Postrider postrider = migrated(dataSource)) {
+            assertThatThrownBy(() -> postrider.commands().run(command(), work -> {
+                        change(work.connection(), "INSERT INTO effect VALUES (1)");
+                        loseADeadlock(work.connection());
+                        change(work.connection(), "INSERT INTO effect VALUES (2)");
+                        return "done";
+                    }))
+                    .isInstanceOf(TransactionConflictException.class);
+            assertThat(number("SELECT COUNT(*) FROM effect")).isZero();
+
+            postrider.commands().run(command(), work -> {
+                change(work.connection(), "INSERT INTO effect VALUES (1)");
+                return "done";
+            });
+        }
+        assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(1);
+    }
+
+    /** Neither by an exception of its own: what the caller wrote before the call is gone in any case. */
+    @Test
+    void joinedCommandThatSwallowsADeadlockTakesTheCallersTransactionWithIt() throws Exception {
+        DataSource dataSource = database.dataSource();
+        effectTable();
+        for (boolean failing : new boolean[] {false, true}) {
+            try (Postrider postrider = migrated(dataSource);
+                    Connection connection = transaction(dataSource)) {
+                change(connection, "INSERT INTO effect VALUES (1)");
+                assertThatThrownBy(() -> postrider.commands().join(connection, command(), work -> {
+                            loseADeadlock(work.connection());
+                            change(work.connection(), "INSERT INTO effect VALUES (2)");
+                            if (failing) {
+                                throw new IllegalStateException("failed for another reason");
+                            }
+                            return "done";
+                        }))
+                        .isInstanceOf(TransactionConflictException.class);
+                connection.commit(); // what a caller does who swallowed the exception
+            }
+            assertThat(number("SELECT COUNT(*) FROM effect")).isZero();
+            assertThat(number("SELECT COUNT(*) FROM postrider_command")).isZero();
+        }
+    }
+
+    private static Command<String> command() {
+        return Command.named("pay").caller("ada").key("k-1").fingerprint("{}").returningText();
+    }
+
+    private void effectTable() throws SQLException {
+        execute("CREATE TABLE business (id INT PRIMARY KEY, touched INT NOT NULL)");
+        execute("CREATE TABLE effect (id INT)");
+        for (int id = 1; id <= 50; id++) {
+            execute("INSERT INTO business VALUES (" + id + ", 0)");
+        }
+    }
+
+    /** A rival that has changed more rows wins against the transaction of this connection, whose code goes on all the same. */
+    private void loseADeadlock(Connection connection) throws Exception {
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try (Connection rival = transaction(database.dataSource())) {
+            change(rival, "UPDATE business SET touched = touched + 1 WHERE id >= 2");
+            change(connection, "UPDATE business SET touched = touched + 1 WHERE id = 1");
+            Future<?> rivalWaits = threads.submit(() -> {
+                change(rival, "UPDATE business SET touched = touched + 1 WHERE id = 1");
+                rival.commit();
+                return true;
+            });
+            assertThatThrownBy(() -> change(connection, "UPDATE business SET touched = touched + 1 WHERE id = 2"))
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(e.getErrorCode()).as("a deadlock").isEqualTo(1213));
+            rivalWaits.get(60, TimeUnit.SECONDS);
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     private static void change(Connection connection, String sql) throws SQLException {
@@ -257,6 +390,80 @@ final class InnoDbTest {
                         .isInstanceOf(InvalidConfigurationException.class)
                         .hasMessageContaining("read-only");
             }
+        }
+    }
+
+    /** MariaDB's own driver refuses all but the kinds of UTF-8, of which the old one loses what has four bytes. */
+    @Test
+    void connectionThatLosesCharactersIsRefusedWithTheFix() {
+        String lossy = engine == Engine.MYSQL_8_0 ? "latin1" : "utf8mb3";
+        DataSource losing = engine == Engine.MYSQL_8_0
+                ? with("characterEncoding=latin1")
+                : with("sessionVariables=character_set_client=utf8mb3,character_set_results=utf8mb3");
+        assertThatThrownBy(() -> migrated(losing))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("characterEncoding=UTF-8")
+                .hasMessageContaining(lossy);
+    }
+
+    /** Each with a default database of its own, and some without one. */
+    @Test
+    void eightProcessesOfDifferentDatabasesMigrateOneSchemaAtOnce() throws Exception {
+        List<DataSource> sources = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            String name = i % 2 == 0
+                    ? ""
+                    : Databases.assumeStarted(engine).createDatabase("other").name();
+            String url = database.jdbcUrl().replace("/" + database.name(), "/" + name);
+            sources.add(new Database(name, url, database.user(), database.password()).dataSource());
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(sources.size());
+        CyclicBarrier together = new CyclicBarrier(sources.size());
+        try {
+            List<Future<Integer>> migrations = new ArrayList<>();
+            for (DataSource source : sources) {
+                JdbcDatabase tables = JdbcDatabase.open(
+                        source,
+                        JdbcOptions.defaults().withSchema(database.name()),
+                        Duration.ofSeconds(60),
+                        event -> {});
+                migrations.add(threads.submit(() -> {
+                    together.await(60, TimeUnit.SECONDS);
+                    return tables.migrate();
+                }));
+            }
+            int applied = 0;
+            for (Future<Integer> migration : migrations) {
+                applied += migration.get(60, TimeUnit.SECONDS);
+            }
+            assertThat(applied).as("by exactly one of them").isEqualTo(3);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void migrationWithoutADatabaseIsRefusedWithTheFix() {
+        String url = database.jdbcUrl().replace("/" + database.name(), "/");
+        DataSource nowhere = new Database("", url, database.user(), database.password()).dataSource();
+        assertThatThrownBy(() -> migrated(nowhere))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("withSchema");
+    }
+
+    /** There the driver takes the name of a database for a pattern. */
+    @Test
+    void databaseWithASimilarNameIsNotTakenForTheOneThatIsMeant() throws SQLException {
+        String similar = "x" + database.name();
+        String meant = "_" + database.name();
+        execute("CREATE DATABASE " + similar);
+        execute("CREATE DATABASE " + meant);
+        DataSource bySchema = with(engine == Engine.MYSQL_8_0 ? "databaseTerm=SCHEMA" : "useCatalogTerm=SCHEMA");
+        for (String name : List.of(similar, meant)) {
+            JdbcDatabase tables = JdbcDatabase.open(
+                    bySchema, JdbcOptions.defaults().withSchema(name), Duration.ofSeconds(60), event -> {});
+            assertThat(tables.migrate()).as(name).isEqualTo(3);
+            tables.check();
         }
     }
 

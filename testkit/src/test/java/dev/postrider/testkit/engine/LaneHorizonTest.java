@@ -133,7 +133,7 @@ final class LaneHorizonTest {
             site.postrider.outbox(slow).enqueue(message(1));
             assertThat(site.read()).isEmpty();
             site.execute("UPDATE postrider_lane SET owner = NULL, token = NULL, until = clock_timestamp()");
-            assertThat(site.store.renew(Set.of(site.lane), LEASE)).isEmpty();
+            assertThat(site.store.renew(Set.of(site.lane), LEASE).renewed()).isEmpty();
             site.take();
             assertThat(site.read()).isEmpty();
             assertThat(site.read()).isEmpty();
@@ -221,7 +221,7 @@ final class LaneHorizonTest {
             }
 
             server.restart(); // for all the store knows, this is a standby that lacks the last messages
-            assertThat(site.store.renew(Set.of(site.lane), LEASE)).hasSize(1);
+            assertThat(site.store.renew(Set.of(site.lane), LEASE).renewed()).hasSize(1);
 
             assertThat(site.floor()).isEqualTo(stored);
             site.roundsUntilFloorIsAbove(last);
@@ -341,7 +341,7 @@ final class LaneHorizonTest {
         List<Integer> round() {
             List<LaneClaim> claims = read();
             store.settle(outcomes(claims));
-            assertThat(store.renew(Set.of(lane), LEASE)).hasSize(1);
+            assertThat(store.renew(Set.of(lane), LEASE).renewed()).hasSize(1);
             return numbers(claims);
         }
 

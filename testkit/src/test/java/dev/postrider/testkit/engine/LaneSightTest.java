@@ -105,7 +105,7 @@ final class LaneSightTest {
             assertThat(round).as("rounds until the number is proved").isLessThan(ENOUGH_ROUNDS);
             write("ledger", "a", round);
             deliver(store, read(store, ledger));
-            assertThat(store.renew(Set.of(ledger), LEASE)).hasSize(1);
+            assertThat(store.renew(Set.of(ledger), LEASE).renewed()).hasSize(1);
         }
 
         assertThat(numbers(read(store, journal))).containsExactly(0);

@@ -3,6 +3,7 @@ package dev.postrider.testkit.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.Message;
@@ -17,6 +18,7 @@ import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import dev.postrider.testkit.database.Sql;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -31,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a statement on PostgreSQL makes of something that happens just before or in the middle of it. */
@@ -86,6 +89,59 @@ final class PostgresRaceTest {
 
             assertThat(hooks.disarm()).isTrue();
             assertThat(leasedForHalfAMinuteFrom(sent.get(0))).isTrue();
+        }
+    }
+
+    /** The message whose key is free again must not come after the later one of its ordering key, which is written by then. */
+    @Test
+    void idempotencyKeyThatIsPurgedWhileItsMessageIsWrittenDoesNotPutItBehindALaterMessage() throws SQLException {
+        List<Message> batch = List.of(ordered("a", "used", "first"), ordered("a", null, "second"));
+
+        assertThat(writeWhileTheMarkIsPurged(batch)).isInstanceOf(TransactionConflictException.class);
+        assertThat(written()).isEmpty();
+
+        assertThat(writeWhileTheMarkIsPurged(List.of(
+                        ordered("b", null, "first"), ordered("a", "used", "second"), ordered("c", null, "third"))))
+                .as("of other keys")
+                .isNull();
+        assertThat(written()).containsExactlyInAnyOrder("first", "second", "third");
+    }
+
+    private static Message ordered(String key, @Nullable String idempotencyKey, String type) {
+        return Message.to("o")
+                .type(type)
+                .key(key)
+                .text("y")
+                .idempotencyKey(idempotencyKey)
+                .build();
+    }
+
+    private List<String> written() throws SQLException {
+        return List.of(query("SELECT coalesce(string_agg(type, ' ' ORDER BY seq), '') FROM postrider_message")
+                        .split(" "))
+                .stream()
+                .filter(type -> !type.isEmpty())
+                .toList();
+    }
+
+    /** What the write threw; null if nothing. */
+    private @Nullable RuntimeException writeWhileTheMarkIsPurged(List<Message> batch) throws SQLException {
+        StatementHooks hooks = new StatementHooks(dataSource);
+        try (Postrider postrider = Postrider.on(hooks)
+                .topic("o", topic -> topic.ordered().lanes(4))
+                .build()) {
+            postrider.migrate();
+            postrider.inTransaction(work -> work.stage(ordered("a", "used", "earlier")));
+            Sql.execute(dataSource, "DELETE FROM postrider_message");
+            hooks.at(1, false, () -> Sql.execute(dataSource, "DELETE FROM postrider_dedup"));
+            try {
+                postrider.inTransaction(work -> batch.forEach(work::stage));
+                return null;
+            } catch (RuntimeException e) {
+                return e;
+            } finally {
+                assertThat(hooks.disarm()).isTrue();
+            }
         }
     }
 

@@ -12,6 +12,8 @@ import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.RecordingTransport;
@@ -22,6 +24,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -29,12 +33,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What only PostgreSQL can get wrong. */
 final class PostgresTest {
 
     private static final Message MESSAGE = Message.to("t").type("x").text("ä😀").build();
+    private static final Message RECEIVED =
+            Message.received("t", "1").type("x").text("y").build();
 
     private final Database database =
             Databases.assumeStarted(Engine.POSTGRESQL_18).createDatabase("pg");
@@ -108,6 +115,47 @@ final class PostgresTest {
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageContaining("UTF8");
         }
+    }
+
+    @Test
+    void schemaWithASimilarNameIsNotTakenForTheOneThatIsMeant() throws SQLException {
+        for (String schema : List.of("tenant11", "tenant_1")) {
+            execute("CREATE SCHEMA " + schema);
+            JdbcDatabase tables = open(dataSource, schema);
+            assertThat(tables.migrate()).as(schema).isEqualTo(3);
+            tables.check();
+        }
+    }
+
+    @Test
+    void tablesAreFoundInALaterSchemaOfTheSearchPathAndNoSecondSetIsMade() throws SQLException {
+        execute("CREATE SCHEMA empty_one");
+        execute("CREATE SCHEMA full_one");
+        assertThat(open(dataSource, "full_one").migrate()).isEqualTo(3);
+        String path = "currentSchema=empty_one,full_one";
+        String url = database.jdbcUrl() + (database.jdbcUrl().contains("?") ? "&" : "?") + path;
+        JdbcDatabase both =
+                open(new Database(database.name(), url, database.user(), database.password()).dataSource(), null);
+
+        both.check();
+        assertThat(both.migrate()).isZero();
+        execute("DROP TABLE full_one.postrider_command");
+        execute("DELETE FROM full_one.postrider_schema WHERE version = 3");
+        assertThat(both.migrate()).isEqualTo(1);
+        both.check();
+
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT count(*) FROM pg_tables WHERE schemaname = 'empty_one' AND tablename LIKE 'postrider%'")) {
+            row.next();
+            assertThat(row.getInt(1)).isZero();
+        }
+    }
+
+    private static JdbcDatabase open(DataSource dataSource, @Nullable String schema) {
+        return JdbcDatabase.open(
+                dataSource, JdbcOptions.defaults().withSchema(schema), Duration.ofSeconds(60), event -> {});
     }
 
     @Test
@@ -206,12 +254,12 @@ final class PostgresTest {
             connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
             connection.setAutoCommit(false);
             statement.executeQuery("SELECT 1 FROM postrider_inbox_mark").close();
-            inbox.process(MESSAGE, work -> {});
+            inbox.process(RECEIVED, work -> {});
 
-            assertThatThrownBy(() -> inbox.process(connection, MESSAGE, work -> {}))
+            assertThatThrownBy(() -> inbox.process(connection, RECEIVED, work -> {}))
                     .isInstanceOf(TransactionConflictException.class);
 
-            assertThat(inbox.process(connection, MESSAGE, work -> {}).isDuplicate())
+            assertThat(inbox.process(connection, RECEIVED, work -> {}).isDuplicate())
                     .as("it was rolled back for its owner, who can begin again")
                     .isTrue();
         }
@@ -226,13 +274,14 @@ final class PostgresTest {
         ExecutorService threads = Executors.newCachedThreadPool();
         try (Postrider postrider = migrated()) {
             Inbox inbox = postrider.inbox("billing");
-            Future<ProcessResult> first = threads.submit(() -> inbox.process(MESSAGE, work -> {
+            Future<ProcessResult> first = threads.submit(() -> inbox.process(RECEIVED, work -> {
                 runs.incrementAndGet();
                 inside.countDown();
                 go.await(60, TimeUnit.SECONDS);
             }));
             assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
-            Future<ProcessResult> second = threads.submit(() -> inbox.process(MESSAGE, work -> runs.incrementAndGet()));
+            Future<ProcessResult> second =
+                    threads.submit(() -> inbox.process(RECEIVED, work -> runs.incrementAndGet()));
             awaitLockWait();
             go.countDown();
 

@@ -112,7 +112,7 @@ final class StrangersRowTest {
                     .mapToObj(place -> endedInLane(claims.get(place), place))
                     .toList();
             assertThat(store.settle(outcomes)).noneMatch(Settlement::isLost);
-            assertThat(store.renew(Set.of(lane), LEASE)).containsExactly(lane);
+            assertThat(store.renew(Set.of(lane), LEASE).renewed()).containsExactly(lane);
             stranger.rollback();
         }
     }

@@ -2,10 +2,14 @@ package dev.postrider.torture.mutant;
 
 import dev.postrider.testkit.contract.ClaimingContract;
 import dev.postrider.testkit.contract.CommandContract;
+import dev.postrider.testkit.contract.CommandModeContract;
+import dev.postrider.testkit.contract.CommandTroubleContract;
 import dev.postrider.testkit.contract.DispatchingContract;
+import dev.postrider.testkit.contract.HandlingContract;
 import dev.postrider.testkit.contract.HeldKeyContract;
 import dev.postrider.testkit.contract.InboxContract;
 import dev.postrider.testkit.contract.LaneContract;
+import dev.postrider.testkit.contract.LockOrderContract;
 import dev.postrider.testkit.contract.OrderingContract;
 import dev.postrider.testkit.contract.WritingContract;
 import dev.postrider.testkit.database.Databases;
@@ -55,7 +59,21 @@ final class Suites {
         }
     }
 
+    static final class LockOrder extends LockOrderContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
     static final class Ordering extends OrderingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Handling extends HandlingContract {
         @Override
         protected DataSource dataSource() {
             return database();
@@ -70,6 +88,20 @@ final class Suites {
     }
 
     static final class Command extends CommandContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class CommandMode extends CommandModeContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class CommandTrouble extends CommandTroubleContract {
         @Override
         protected DataSource dataSource() {
             return database();

@@ -1,0 +1,52 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.StoredMessage;
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.Payload;
+import dev.postrider.message.TopicName;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row as operators see it. A row that makes no message is shown with a stand-in, so that it can be found and discarded, and does not
+ * hide the other rows of a list.
+ *
+ * @param problem why the row makes no message; null if it does
+ */
+record ShownMessage(Message message, @Nullable String problem) {
+
+    private static final String NO_TOPIC = "unreadable";
+
+    static ShownMessage read(ResultSet row, Dialect dialect) throws SQLException {
+        RowReader reader = new RowReader(row, dialect);
+        try {
+            return new ShownMessage(reader.message(), null);
+        } catch (InvalidMessageException | IllegalArgumentException e) {
+            return new ShownMessage(
+                    standIn(row, dialect, new MessageId(reader.id())), "The row makes no message: " + e.getMessage());
+        }
+    }
+
+    private static Message standIn(ResultSet row, Dialect dialect, MessageId id) throws SQLException {
+        byte[] bytes = row.getBytes("payload");
+        Instant created = dialect.readTime(row, row.findColumn("created_at"));
+        return Message.to(topic(row))
+                .id(id)
+                .type(StoredMessage.UNREADABLE_TYPE)
+                .occurredAt(created == null ? Instant.EPOCH : created)
+                .payload(Payload.of(bytes == null ? new byte[0] : bytes, "application/octet-stream"))
+                .build();
+    }
+
+    private static TopicName topic(ResultSet row) throws SQLException {
+        try {
+            return new TopicName(row.getString("namespace"), row.getString("topic"));
+        } catch (InvalidMessageException | IllegalArgumentException e) {
+            return TopicName.of(NO_TOPIC);
+        }
+    }
+}
