@@ -651,9 +651,15 @@ SkipKey(k) ==
     /\ WaitingOf(k) # {} /\ State(HeadOf(k)) \in {"RETRY", "PARKED"}
     /\ Repair(Promoted([row EXCEPT ![HeadOf(k)].state = "DEAD"], HeadOf(k)), {HeadOf(k)}, {}, "skip")
 
+\* Behind a message of its key that waits, it is blocked. Otherwise it is the head, and the former head is blocked if it is due.
 Replay(m) ==
     /\ State(m) \in {"DEAD", "PARKED"}
-    /\ Repair([row EXCEPT ![m].state = "RETRY"], {}, {m}, "replay")
+    /\ LET others == WaitingOf(Key(m)) \ {m}
+           back == [row EXCEPT ![m].state = IF Blocks(m) THEN "BLOCKED" ELSE "RETRY"]
+           due == {x \in others : x = HeadOf(Key(m)) /\ State(x) = "RETRY" /\ ~Blocks(m)} IN
+       \E behind \in SUBSET due :
+           Repair([x \in Messages |-> IF x \in behind THEN [back[x] EXCEPT !.state = "BLOCKED"] ELSE back[x]],
+                  {}, {m}, "replay")
 
 Discard(m) ==
     /\ State(m) \in {"DEAD", "PARKED"}
@@ -728,10 +734,13 @@ Transitions == {
     <<"BLOCKED", "RETRY", "acknowledge waiting">>,
     <<"RETRY", "DEAD", "leave the key">>, <<"BLOCKED", "DEAD", "leave the key">>, <<"BLOCKED", "RETRY", "leave the key">>,
     <<"RETRY", "PARKED", "fail again">>,
+    \* An operator put an earlier one before it while it was under way.
+    <<"BLOCKED", "RETRY", "fail again">>, <<"BLOCKED", "PARKED", "fail again">>,
     \* An operator skipped it while it was under way, and then it was delivered after all.
     <<"DEAD", "DELIVERED", "acknowledge waiting">>,
     <<"PARKED", "RETRY", "release">>, <<"PARKED", "DEAD", "skip">>, <<"RETRY", "DEAD", "skip">>, <<"BLOCKED", "RETRY", "skip">>,
-    <<"DEAD", "RETRY", "replay">>, <<"PARKED", "RETRY", "replay">>,
+    <<"DEAD", "RETRY", "replay">>, <<"PARKED", "RETRY", "replay">>, <<"DEAD", "BLOCKED", "replay">>,
+    <<"PARKED", "BLOCKED", "replay">>, <<"RETRY", "BLOCKED", "replay">>,
     <<"DEAD", "GONE", "discard">>, <<"PARKED", "GONE", "discard">>, <<"BLOCKED", "RETRY", "discard">>}
 
 Name(state) == IF state \in Unwritten THEN "NONE" ELSE state

@@ -162,6 +162,27 @@ final class LegalTransitionsTest extends InvariantTest {
     }
 
     @Test
+    void deadLetterIsReplayedBehindAMessageOfItsKeyThatWaits() {
+        story.inOrder("k", "a1", "a2")
+                .changed("a1", null, "PENDING", null)
+                .changed("a2", null, "PENDING", null)
+                .changed("a2", "PENDING", "DEAD", null)
+                .changed("a1", "PENDING", "RETRY", null)
+                .did("replay", "a2")
+                .changed("a2", "DEAD", "BLOCKED", null);
+        holds(5);
+    }
+
+    @Test
+    void deadLetterThatIsBlockedByItselfIsNot() {
+        story.inOrder("k", "a1")
+                .changed("a1", null, "PENDING", null)
+                .changed("a1", "PENDING", "DEAD", null)
+                .changed("a1", "DEAD", "BLOCKED", null);
+        isViolated(1, "from DEAD to BLOCKED without an operator");
+    }
+
+    @Test
     void heldKeyThatGoesOnByItselfIsNot() {
         story.inOrder("k", "a1")
                 .changed("a1", null, "PENDING", null)

@@ -18,6 +18,7 @@ final class ProperModelTest {
         "Lanes-crash, 10000",
         "Lanes-failover, 5000",
         "Lanes-again, 4000",
+        "Lanes-replay, 50000",
         "Lanes-lost, 8000",
         "Lanes-live, 5000",
         "Leases-safe, 15000",

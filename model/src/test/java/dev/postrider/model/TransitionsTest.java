@@ -18,7 +18,7 @@ final class TransitionsTest {
     @ParameterizedTest
     @CsvSource({
         "leased, Leases-safe Inbox-durable",
-        "laned, Lanes-horizon Lanes-takeover Lanes-keys Lanes-operators Lanes-again Lanes-crash Lanes-failover",
+        "laned, Lanes-horizon Lanes-takeover Lanes-keys Lanes-operators Lanes-again Lanes-replay Lanes-crash Lanes-failover",
         "command, Commands-fenced Commands-leased Commands-joined",
     })
     void listIsWhatTheModelsCanDo(String kind, String slices) throws IOException {
