@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Admin {
 
-    /** Every registered topic, by name. Counts rows: meant for people and for a look every few seconds, not for a hot path. */
+    /** Every registered topic, by name; a removed one only if it has messages. Counts rows: meant for people and for a look every few seconds, not for a hot path. */
     List<TopicStatus> status();
 
     /**
@@ -74,6 +74,15 @@ public interface Admin {
     void resume(TopicName topic, String operator);
 
     /**
+     * Removes a topic that has no messages and that no live node delivers, such as one with a typing error in its name. It is no longer
+     * listed, and a process that does not know it yet is refused. A process that has written to it before may still do so: then it is
+     * listed again, with its messages. Declaring the topic brings it back as it was, with the same number of lanes.
+     *
+     * @return {@link Repair#IN_USE} when it has messages, dead letters among them, or a live node delivers it
+     */
+    Repair remove(TopicName topic, String operator);
+
+    /**
      * Retires a handler of a consumer: it gets no further messages, and those that wait for it become dead letters. What is being
      * handled at this moment is finished; if that fails it waits again, and retiring once more buries it. A process that still
      * declares the handler brings it back when it starts, so stop these first.
@@ -101,6 +110,11 @@ public interface Admin {
     /** {@link #skip(TopicName, String, String, String)} for a topic by its written name. */
     default Repair skip(String topic, @Nullable String tenant, String key, String operator) {
         return skip(TopicName.of(topic), tenant, key, operator);
+    }
+
+    /** {@link #remove(TopicName, String)} for a topic by its written name. */
+    default Repair remove(String topic, String operator) {
+        return remove(TopicName.of(topic), operator);
     }
 
     default void pause(String topic, String operator) {

@@ -8,5 +8,7 @@ public enum Repair {
     /** The message is not dead: it is waiting or being delivered, and needs no repair. */
     NOT_DEAD,
     /** The message, or the one behind it in its key, is being handled at this moment. Nothing was changed: try again. */
-    BUSY
+    BUSY,
+    /** The topic has messages, or a live node delivers it. Nothing was changed. */
+    IN_USE
 }

@@ -38,7 +38,7 @@ abstract class Dialect {
     private static final Pattern DELETE_BY_KEY = Pattern.compile("\\{delete (\\w+)}");
 
     private static final String FIND_TOPIC =
-            "SELECT id, lanes, tenant_prefixed_keys FROM {topic} WHERE namespace = ? AND topic = ?";
+            "SELECT id, lanes, tenant_prefixed_keys, removed_at FROM {topic} WHERE namespace = ? AND topic = ?";
 
     private final Tables tables;
 
@@ -93,14 +93,15 @@ abstract class Dialect {
         return dialect;
     }
 
-    /** A topic as it is registered. */
+    /** A topic as it is registered, also one that was removed. */
     Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
         return query(
                 connection,
                 FIND_TOPIC,
                 binder -> binder.text(name.namespace()).text(name.topic()),
                 row -> row.next()
-                        ? Optional.of(new Topics.Topic(row.getInt(1), row.getInt(2), row.getBoolean(3)))
+                        ? Optional.of(new Topics.Topic(
+                                row.getInt(1), row.getInt(2), row.getBoolean(3), readTime(row, "removed_at") != null))
                         : Optional.empty());
     }
 

@@ -46,6 +46,7 @@ final class JdbcAdmin implements Admin {
                             THEN m.created_at END) AS oldest,
                    {now} AS now
             FROM {topic} t LEFT JOIN {message} m ON m.topic_id = t.id
+            WHERE t.removed_at IS NULL OR m.topic_id IS NOT NULL
             GROUP BY t.namespace, t.topic, t.paused
             ORDER BY t.namespace, t.topic
             """;
@@ -78,6 +79,12 @@ final class JdbcAdmin implements Admin {
     private static final String ARCHIVED = "SELECT * FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1";
 
     private static final String PAUSE = "UPDATE {topic} SET paused = ? WHERE namespace = ? AND topic = ?";
+
+    private static final String REMOVE = """
+            UPDATE {topic} SET removed_at = {now}
+            WHERE namespace = ? AND topic = ? AND removed_at IS NULL
+              AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.topic_id = {topic}.id)
+            """;
 
     private static final String TOPIC = "SELECT 1 FROM {topic} WHERE namespace = ? AND topic = ?";
 
@@ -468,6 +475,22 @@ final class JdbcAdmin implements Admin {
             }
             audit(connection, operator, action, topic, null);
             return true;
+        });
+    }
+
+    @Override
+    public Repair remove(TopicName topic, String operator) {
+        return sessions.transaction("REMOVE", connection -> {
+            Optional<Topics.Topic> found = dialect.findTopic(connection, topic);
+            if (found.isEmpty() || found.get().removed()) {
+                return Repair.NOT_FOUND;
+            }
+            boolean delivered = liveNodes(connection).containsKey(topic);
+            if (delivered || dialect.update(connection, REMOVE, binder -> named(binder, topic)) == 0) {
+                return Repair.IN_USE;
+            }
+            audit(connection, operator, "REMOVE", topic, null);
+            return Repair.DONE;
         });
     }
 

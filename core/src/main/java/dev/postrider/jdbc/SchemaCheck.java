@@ -86,7 +86,7 @@ final class SchemaCheck {
                             Kind.NUMBER, "id lanes",
                             Kind.TEXT, "namespace topic",
                             Kind.FLAG, "tenant_prefixed_keys paused",
-                            Kind.TIME, "created_at"),
+                            Kind.TIME, "created_at removed_at"),
             "lane",
                     Map.of(
                             Kind.NUMBER, "topic_id lane floor buffer alone revision",

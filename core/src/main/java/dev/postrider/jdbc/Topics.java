@@ -24,8 +24,13 @@ final class Topics {
 
     private static final String INSERT_LANE = "INSERT INTO {lane} (topic_id, lane, until) VALUES (?, ?, {now})";
 
-    /** @param lanes 0 for an unordered topic */
-    record Topic(int id, int lanes, boolean tenantPrefixedKeys) {}
+    private static final String RESTORE = "UPDATE {topic} SET removed_at = NULL WHERE id = ?";
+
+    /**
+     * @param lanes 0 for an unordered topic
+     * @param removed whether an operator removed it; it keeps its number, since a process that knew it may still write to it
+     */
+    record Topic(int id, int lanes, boolean tenantPrefixedKeys, boolean removed) {}
 
     private final Dialect dialect;
     private final Map<TopicName, Topic> known = new ConcurrentHashMap<>();
@@ -42,7 +47,9 @@ final class Topics {
     Topic require(Connection connection, TopicName name) throws SQLException {
         Topic topic = known.get(name);
         if (topic == null) {
-            topic = dialect.findTopic(connection, name).orElseThrow(() -> new UnknownTopicException(name.toString()));
+            topic = dialect.findTopic(connection, name)
+                    .filter(found -> !found.removed())
+                    .orElseThrow(() -> new UnknownTopicException(name.toString()));
             known.put(name, topic);
         }
         return topic;
@@ -56,6 +63,9 @@ final class Topics {
             same(declaration, "tenant-prefixed-keys", declaration.tenantPrefixedKeys(), topic.tenantPrefixedKeys());
             same(declaration, "lanes", declaration.lanes(), topic.lanes());
             insertLanes(connection, topic);
+            if (topic.removed()) {
+                dialect.update(connection, RESTORE, binder -> binder.integer(topic.id()));
+            }
         }
     }
 

@@ -122,7 +122,7 @@ public final class SimulatedDatabase {
     /** @param count 0 for an unordered topic */
     public void declare(TopicName name, int count) {
         int id = topics.size() + 1;
-        topics.put(name, new Topics.Topic(id, count, false));
+        topics.put(name, new Topics.Topic(id, count, false, false));
         for (int lane = 0; lane < count; lane++) {
             Cell<LaneState> cell = new Cell<>();
             LaneState state = new LaneState(id, lane);

@@ -113,6 +113,7 @@ CREATE TABLE IF NOT EXISTS ${tables}topic (
     tenant_prefixed_keys BOOLEAN      NOT NULL,
     paused               BOOLEAN      NOT NULL DEFAULT FALSE,
     created_at           TIMESTAMP(6) WITH TIME ZONE  NOT NULL,
+    removed_at           TIMESTAMP(6) WITH TIME ZONE,
     PRIMARY KEY (id),
     CONSTRAINT ${prefix}topic_name UNIQUE (namespace, topic)
 );

@@ -114,6 +114,7 @@ CREATE TABLE IF NOT EXISTS ${tables}topic (
     tenant_prefixed_keys BOOLEAN      NOT NULL,
     paused               BOOLEAN      NOT NULL DEFAULT FALSE,
     created_at           DATETIME(6)  NOT NULL,
+    removed_at           DATETIME(6),
     PRIMARY KEY (id),
     UNIQUE KEY ${prefix}topic_name (namespace, topic)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;

@@ -123,6 +123,7 @@ CREATE TABLE ${tables}topic (
     tenant_prefixed_keys boolean      NOT NULL,
     paused               boolean      NOT NULL DEFAULT false,
     created_at           timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    removed_at           timestamptz,
     CONSTRAINT ${prefix}topic_pk PRIMARY KEY (id),
     CONSTRAINT ${prefix}topic_name UNIQUE (namespace, topic)
 );

@@ -58,6 +58,50 @@ public abstract class AdminContract extends DatabaseContract {
         assertThat(status.oldest()).isZero();
     }
 
+    @Test
+    void emptyTopicCanBeRemovedAndDeclaringItBringsItBack() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        assertThat(postrider.admin().remove(topic, "ann")).isEqualTo(Repair.IN_USE);
+        postrider.store().bury(claim(postrider).get(0), DeadReason.REJECTED, "no");
+        assertThat(postrider.admin().remove(topic, "ann"))
+                .as("a dead letter may be replayed")
+                .isEqualTo(Repair.IN_USE);
+        MessageId dead =
+                postrider.admin().deadLetters(topic, 1).get(0).message().id();
+        postrider.admin().discard(dead, "ann");
+
+        assertThat(postrider.admin().remove(topic, "ann")).isEqualTo(Repair.DONE);
+
+        assertThat(postrider.admin().remove(topic, "ann")).isEqualTo(Repair.NOT_FOUND);
+        assertThat(postrider.admin().remove("never-declared", "ann")).isEqualTo(Repair.NOT_FOUND);
+        assertThat(listed(postrider)).isFalse();
+        Postrider stranger = postrider(builder -> builder);
+        assertThatThrownBy(() -> enqueue(stranger, 1)).isInstanceOf(UnknownTopicException.class);
+
+        assertThat(listed(postrider())).isTrue();
+        enqueue(stranger, 1);
+        assertThat(claim(postrider)).hasSize(1);
+    }
+
+    @Test
+    void messageOfAProcessThatKnewARemovedTopicIsListedAndDelivered() throws SQLException {
+        Postrider writer = postrider();
+        enqueue(writer, 1);
+        writer.store().acknowledge(claim(writer).get(0));
+        assertThat(writer.admin().remove(topic, "ann")).isEqualTo(Repair.DONE);
+
+        enqueue(writer, 1);
+
+        assertThat(status(writer).waiting()).isEqualTo(1);
+        assertThat(claim(postrider())).hasSize(1);
+    }
+
+    private boolean listed(Postrider postrider) {
+        return postrider.admin().status().stream()
+                .anyMatch(status -> status.topic().equals(TopicName.of(topic)));
+    }
+
     private TopicStatus status(Postrider postrider) {
         return postrider.admin().status().stream()
                 .filter(status -> status.topic().equals(TopicName.of(topic)))

@@ -142,6 +142,7 @@ public abstract class LaneDispatchingContract extends LaneFixture {
         eventually(
                 "its own topic is delivered",
                 () -> status(writer, unordered + "-misspelt").nodes() == 1);
+        assertThat(writer.admin().remove(unordered + "-misspelt", "ann")).isEqualTo(Repair.IN_USE);
         assertThat(status(writer, unordered).nodes()).isZero();
 
         Postrider node = postrider(builder -> builder.topic(unordered, declared -> declared.deliver(transport)));
