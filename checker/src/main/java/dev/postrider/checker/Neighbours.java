@@ -12,6 +12,12 @@ import java.util.Set;
  */
 final class Neighbours implements Invariant {
 
+    /** For how many leases after an unrest a lease may be lost by it. */
+    private static final int LOST_AFTER = 3;
+
+    /** For how many leases after an unrest lanes may change hands by it: a node keeps a lane beyond its share for five. */
+    private static final int BALANCED_AFTER = 7;
+
     @Override
     public String name() {
         return "I15";
@@ -52,13 +58,13 @@ final class Neighbours implements Invariant {
     private static void lanes(Evidence evidence, Set<String> troubled, Intervals unrest, Findings findings) {
         for (Fault change : evidence.history.laneChanges) {
             findings.require(
-                    troubled.contains(change.target()) || isExplained(evidence, unrest, change.from()),
+                    troubled.contains(change.target()) || isExplained(evidence, unrest, BALANCED_AFTER, change.from()),
                     () -> "lanes of " + change.target() + " changed hands while nothing else was broken");
         }
     }
 
-    private static boolean isExplained(Evidence evidence, Intervals unrest, long time) {
-        return unrest.touch(time - 3 * evidence.run.lease(), time + evidence.run.lease());
+    private static boolean isExplained(Evidence evidence, Intervals unrest, int leases, long time) {
+        return unrest.touch(time - leases * evidence.run.lease(), time + evidence.run.lease());
     }
 
     private static void losses(Evidence evidence, Set<String> troubled, Intervals unrest, Findings findings) {
@@ -70,7 +76,7 @@ final class Neighbours implements Invariant {
                     && isOther(evidence, history.intents.last.get(message), troubled)
                     && evidence.actions(message).isEmpty()) {
                 findings.require(
-                        isExplained(evidence, unrest, time),
+                        isExplained(evidence, unrest, LOST_AFTER, time),
                         () -> "message " + history.show(message) + " lost its lease while nothing else was broken");
             }
         }

@@ -66,4 +66,12 @@ final class NeighboursTest extends InvariantTest {
         story.pass(60 * Story.SECOND).line("note-w", "taken", "topic=ordered", "count=1", "held=0");
         isViolated(1, "lanes of ordered changed hands");
     }
+
+    @Test
+    void laneBeyondTheShareIsGivenBackSomeLeasesAfterAWorkerCame() {
+        story.properties("troubled=plain");
+        story.started("w").pass(30 * Story.SECOND).line("note-w", "released", "topic=ordered", "count=1", "held=4");
+        story.inOrder("k", "b").received("w", "b", "ordered", "k", "1", 1);
+        holds(1);
+    }
 }
