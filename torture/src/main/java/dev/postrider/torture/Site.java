@@ -42,6 +42,7 @@ final class Site implements AutoCloseable {
     private final Random seeds;
     private final DatabaseServer server;
     private final Database database;
+    private final Database application;
     private final Pace pace;
     private final boolean trouble;
     private final Tally tally;
@@ -68,6 +69,7 @@ final class Site implements AutoCloseable {
         try {
             database = server.createDatabase("torture");
             migrate();
+            application = ApplicationUser.create(engine(), database, repository());
             feed = opened(new Feed(seeds.nextLong()));
             receiver = opened(new Receiver(
                     opened(journal("receiver")), feed, tally, arguments.faults().isEmpty(), seeds.nextLong()));
@@ -101,9 +103,13 @@ final class Site implements AutoCloseable {
         if (name == null) {
             return null;
         }
-        Mutants mutants = Mutants.in(Path.of(System.getProperty("postrider.repository", ".")));
+        Mutants mutants = Mutants.in(repository());
         return mutants.make(
                 mutants.get(name), directory.resolve("mutant").toAbsolutePath(), System.getProperty("java.class.path"));
+    }
+
+    private static Path repository() {
+        return Path.of(System.getProperty("postrider.repository", "."));
     }
 
     private void migrate() throws SQLException {
@@ -134,7 +140,7 @@ final class Site implements AutoCloseable {
     }
 
     private Child start(Child.Start start, FaultyProxy proxy, int port) {
-        Database behind = new Database(database.name(), proxy.jdbcUrl(), database.user(), database.password());
+        Database behind = new Database(application.name(), proxy.jdbcUrl(), application.user(), application.password());
         long seed;
         synchronized (seeds) {
             seed = seeds.nextLong();

@@ -8,6 +8,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** The tables of a run beside Postrider's, and triggers that write down how messages and commands change. */
 final class Tables {
@@ -34,6 +35,13 @@ final class Tables {
     static final int DEADLOCKS = 50;
 
     private Tables() {}
+
+    /** The tables of the run, without Postrider's. */
+    static List<String> names() {
+        return Stream.concat(TABLES.stream(), TRANSITIONS.stream())
+                .map(table -> table.split(" ")[2])
+                .toList();
+    }
 
     static String deadlock(int pair, int which) {
         return "deadlock/" + pair + "/" + which;
