@@ -22,7 +22,8 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
- * The outbox of one database: writes messages in the application's own transactions and, once started, delivers them.
+ * The entry point to the outbox, the inbox and the commands of one database. It writes messages in the transactions of the
+ * application and, after {@link #start}, delivers them.
  *
  * <pre>{@code
  * Postrider postrider = Postrider.on(dataSource)
@@ -37,7 +38,8 @@ import javax.sql.DataSource;
  * });
  * }</pre>
  *
- * Thread-safe. Close it before the data source.
+ * Thread-safe. Close it before the data source. Methods that use the database throw
+ * {@link dev.postrider.error.StoreException} when the database fails.
  */
 public final class Postrider implements AutoCloseable {
 
@@ -49,6 +51,7 @@ public final class Postrider implements AutoCloseable {
     private final Dispatcher dispatcher;
     private final Commands commands;
     private final Heartbeat heartbeat;
+    private volatile boolean deliversByItself;
 
     Postrider(
             JdbcDatabase database,
@@ -69,23 +72,32 @@ public final class Postrider implements AutoCloseable {
         this.heartbeat = heartbeat;
     }
 
-    /** Begins a configuration. The data source is used as it is given; pooling is the application's business. */
+    /**
+     * Starts the configuration of a Postrider. The data source is used as it is. The application configures the
+     * connection pool.
+     */
     public static PostriderBuilder on(DataSource dataSource) {
         return new PostriderBuilder(dataSource);
     }
 
-    /** Creates or upgrades the tables and registers the declared topics. Safe when many processes do it at once. */
+    /**
+     * Creates or upgrades the tables, and registers the declared topics and handlers. Several processes may call it
+     * at the same time.
+     */
     public void migrate() {
         database.migrate();
         register();
     }
 
-    /** The statements that bring the tables in, for those who apply them by other means. */
+    /** Returns the SQL statements that create the tables, for applications that run them with another tool. */
     public List<String> schemaScript() {
         return database.script();
     }
 
-    /** Registers the declared topics and handlers in the database: for a process that only writes, when another one migrates. */
+    /**
+     * Registers the declared topics and handlers in the database. A process that only writes calls it when another
+     * process migrates.
+     */
     public void register() {
         List<TopicDeclaration> declarations =
                 topics.stream().map(Topic::declaration).toList();
@@ -94,125 +106,168 @@ public final class Postrider implements AutoCloseable {
     }
 
     /**
-     * Checks the schema, registers the declared topics, and begins to deliver those that have a destination. Commands and
-     * received messages that are past their time are forgotten by started processes only; one that declares no topic does nothing else. A
-     * process that only writes leaves it out. A topic with waiting messages that no live node delivers is reported as
-     * {@link dev.postrider.event.Event.NotDelivered}.
+     * Starts the delivery of the declared topics that have a destination. It first checks the schema and registers
+     * the declared topics and handlers.
      *
-     * @throws dev.postrider.error.SchemaMismatchException when the tables are missing or of another version; names the fix
-     * @throws dev.postrider.error.InvalidConfigurationException when {@code dispatchOn} leads to other tables
+     * <p>Only started nodes purge rows past their retention, including commands and the marks of the inbox. A node
+     * that declares no topic only purges. A process that only writes messages does not need this call. A topic that
+     * has undelivered messages and no live node is reported as {@link dev.postrider.event.Event.NotDelivered}.
+     *
+     * @throws dev.postrider.error.SchemaMismatchException when the tables are missing or have another version. The
+     *     message names the fix
+     * @throws dev.postrider.error.InvalidConfigurationException when {@code dispatchOn} leads to other tables, or
+     *     when topics are declared and none has a destination
+     * @throws IllegalStateException when this Postrider was stopped. Build a new one
      */
     public void start() {
         database.check();
         database.checkDispatchedOn(dispatching);
         if (dispatching != database) {
-            dispatching.check(); // its user may be another one, with other grants
+            dispatching.check(); // its database user may have other grants
         }
         register();
         database.reportStranded(
                 topics.stream().filter(Topic::isDelivered).map(Topic::name).collect(Collectors.toUnmodifiableSet()));
         dispatcher.start();
+        deliversByItself = true;
     }
 
-    /** Writes in the transaction of this connection, at once. */
+    /** Returns an outbox that writes messages immediately, in the transaction of this connection. */
     public Outbox outbox(Connection connection) {
         return database.outbox(connection);
     }
 
-    /** What a unit of work does when it has nothing to answer. */
+    /**
+     * The code of a unit of work without a result.
+     *
+     * @param <X> the checked exception that the code may throw
+     */
     @FunctionalInterface
     public interface Task<X extends Exception> {
+        /** Runs the code. An exception rolls back the transaction. */
         void run(UnitOfWork work) throws X;
     }
 
     /**
-     * Runs the task in a transaction, writes the messages it staged just before the commit, and sees to it that they are delivered at
-     * once after it: by this process if it delivers their topics and has room, otherwise by whoever claims them.
+     * Runs the task in a new transaction and writes the staged messages just before the commit. The messages are
+     * ready for delivery immediately after the commit. This node delivers them itself if it delivers their topics and
+     * has free slots. Otherwise any node claims them.
      *
-     * <p>It is a transaction of its own on a connection of its own, also when the calling thread is in a transaction already: neither
-     * sees what the other has not committed, and each commits or rolls back alone. To write in a transaction that is open, use
-     * {@link #outbox(Connection)}.
+     * <p>The transaction always uses its own connection, also when the calling thread already has an open
+     * transaction. Neither transaction sees uncommitted changes of the other, and each one commits or rolls back
+     * alone. To write in an open transaction, use {@link #outbox(Connection)}.
      *
-     * @throws X what the task threw; everything was rolled back
-     * @throws dev.postrider.error.TransactionConflictException when the database rolled the transaction back, even if the task did not
-     *     mind: nothing is committed, and all of it can be run again
-     * @throws dev.postrider.error.UnusableConnectionException when the data source hands out the connection of the calling thread's
-     *     transaction, as a transaction-aware proxy does; told by its autocommit mode
+     * @throws X the exception of the task. The transaction was rolled back
+     * @throws dev.postrider.error.TransactionConflictException when the database rolled the transaction back, even if
+     *     the task caught the error. Nothing is committed, and the whole call can be repeated
+     * @throws dev.postrider.error.UnusableConnectionException when the data source returns the connection of the
+     *     calling thread's transaction, as a transaction-aware proxy does. The check uses the autocommit mode. It
+     *     cannot detect such a proxy when the pool behind it returns connections without autocommit, so give
+     *     Postrider the pool itself
      */
     public <X extends Exception> void inTransaction(Task<X> task) throws X {
         Work<Boolean, X> work = unit -> {
             task.run(unit);
             return true;
         };
-        answerInTransaction(work);
+        callInTransaction(work);
     }
 
-    /** The same for work that answers something. */
-    public <T, X extends Exception> T answerInTransaction(Work<T, X> work) throws X {
+    /**
+     * Runs the work in a new transaction like {@link #inTransaction}, and returns the result of the work.
+     *
+     * @throws X the exception of the work. The transaction was rolled back
+     */
+    public <T, X extends Exception> T callInTransaction(Work<T, X> work) throws X {
         return database.inTransaction(work, dispatcher.handOver());
     }
 
     /**
-     * The inbox of a consumer: what it has had before it does not get again.
+     * Returns the inbox of a consumer. Each message takes effect once per consumer.
      *
-     * @param consumer a name that stays the same for ever, such as {@code billing}: it says who has had a message
-     * @throws dev.postrider.error.InvalidConfigurationException when it is no such name
+     * @param consumer a stable name, such as {@code billing}. The marks of received messages are stored under it, so
+     *     it must not change
+     * @throws dev.postrider.error.InvalidConfigurationException when the name is not valid
      */
     public Inbox inbox(String consumer) {
         return database.inbox(consumer, dispatcher.handOver());
     }
 
     /**
-     * Delivers what is due now, in this thread: for tests, and for processes that are started by a clock instead of
-     * {@link #start}.
+     * Delivers the messages that are due now, in the calling thread, and returns when each of them has an outcome. It
+     * is meant for tests, and for processes that a scheduler starts instead of {@link #start}.
      *
-     * @return how many attempts were made
+     * @return the number of attempts, including failed attempts
+     * @throws IllegalStateException when this Postrider is started. This call could not deliver the messages that are
+     *     already in flight, and would not count them
      */
     public long deliverDue() {
+        if (deliversByItself) {
+            throw new IllegalStateException(
+                    "This Postrider is started and delivers in the background: wait for the delivery,"
+                            + " or call deliverDue() on an instance that is not started");
+        }
         return dispatcher.deliverDue();
     }
 
-    /** Says that something was committed outside {@link #inTransaction}, so that it is looked for at once: here, and with a doorbell elsewhere. */
+    /**
+     * Wakes the claim loop after a commit outside {@link #inTransaction}. This node scans immediately. With a
+     * doorbell, the other nodes do too.
+     */
     public void wake() {
         dispatcher.wake();
     }
 
-    /** Runs commands once per key, whoever retries them. Needs the tables, but no {@link #start}. */
+    /**
+     * Returns the runner of idempotent commands, which take effect once per key. It needs the tables, but not
+     * {@link #start}.
+     */
     public Commands commands() {
         return commands;
     }
 
     /**
-     * For a loop of one's own over {@link #store}: the delivery of a claim failed. The message is tried again by the retry policy of its
-     * topic, as declared here, or buried if this was the last attempt that the topic allows. Say how many these are in the claim too:
+     * Records that the delivery of a claim failed, for an application that claims from {@link #store} in its own
+     * loop. The message is retried by the retry policy that its topic declares here, or buried after the last attempt
+     * that the topic allows. Set the same number of attempts in the claim:
      * {@link dev.postrider.store.ClaimRequest#maxAttempts}.
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic is not declared on this Postrider
+     * @throws dev.postrider.error.InvalidConfigurationException when the claim is null
      */
     public Settlement nack(Claim claim, String error) {
         return dispatcher.nack(claim, error);
     }
 
-    /** Claims and outcomes for a loop of one's own, without the dispatcher. */
+    /**
+     * Returns the message store, for an application that claims messages and writes outcomes in its own loop, without
+     * the dispatcher.
+     */
     public MessageStore store() {
         return store;
     }
 
-    /** For operators, who end the uncertainty about commands. */
+    /** Returns the operators' view of commands, which resolves uncertain commands. */
     public CommandAdmin commandAdmin() {
         return database.commandAdmin();
     }
 
+    /** Returns the operators' view of topics, messages, lanes, nodes and inboxes. */
     public Admin admin() {
         return database.admin(dispatcher::wakeForOperator);
     }
 
-    /** Stops claiming, waits for the deliveries under way up to the drain timeout, and releases the rest. */
+    /**
+     * Stops claiming, waits up to the drain timeout for the messages in flight, and releases the rest. Called from a
+     * handler, a transport or a listener, it does this in the background. A second call is allowed. A stopped
+     * Postrider cannot be started again.
+     */
     public void stop() {
+        deliversByItself = false;
         dispatcher.stop();
     }
 
-    /** Stops, and keeps up no command's lease any more. */
+    /** Stops the delivery like {@link #stop}, and ends the renewal of command leases. */
     @Override
     public void close() {
         stop();

@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Collects the configuration of a {@link Postrider}. Not thread-safe. */
+/** Collects the configuration of a {@link Postrider}. Get one from {@link Postrider#on}. Not thread-safe. */
 public final class PostriderBuilder {
 
     private final DataSource dataSource;
@@ -51,7 +51,11 @@ public final class PostriderBuilder {
         return topic(name, topic -> {});
     }
 
-    /** Declares a topic, and how this process delivers it. */
+    /**
+     * Declares a topic, and how this process delivers it.
+     *
+     * @throws InvalidConfigurationException when the declaration is not valid, or the topic is declared twice
+     */
     public PostriderBuilder topic(String name, Consumer<Topic.Builder> declaration) {
         Topic.Builder builder = Topic.named(name);
         declaration.accept(builder);
@@ -63,8 +67,11 @@ public final class PostriderBuilder {
     }
 
     /**
-     * Declares the durable inbox of a consumer, and the handlers that this process runs. Once started, it handles what
-     * {@code postrider.inbox(consumer).receive(…)} has stored, here or elsewhere.
+     * Declares the durable inbox of a consumer, and the handlers that this process runs. After
+     * {@link Postrider#start()}, the handlers process the messages that {@code postrider.inbox(consumer).receive(…)}
+     * stored, on this node or on another one.
+     *
+     * @throws InvalidConfigurationException when the declaration is not valid, or the inbox is declared twice
      */
     public PostriderBuilder inbox(String consumer, Consumer<DurableInbox.Builder> declaration) {
         DurableInbox.Builder builder = DurableInbox.of(consumer);
@@ -79,50 +86,58 @@ public final class PostriderBuilder {
         return this;
     }
 
-    /** Where the tables are and what may be put into them. */
+    /** Changes the options of the tables: their schema and names, and limits for their content. */
     public PostriderBuilder tables(UnaryOperator<JdbcOptions> change) {
         tables = change.apply(tables);
         return this;
     }
 
-    /** How this node works: lease, poll interval, batches, retention. */
+    /** Changes the options of this node: lease, poll interval, batch sizes, retention. */
     public PostriderBuilder dispatch(Consumer<DispatchOptions.Builder> change) {
         change.accept(dispatch);
         return this;
     }
 
     /**
-     * Connections for delivering that are not the business transactions' own, so that neither can starve the other. They must lead to
-     * the same tables; {@link Postrider#start()} refuses others.
+     * Sets a second data source for delivery, so that deliveries and business transactions do not compete for
+     * connections. It must lead to the same tables. {@link Postrider#start()} throws
+     * {@link InvalidConfigurationException} otherwise.
      */
     public PostriderBuilder dispatchOn(DataSource dispatchDataSource) {
         this.dispatchDataSource = dispatchDataSource;
         return this;
     }
 
-    /** How this node deals with commands: the size of results, their cipher, how many may wait. */
+    /**
+     * Changes the options of commands on this node: the size of results, their cipher, the number of waiting callers.
+     */
     public PostriderBuilder commands(UnaryOperator<CommandOptions> change) {
         commands = change.apply(commands);
         return this;
     }
 
-    /** How the nodes of this database tell each other of commits; without one they notice at their next poll. */
+    /**
+     * Sets the doorbell, which carries wake-ups between the nodes of this database. Without a doorbell, the other
+     * nodes find new messages at their next poll.
+     */
     public PostriderBuilder doorbell(Doorbell doorbell) {
         this.doorbell = doorbell;
         return this;
     }
 
-    /** Hears what happens, besides the log. */
+    /** Adds a listener for events. The events are also logged. */
     public PostriderBuilder listener(EventListener listener) {
         listeners.add(listener);
         return this;
     }
 
     /**
-     * Checks everything together, and connects once to learn which database it is.
+     * Checks the whole configuration, connects once to detect the database product, and returns the Postrider.
      *
-     * @throws InvalidConfigurationException naming the property that cannot work
+     * @throws InvalidConfigurationException when a property is not valid. The message names the property
      * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
+     * @throws dev.postrider.error.UnusableConnectionException when the calling thread has an open transaction and the
+     *     data source returns its connection, as a transaction-aware proxy does
      */
     public Postrider build() {
         DispatchOptions options = dispatch.build();
@@ -163,7 +178,7 @@ public final class PostriderBuilder {
         };
     }
 
-    /** The same for all processes that share the tables. Both parts are checked names. */
+    /** Returns the same name in all processes that share the tables. Both parts are checked names. */
     private String lineName() {
         String schema = tables.schema();
         return (schema == null ? "" : schema + "_") + tables.tablePrefix() + "doorbell";

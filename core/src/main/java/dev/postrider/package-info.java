@@ -1,6 +1,6 @@
 /**
- * The front door: {@link dev.postrider.Postrider} declares topics, writes messages and delivers them. Everything else is in the
- * rooms behind it.
+ * The entry point of the library: {@link dev.postrider.Postrider} declares topics, writes messages and delivers them.
+ * The other packages hold its parts.
  */
 @NullMarked
 package dev.postrider;

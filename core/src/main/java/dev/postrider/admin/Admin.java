@@ -7,120 +7,164 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For operators: what is there, and how to mend it. Every change is recorded with the name of who made it. Thread-safe. Throws
- * {@link dev.postrider.error.StoreException} when the database fails.
+ * The operators' interface to topics and messages: status and repair. Every change is recorded in the audit table
+ * with the operator's name. Thread-safe.
+ *
+ * <p>All methods throw {@link dev.postrider.error.StoreException} when the database fails. Methods with an
+ * {@code operator} throw {@link dev.postrider.error.InvalidConfigurationException} when the name is missing, blank,
+ * longer than 255 characters or not readable, even if the call would have changed nothing. Methods with a
+ * {@code limit} throw it when the limit is not between 1 and 1000.
  */
 public interface Admin {
 
-    /** Every registered topic, by name; a removed one only if it has messages. Counts rows: meant for people and for a look every few seconds, not for a hot path. */
+    /**
+     * Returns the status of every registered topic, ordered by name. A removed topic is included only if it has
+     * messages. The statement counts rows: call it every few seconds at most, and not on a hot path.
+     */
     List<TopicStatus> status();
 
     /**
-     * Dead letters of a topic, the oldest first.
+     * Returns the dead letters of a topic, the oldest first. The list is empty for a topic that is not registered.
      *
-     * @param afterSeq the number of the last one seen, to go on from; 0 to begin
+     * @param afterSeq the {@code seq} of the last dead letter of the previous page; 0 for the first page
      */
     List<StoredMessage> deadLetters(TopicName topic, long afterSeq, int limit);
 
-    /** The message, wherever it is: waiting, being processed, dead, or delivered and still in the archive. */
+    /** Finds a message in any state, including delivered messages that are still in the archive. */
     Optional<StoredMessage> find(MessageId id);
 
     /**
-     * Keys of an ordered topic that do not go on, in the order of their first messages.
+     * Returns the blocked keys of an ordered topic, in the order of their heads. The list is empty for a topic that
+     * is not registered.
      *
-     * @param afterSeq the number of the last one's first message, to go on from; 0 to begin
+     * @param afterSeq the {@code headSeq} of the last blocked key of the previous page; 0 for the first page
      */
-    List<HeldKey> heldKeys(TopicName topic, long afterSeq, int limit);
+    List<BlockedKey> blockedKeys(TopicName topic, long afterSeq, int limit);
 
-    /** Tries the first message of a held key again now; one that was parked has all its attempts before it. */
-    Repair release(TopicName topic, @Nullable String tenant, String key, String operator);
+    /**
+     * Retries the head of a blocked key now. A parked head gets all its attempts again. A repeated call does no harm:
+     * it finds the head already due, or it makes the next head due a little earlier.
+     *
+     * @return {@link Repair#NOT_FOUND} when the key is not blocked; {@link Repair#BUSY} when its head is being
+     *     handled
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     */
+    Repair retry(TopicName topic, @Nullable String tenant, String key, String operator);
 
-    /** Makes the first message of a held key a dead letter, and lets the key go on without it. */
-    Repair skip(TopicName topic, @Nullable String tenant, String key, String operator);
+    /**
+     * Makes the head of a blocked key a dead letter. The key continues with its next message.
+     *
+     * @param head the message to bury, as {@link BlockedKey#head()} lists it
+     * @return {@link Repair#NOT_FOUND} when another message is the head now, for example after another operator
+     *     buried the first one. Nothing was changed then
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     */
+    Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, String operator);
 
-    /** The lanes of an ordered topic, by their numbers; none for an unordered one. */
+    /** Returns the lanes of an ordered topic, ordered by number. The list is empty for an unordered topic. */
     List<LaneStatus> lanes(TopicName topic);
 
-    /** The nodes that deliver topics, those that were lost within a day among them. */
+    /** Returns the nodes that deliver topics, including nodes that were lost within the last day. */
     List<NodeStatus> nodes();
 
     /**
-     * The consumers that have received something, by name, at most a thousand. Counts no more than the million marks that were made
-     * first: a larger table takes too long to count, and its size is better asked of the database.
+     * Returns the consumers that have received messages, ordered by name, at most 1000. Only the oldest million marks
+     * are counted, because a larger count takes too long. For the size of a larger table, ask the database.
      */
     List<InboxStatus> inboxes();
 
     /**
-     * Keeps what consumers remember in one partition for each day, by the time that is in ids of version 7, from tomorrow on: old days are then dropped whole instead of being purged row by row. Such ids that are older than the oldest day kept are
-     * refused from then on. Doing it twice is doing it once. Read {@code docs/inbox.md} first: there is no way back but by hand.
+     * Stores the marks of the inbox in daily partitions, starting tomorrow, by the time in ids of version 7. Old
+     * marks are then dropped a whole day at a time instead of row by row.
      *
-     * @throws dev.postrider.error.InvalidConfigurationException on other databases than PostgreSQL
-     * @throws dev.postrider.error.TransactionConflictException when the table is so busy that it could not be had for a moment
+     * <p>After the first day was dropped, ids of version 7 that are older than the oldest remaining day are refused.
+     * A second call changes nothing. The change can be reverted only by hand: read {@code docs/inbox.md} first.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException on databases other than PostgreSQL
+     * @throws dev.postrider.error.TransactionConflictException when the table is so busy that it cannot be locked
      */
     void partitionInboxMarks(String operator);
 
     /**
-     * Puts a dead letter, or a parked message, back in the queue, due now, with all its attempts before it. On an ordered topic it
-     * goes before what waits of its key, unless that is older.
+     * Returns a dead letter or a parked message to the queue. The message is due now and gets all its attempts again.
+     * On an ordered topic it comes before the waiting messages of its key, except those that are older.
      */
     Repair replay(MessageId id, String operator);
 
-    /** Removes a dead letter, or a parked message, for good; a key that it held goes on. Its idempotency key stays used for its window. */
+    /**
+     * Deletes a dead letter or a parked message. If the message blocked its key, the key continues. The idempotency
+     * key of the message stays used until its retention ends.
+     */
     Repair discard(MessageId id, String operator);
 
-    /** Stops the delivery of a topic on all nodes; what is in flight is finished. Pausing twice is pausing once. */
+    /**
+     * Pauses the delivery of a topic on all nodes, each within its poll interval. Messages in flight are finished. A
+     * node releases messages of an ordered topic that it has read and not sent. A second call changes nothing.
+     *
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     */
     void pause(TopicName topic, String operator);
 
+    /**
+     * Resumes the delivery of a paused topic.
+     *
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     */
     void resume(TopicName topic, String operator);
 
     /**
-     * Removes a topic that has no messages and that no live node delivers, such as one with a typing error in its name. It is no longer
-     * listed, and a process that does not know it yet is refused. A process that has written to it before may still do so: then it is
-     * listed again, with its messages. Declaring the topic brings it back as it was, with the same number of lanes.
+     * Removes a topic that has no messages and that no live node delivers, for example a topic with a misspelled
+     * name. The topic is no longer listed, and a process that has not used it before gets
+     * {@link dev.postrider.error.UnknownTopicException}. A process that has written to the topic before can still
+     * write to it. The topic is then listed again with its messages. A new declaration restores the topic with the
+     * same number of lanes.
      *
-     * @return {@link Repair#IN_USE} when it has messages, dead letters among them, or a live node delivers it
+     * @return {@link Repair#IN_USE} when the topic has messages, including dead letters, or a live node delivers it;
+     *     {@link Repair#NOT_FOUND} when it is not registered or was already removed
      */
     Repair remove(TopicName topic, String operator);
 
     /**
-     * Retires a handler of a consumer: it gets no further messages, and those that wait for it become dead letters. What is being
-     * handled at this moment is finished; if that fails it waits again, and retiring once more buries it. A process that still
-     * declares the handler brings it back when it starts, so stop these first.
+     * Retires a handler of a consumer. The handler gets no further messages, and its waiting messages become dead
+     * letters. A message that is being handled is finished. If it fails, it waits again, and a second call buries it.
+     * A process that still declares the handler registers it again at its start, so stop such processes first.
      *
-     * @return how many messages were buried
-     * @throws dev.postrider.error.UnknownTopicException when there was never such a handler
+     * @return the number of buried messages
+     * @throws dev.postrider.error.UnknownTopicException when the handler was never registered
      */
     int retire(String consumer, String handler, String operator);
 
-    /** {@link #deadLetters(TopicName, long, int)} from the beginning, for a topic by its written name. */
+    /** Returns the first page of {@link #deadLetters(TopicName, long, int)}, for a topic given as text. */
     default List<StoredMessage> deadLetters(String topic, int limit) {
         return deadLetters(TopicName.of(topic), 0, limit);
     }
 
-    /** {@link #heldKeys(TopicName, long, int)} from the beginning, for a topic by its written name. */
-    default List<HeldKey> heldKeys(String topic, int limit) {
-        return heldKeys(TopicName.of(topic), 0, limit);
+    /** Returns the first page of {@link #blockedKeys(TopicName, long, int)}, for a topic given as text. */
+    default List<BlockedKey> blockedKeys(String topic, int limit) {
+        return blockedKeys(TopicName.of(topic), 0, limit);
     }
 
-    /** {@link #release(TopicName, String, String, String)} for a topic by its written name. */
-    default Repair release(String topic, @Nullable String tenant, String key, String operator) {
-        return release(TopicName.of(topic), tenant, key, operator);
+    /** Calls {@link #retry(TopicName, String, String, String)} for a topic given as text. */
+    default Repair retry(String topic, @Nullable String tenant, String key, String operator) {
+        return retry(TopicName.of(topic), tenant, key, operator);
     }
 
-    /** {@link #skip(TopicName, String, String, String)} for a topic by its written name. */
-    default Repair skip(String topic, @Nullable String tenant, String key, String operator) {
-        return skip(TopicName.of(topic), tenant, key, operator);
+    /** Calls {@link #bury(TopicName, String, String, MessageId, String)} for a topic given as text. */
+    default Repair bury(String topic, @Nullable String tenant, String key, MessageId head, String operator) {
+        return bury(TopicName.of(topic), tenant, key, head, operator);
     }
 
-    /** {@link #remove(TopicName, String)} for a topic by its written name. */
+    /** Calls {@link #remove(TopicName, String)} for a topic given as text. */
     default Repair remove(String topic, String operator) {
         return remove(TopicName.of(topic), operator);
     }
 
+    /** Calls {@link #pause(TopicName, String)} for a topic given as text. */
     default void pause(String topic, String operator) {
         pause(TopicName.of(topic), operator);
     }
 
+    /** Calls {@link #resume(TopicName, String)} for a topic given as text. */
     default void resume(String topic, String operator) {
         resume(TopicName.of(topic), operator);
     }

@@ -5,43 +5,52 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * For operators: commands that need one. Every change is recorded with the name of who made it. Thread-safe. Throws
- * {@link dev.postrider.error.StoreException} when the database fails.
+ * The operators' interface to commands that are uncertain or stuck. Every change is recorded in the audit table with
+ * the operator's name. Thread-safe. All methods throw {@link dev.postrider.error.StoreException} when the database
+ * fails. Lists throw {@link dev.postrider.error.InvalidConfigurationException} when the limit is not between 1 and
+ * 1000.
  */
 public interface CommandAdmin {
 
-    /** What an operator knows of a command whose outcome nobody else does. */
+    /** The decision of an operator about an uncertain or stuck command. */
     enum Resolution {
-        /** It happened. It is not run again, and retries are told that its result is not kept. */
+        /** The command took effect. It is not run again. Later calls are answered that the result is not kept. */
         COMPLETED,
-        /** It did not happen: the next retry runs it. */
+        /** The command did not take effect. The next call runs it. */
         FAILED,
-        /** As if it had never been asked for: its key is new. */
+        /** The command is deleted. Its key can be used as a new key. */
         RELEASED
     }
 
-    /** What came of it. */
+    /** The result of {@link #resolve}. */
     enum Resolved {
+        /** The command was changed as requested. */
         DONE,
-        /** There is no such command. */
+        /** The command does not exist. */
         NOT_FOUND,
-        /** Its owner lives, or it has ended. */
+        /** The command has a valid lease, or has already ended. */
         NOT_OPEN
     }
 
-    /** Those of unknown outcome, the oldest first. */
+    /** Returns the uncertain commands, the oldest first. */
     List<StoredCommand> uncertain(int limit);
 
-    /** Those whose owner is silent for longer than its lease, the oldest first; most are taken over by the next retry. */
+    /**
+     * Returns the commands in progress whose lease has expired, the oldest first. The next call takes over most of
+     * them.
+     */
     List<StoredCommand> stuck(int limit);
 
+    /** Finds a command by its reference. */
     Optional<StoredCommand> find(UUID reference);
 
     /**
-     * Ends the uncertainty about a command that is uncertain or stuck. Whoever may still be at it cannot write its end any more.
+     * Resolves a command that is uncertain or stuck. An owner that is still running the command can no longer write
+     * its outcome.
      *
-     * @param operator who decides, for the audit; never blank
-     * @throws dev.postrider.error.InvalidConfigurationException when the operator is not named
+     * @param operator the name of the operator, for the audit table; 1 to 255 readable characters
+     * @throws dev.postrider.error.InvalidConfigurationException when the operator's name is not valid, even if the
+     *     call would have changed nothing
      */
     Resolved resolve(UUID reference, Resolution resolution, String operator);
 }

@@ -3,9 +3,9 @@ package dev.postrider.admin;
 import java.time.Instant;
 
 /**
- * What a consumer remembers. Immutable.
+ * The marks of one consumer. Immutable.
  *
- * @param marks how many received messages
- * @param oldest when the first of these was seen
+ * @param marks the number of counted marks
+ * @param oldest when the oldest of these messages was first received
  */
 public record InboxStatus(String consumer, long marks, Instant oldest) {}

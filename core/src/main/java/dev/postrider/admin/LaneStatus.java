@@ -4,10 +4,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lane of an ordered topic. Immutable.
+ * The status of one lane of an ordered topic. Immutable.
  *
- * @param owner the node that holds it; null when it is free
+ * @param owner the node that owns the lane; null when the lane is free
  * @param until when the lease ends, or since when the lane is free
- * @param expired whether it has an owner whose lease is over: lost, or about to be missed
+ * @param expired whether the lane has an owner whose lease has expired; the owner is lost or late
  */
 public record LaneStatus(int lane, @Nullable String owner, Instant until, boolean expired) {}

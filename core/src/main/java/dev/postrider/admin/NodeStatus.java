@@ -5,12 +5,13 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A node that delivers topics. Immutable.
+ * The status of one node that delivers topics. Immutable.
  *
- * @param version the version of the library, or {@code unknown} if it does not run from a jar
- * @param topics all topics that it delivers, by name
- * @param until by when it must have been heard of again
- * @param alive whether that is still to come
+ * @param worker the name of the node
+ * @param version the version of the library; {@code unknown} if it does not run from a jar
+ * @param topics all topics that the node delivers, ordered by name
+ * @param until the time by which the node must announce itself again
+ * @param alive whether that time is in the future
  */
 public record NodeStatus(
         String worker, String version, List<TopicName> topics, Instant startedAt, Instant until, boolean alive) {

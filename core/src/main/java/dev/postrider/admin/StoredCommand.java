@@ -5,12 +5,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command as an operator sees it. Neither its key nor its result is shown. Immutable.
+ * A command as operators see it, without its full key and its result. Immutable.
  *
- * @param keyPrefix the beginning of a long key, to tell it from others
- * @param stuck whether its owner is silent for longer than its lease
- * @param effectStarted whether something may have happened elsewhere
- * @param reason why it was rejected, or the last error
+ * @param keyPrefix the first characters of a long key, to distinguish it from others
+ * @param stuck whether the command is in progress and its lease has expired
+ * @param effectStarted whether the command may have had an effect in another system
+ * @param reason why the command was rejected, or its last error
  */
 public record StoredCommand(
         UUID reference,
@@ -28,7 +28,7 @@ public record StoredCommand(
         Instant leaseUntil,
         Instant keyExpiresAt) {
 
-    /** Where a command can be. */
+    /** The states of a command. */
     public enum State {
         IN_PROGRESS,
         COMPLETED,

@@ -1,26 +1,32 @@
 package dev.postrider.admin;
 
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message as the database holds it. Immutable.
+ * A message and its delivery state, as stored in the database. Immutable.
  *
- * <p>A row that makes no message, because other software wrote it, is shown with a stand-in: a message of type {@link #UNREADABLE_TYPE}
- * with the id, the topic and the payload of the row. {@code lastError} says what is wrong with the row.
+ * <p>A row that other software wrote may be invalid. It is then shown as a substitute message of type
+ * {@link #UNREADABLE_TYPE} with the id, the topic and the payload of the row. {@code lastError} says what is wrong
+ * with the row.
  *
- * @param attempts how often its delivery was tried
- * @param crashes how many of these ended with the worker lost
- * @param availableAt when it is, or was, due; of a delivered message, when it was due first
- * @param deliveredAt when it was delivered, if it was
- * @param worker who holds it, while it is being processed
- * @param reason why it is dead, if it is
- * @param fingerprint the same for like errors
+ * @param seq the number of the row
+ * @param receivedId in a topic of an inbox, the id that the sender gave the message. The row of each handler has its
+ *     own id. Null in all other topics
+ * @param attempts the number of delivery attempts
+ * @param crashes the number of attempts that ended with the loss of the node
+ * @param availableAt when the message is or was due; for a delivered message, when it was first due
+ * @param deliveredAt when the message was delivered; null before that
+ * @param worker the node that claimed the message; null when it is not being processed
+ * @param reason why the message is dead or parked; null otherwise
+ * @param fingerprint equal for errors that differ only in numbers and ids
  */
 public record StoredMessage(
         long seq,
         Message message,
+        @Nullable MessageId receivedId,
         State state,
         int attempts,
         int crashes,
@@ -32,22 +38,22 @@ public record StoredMessage(
         @Nullable String fingerprint,
         Instant createdAt) {
 
-    /** The type of the stand-in for a row that makes no message. */
+    /** The type of the substitute message for an unreadable row. */
     public static final String UNREADABLE_TYPE = "postrider.unreadable";
 
-    /** Where a message can be. */
+    /** The states of a message. */
     public enum State {
         PENDING,
         PROCESSING,
         DEAD,
         DELIVERED,
-        /** On an ordered topic: waits for its time, beside the order. */
+        /** On an ordered topic: has a delivery time in the future, and is outside the order of its key. */
         SCHEDULED,
-        /** On an ordered topic: the first of its key, waits for its next attempt. */
+        /** On an ordered topic: is the head of its key and waits for its next attempt. */
         RETRY,
-        /** On an ordered topic: waits behind the first of its key. */
+        /** On an ordered topic: waits behind the head of its key. */
         BLOCKED,
-        /** On an ordered topic: the first of its key, waits for an operator. */
+        /** On an ordered topic: is the head of its key and waits for an operator. */
         PARKED
     }
 }

@@ -4,17 +4,19 @@ import dev.postrider.message.TopicName;
 import java.time.Duration;
 
 /**
- * How a topic stands. Immutable.
+ * The number of messages of a topic in each state, and the number of its nodes. Immutable.
  *
- * @param nodes how many live nodes deliver it; a node counts from its start until a lease after its end at most
- * @param waiting due now and never tried
- * @param scheduled not due yet and never tried
- * @param retrying tried without success, and to be tried again
- * @param processing held under a lease
- * @param blocked behind the first message of a held key, on an ordered topic
- * @param parked holding a key until an operator decides, on an ordered topic
- * @param dead waiting for an operator
- * @param oldest how long the oldest message that is due or being processed has been in the outbox; zero if there is none
+ * @param paused whether an operator paused the topic
+ * @param nodes the number of live nodes that deliver the topic. A node counts from its start until at most one lease
+ *     after its end
+ * @param waiting messages that are due and were never attempted
+ * @param scheduled messages that are not due yet and were never attempted
+ * @param retrying messages whose delivery failed and that will be attempted again
+ * @param processing messages that are claimed under a lease
+ * @param blocked messages behind the head of a blocked key, on an ordered topic
+ * @param parked heads that wait for an operator, on an ordered topic
+ * @param dead dead letters
+ * @param oldest the age of the oldest message that is due or being processed; zero if there is none
  */
 public record TopicStatus(
         TopicName topic,
@@ -29,12 +31,15 @@ public record TopicStatus(
         long dead,
         Duration oldest) {
 
-    /** Whether messages are to be delivered and no live node does it: nobody started one, or its configuration names another topic. */
+    /**
+     * Returns whether the topic has a backlog and no live node delivers it. Either no node is started, or the
+     * configuration of the nodes names another topic.
+     */
     public boolean isStranded() {
         return nodes == 0 && backlog() > 0;
     }
 
-    /** Everything that is still to be delivered. */
+    /** Returns the number of messages that are still to be delivered. */
     public long backlog() {
         return waiting + scheduled + retrying + processing + blocked + parked;
     }

@@ -1,5 +1,6 @@
 /**
- * Reading and repairing: what is waiting, what is dead, replay, discard, pause. This room knows no HTTP and no command line.
+ * Operations for operators: status, dead letters, blocked keys, replay, discard, pause. This package does not depend
+ * on HTTP or on a command line.
  */
 @NullMarked
 package dev.postrider.admin;

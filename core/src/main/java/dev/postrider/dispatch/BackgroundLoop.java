@@ -3,19 +3,20 @@ package dev.postrider.dispatch;
 import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that does one duty again and again: as soon as it is woken, or after the pause the duty asked for. An error ends
- * nothing: it is reported, and the duty is tried again after a pause that grows up to a second.
+ * A thread that runs one duty repeatedly: as soon as it is woken, or after the pause that the duty returned. An error
+ * does not end the loop: it is reported, and the duty runs again after a pause that grows up to a second.
  */
 final class BackgroundLoop {
 
     private static final Logger log = LoggerFactory.getLogger(BackgroundLoop.class);
 
-    /** Does what there is to do now; answers how long to wait before the next time. */
+    /** Does the work that is due, and returns the pause before the next run. */
     @FunctionalInterface
     interface Duty {
         Duration runOnce();
@@ -24,23 +25,23 @@ final class BackgroundLoop {
     private final String name;
     private final Duty duty;
     private final EventListener events;
-    private final Waiter waiter;
-    private final Waiter ending;
-    private final Waiter over;
+    private final Platform.Waiter waiter;
+    private final Platform.Waiter ending;
+    private final Platform.Waiter over;
     private final Backoff backoff = new Backoff();
     private final Thread thread;
     private volatile boolean stopping;
     private volatile boolean running;
 
-    /** @param owner whose thread this is */
-    BackgroundLoop(Surroundings surroundings, Object owner, String name, Duty duty, EventListener events) {
+    /** @param owner the object that the thread belongs to */
+    BackgroundLoop(Platform platform, Object owner, String name, Duty duty, EventListener events) {
         this.name = name;
         this.duty = duty;
         this.events = events;
-        this.waiter = surroundings.waiter();
-        this.ending = surroundings.waiter();
-        this.over = surroundings.waiter();
-        this.thread = surroundings.thread(owner, this::run, name);
+        this.waiter = platform.waiter();
+        this.ending = platform.waiter();
+        this.over = platform.waiter();
+        this.thread = platform.thread(owner, this::run, name);
     }
 
     void start() {
@@ -52,14 +53,14 @@ final class BackgroundLoop {
         waiter.signal();
     }
 
-    /** Lets the duty finish what it is at, and does not begin it again. */
+    /** Lets the current run of the duty finish and starts no other. */
     void end() {
         stopping = true;
         waiter.signal();
         ending.signal();
     }
 
-    /** @return whether it has ended */
+    /** @return whether the loop has ended */
     boolean awaitEnd(Duration atMost) throws InterruptedException {
         if (running) {
             over.await(atMost);
@@ -84,9 +85,9 @@ final class BackgroundLoop {
             try {
                 round();
             } catch (InterruptedException e) {
-                // The thread is ours and we never interrupt it: somebody's code left its mark, and must not end the
-                // duty.
-                log.warn("The {} loop was interrupted by code that it called; it goes on", name);
+                // The library never interrupts this thread: code that it called left the interrupt flag set, which must
+                // not end the loop.
+                log.warn("The {} loop was interrupted by code that it called; it continues", name);
             }
         }
     }
@@ -99,16 +100,16 @@ final class BackgroundLoop {
         } catch (Throwable e) {
             Duration patience = backoff.next();
             report(e, patience);
-            ending.await(patience); // not the other one: being woken often must not turn an error into a hot loop
+            ending.await(patience); // not waiter: frequent wake-ups must not turn an error into a busy loop
             return;
         }
         waiter.await(pause);
     }
 
     private void report(Throwable e, Duration pause) {
-        events.on(new Event.StoreFailed(name, Failures.text(e), pause));
+        events.on(new Event.StoreFailed(name, ThrowableClassifier.text(e), pause));
         if (!(e instanceof StoreException)) {
-            log.error("The {} loop failed; it goes on in {}", name, pause, e);
+            log.error("The {} loop failed; it continues in {}", name, pause, e);
         }
     }
 }

@@ -2,7 +2,9 @@ package dev.postrider.dispatch;
 
 import java.time.Duration;
 
-/** How long to leave something alone that fails again and again: longer each time, up to a second. Not thread-safe. */
+/**
+ * The pause before another try of a step that fails repeatedly. It doubles each time, up to a second. Not thread-safe.
+ */
 final class Backoff {
 
     private static final Duration SHORTEST = Duration.ofMillis(50);

@@ -5,24 +5,29 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 
-/** A way to get hold of messages: row by row, or by the lanes they travel in. What it gets it hands over for delivery. */
+/** Claims messages row by row, or reads them from lanes, and passes them on for delivery. */
 interface Claimer {
 
-    /** How many more messages of the topic this node may get hold of; 0 or less for none. */
+    /** The number of messages of the topic that this node may claim now; 0 or less for none. */
     int room(Topic topic);
 
-    /** How many it could get hold of if it had none: a claim for much less than that is better put off for a moment. */
+    /**
+     * The number of messages that this node could claim if none were in flight. A claim for much less than that is
+     * better delayed for a moment.
+     */
     int capacity(Topic topic);
 
     /**
-     * Gets hold of messages and hands them over.
+     * Claims messages and passes them on for delivery.
      *
-     * @param room as much as {@link #room} said, or less
-     * @param due whether something is known to have come due, rather than only possible
+     * @param room the value of {@link #room}, or less
+     * @param due whether a message is known to be due, and not only possible
      * @return whether there may be more
      */
     boolean claim(Topic topic, int room, boolean due);
 
-    /** How long until each of these topics has something; absent for those with nothing waiting. One statement. */
+    /**
+     * The time until each of these topics has a due message; absent for topics without waiting messages. One statement.
+     */
     Map<TopicName, Duration> nextDue(Collection<TopicName> topics);
 }

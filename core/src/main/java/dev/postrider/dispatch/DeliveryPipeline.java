@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
 import java.time.Duration;
@@ -11,69 +12,83 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The path of a message on this node: from its claim to whoever takes it to its destination. Whatever a
- * destination does, every claim gets an outcome. Thread-safe.
+ * Passes each message in flight to the delivery of its topic. Every claim gets an outcome, whatever its destination
+ * does. Thread-safe.
  */
 final class DeliveryPipeline {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
 
-    private final Map<TopicName, Courier> couriers;
-    private final BiConsumer<Held, Outcome> decided;
-    private final Time time;
+    private final Map<TopicName, TopicDelivery> deliveries;
+    private final BiConsumer<InFlightMessage, Outcome> decided;
+    private final Platform time;
     private final Duration lastStart;
     private volatile boolean closed;
 
     /**
-     * @param decided told what came of messages that are not sent
-     * @param lastStart how old a lease may be for a delivery to begin under it
+     * @param decided receives the outcomes of messages that are not sent
+     * @param lastStart the largest age of a lease at which a delivery may begin
      */
     DeliveryPipeline(
-            Map<TopicName, Courier> couriers, BiConsumer<Held, Outcome> decided, Time time, Duration lastStart) {
-        this.couriers = couriers;
+            Map<TopicName, TopicDelivery> deliveries,
+            BiConsumer<InFlightMessage, Outcome> decided,
+            Platform time,
+            Duration lastStart) {
+        this.deliveries = deliveries;
         this.decided = decided;
         this.time = time;
         this.lastStart = lastStart;
     }
 
-    void deliver(Held held) {
-        if (closed || held.tenure().isLost() || held.tenure().sinceRenewal(time).compareTo(lastStart) >= 0) {
-            decided.accept(held, new Outcome.Released(held.claim()));
+    void deliver(InFlightMessage claimed) {
+        if (closed
+                || claimed.validity().isLost()
+                || claimed.validity().sinceRenewal(time).compareTo(lastStart) >= 0) {
+            decided.accept(claimed, new Outcome.Released(claimed.claim()));
             return;
         }
-        if (held.claim().attempt() > held.topic().maxAttempts()) {
-            decided.accept(held, Verdict.exhausted(held));
+        if (claimed.claim().attempt() > claimed.topic().maxAttempts()) {
+            decided.accept(claimed, OutcomeDecider.exhausted(claimed));
             return;
         }
         try {
-            courier(held).carry(held);
+            delivery(claimed).deliver(claimed);
         } catch (Throwable e) {
-            // An Error, most likely. Whoever called has other messages to send, and a claim without an outcome is kept
-            // for ever.
+            // Most likely an Error. The caller has other messages to send, and a claim without an outcome would stay in
+            // flight for ever.
             log.error(
                     "A message of topic {} could not be delivered: it is tried again",
-                    held.topic().name(),
+                    claimed.topic().name(),
                     e);
-            decided.accept(held, new Outcome.Released(held.claim()));
+            decided.accept(claimed, new Outcome.Released(claimed.claim()));
         }
     }
 
-    /** From now on nothing is sent; what is claimed all the same is released. */
-    void close() {
+    /**
+     * Begins no further deliveries. Waiting messages, and messages that are still claimed, are released. Running
+     * deliveries continue.
+     */
+    void drain() {
         closed = true;
-        couriers.values().forEach(Courier::close);
+        deliveries.values().forEach(TopicDelivery::drain);
     }
 
-    /** Looks for what should have been answered by now. */
-    void giveUpOverdue(Collection<Held> inFlight) {
-        for (Held held : inFlight) {
-            if (held.isOverdue(time)) {
-                courier(held).giveUp(held);
+    /** Like {@link #drain}. In addition, running deliveries must not take effect any more. */
+    void close() {
+        closed = true;
+        deliveries.values().forEach(TopicDelivery::close);
+    }
+
+    /** Gives up deliveries whose result is overdue. */
+    void giveUpOverdue(Collection<InFlightMessage> inFlight) {
+        for (InFlightMessage claimed : inFlight) {
+            if (claimed.isOverdue(time)) {
+                delivery(claimed).giveUp(claimed);
             }
         }
     }
 
-    private Courier courier(Held held) {
-        return Objects.requireNonNull(couriers.get(held.topic().name()));
+    private TopicDelivery delivery(InFlightMessage claimed) {
+        return Objects.requireNonNull(deliveries.get(claimed.topic().name()));
     }
 }

@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * How a node works. Immutable and checked as a whole; begin with {@link #builder()}. The names in errors and in
- * {@link #describe()} are those of {@code docs/configuration.md}.
+ * The settings of a node. Immutable, and validated as a whole; start with {@link #builder()}. The names in errors and
+ * in {@link #describe()} are those of {@code docs/configuration.md}.
  *
- * @param deadRetention how long dead letters are kept; empty for ever
- * @param inboxRetention how long a received message is known; empty for ever
+ * @param deadRetention how long dead letters are kept; empty for no limit
+ * @param inboxRetention how long the mark of a received message is kept; empty for no limit
  */
 public record DispatchOptions(
         String worker,
@@ -36,7 +36,15 @@ public record DispatchOptions(
     private static final Duration LONGEST_RETENTION = Duration.ofDays(10_000);
 
     public DispatchOptions {
-        require(!worker.isBlank() && worker.length() <= 100, "worker", "must be a name of 1 to 100 characters");
+        require(
+                !worker.isBlank()
+                        && worker.length() <= 100
+                        && worker.chars()
+                                .noneMatch(c -> Character.isISOControl(c)
+                                        || Character.getType(c) == Character.LINE_SEPARATOR
+                                        || Character.getType(c) == Character.PARAGRAPH_SEPARATOR),
+                "worker",
+                "must be a name of 1 to 100 characters, on one line");
         require(
                 pollInterval.compareTo(SHORTEST) >= 0 && pollInterval.compareTo(LONGEST_WAIT.dividedBy(3)) <= 0,
                 "poll-interval",
@@ -71,12 +79,12 @@ public record DispatchOptions(
         return new Builder();
     }
 
-    /** Left of every lease: no delivery begins in it, and every transport must have answered before it. */
+    /** The last part of every lease. No delivery begins in it, and every transport must have answered before it. */
     Duration headroom() {
         return lease.dividedBy(10);
     }
 
-    /** Each property with its value, as the documentation lists them. */
+    /** All properties with their values, named as in the documentation. */
     public Map<String, String> describe() {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("poll-interval", text(pollInterval));
@@ -97,7 +105,7 @@ public record DispatchOptions(
         return properties;
     }
 
-    /** Whole days, hours, minutes, seconds or milliseconds, the largest that fits. */
+    /** The duration in the largest unit that divides it: days, hours, minutes, seconds or milliseconds. */
     static String text(Duration duration) {
         long millis = duration.toMillis();
         if (millis % 86_400_000 == 0) {
@@ -129,7 +137,7 @@ public record DispatchOptions(
         }
     }
 
-    /** The defaults, each written once. Not thread-safe. */
+    /** Builds the options. Each default is written here, once. Not thread-safe. */
     public static final class Builder {
 
         private String worker = ProcessHandle.current().pid() + "-"
@@ -150,49 +158,55 @@ public record DispatchOptions(
 
         private Builder() {}
 
-        /** What operators see as the holder of a lease; the process id and a random part unless said otherwise. */
+        /** The name that operators see as the owner of a lease. By default the process id and a random part. */
         public Builder worker(String worker) {
             this.worker = worker;
             return this;
         }
 
-        /** How long a message of another process can stay unnoticed. At most a third of the lease. */
+        /**
+         * The interval of polls, and so the longest time until a message of another process is found without a wake-up.
+         * At most a third of the lease.
+         */
         public Builder pollInterval(Duration pollInterval) {
             this.pollInterval = pollInterval;
             return this;
         }
 
-        /** How many messages one statement claims at most. */
+        /** The largest number of messages that one statement claims. */
         public Builder batchSize(int batchSize) {
             this.batchSize = batchSize;
             return this;
         }
 
-        /** How long a lost node's messages wait before another takes them; prolonged while a delivery goes on. */
+        /**
+         * The time after which other nodes take over the messages of a lost node. A lease is extended while its
+         * delivery is running.
+         */
         public Builder lease(Duration lease) {
             this.lease = lease;
             return this;
         }
 
-        /** How many messages this node holds at once, over all topics. */
+        /** The largest number of messages that this node delivers at once, over all topics. */
         public Builder maxInFlight(int maxInFlight) {
             this.maxInFlight = maxInFlight;
             return this;
         }
 
-        /** How many bytes of payload this node holds at once, over all topics. */
+        /** The largest total payload of the messages in flight on this node, in bytes, over all topics. */
         public Builder maxInFlightBytes(long maxInFlightBytes) {
             this.maxInFlightBytes = maxInFlightBytes;
             return this;
         }
 
-        /** How long stopping waits for deliveries under way before it releases the rest. */
+        /** How long a stop waits for running deliveries before it releases the rest. */
         public Builder drainTimeout(Duration drainTimeout) {
             this.drainTimeout = drainTimeout;
             return this;
         }
 
-        /** How often old rows are removed and a summary is given. */
+        /** How often old rows are purged and a summary is published. */
         public Builder housekeepingInterval(Duration housekeepingInterval) {
             this.housekeepingInterval = housekeepingInterval;
             return this;
@@ -203,43 +217,44 @@ public record DispatchOptions(
             return this;
         }
 
-        /** How long dead letters are kept; for ever without this call. */
+        /** How long dead letters are kept. There is no limit without this call. */
         public Builder deadRetention(Duration deadRetention) {
             this.deadRetention = Optional.of(deadRetention);
             return this;
         }
 
-        /** For how long an idempotency key stays used: at least this, counted from its first use. */
+        /** How long an idempotency key stays used: at least this time, counted from its first use. */
         public Builder keyRetention(Duration keyRetention) {
             this.keyRetention = keyRetention;
             return this;
         }
 
         /**
-         * For how long a received message is known, counted from when it was first seen. Longer than any sender goes on sending it:
-         * what its broker keeps, retries that wait, and dead letters that somebody replays by hand.
+         * How long the mark of a received message is kept, counted from its first receipt. It must be longer than any
+         * sender can repeat the message: the retention of its broker, delayed retries, and dead letters that an
+         * operator replays.
          */
         public Builder inboxRetention(Duration inboxRetention) {
             this.inboxRetention = Optional.of(inboxRetention);
             return this;
         }
 
-        /** Received messages are known for ever, at the price of a table that only grows. */
+        /** Keeps the marks of received messages without a limit. Their table only grows then. */
         public Builder inboxRetentionForever() {
             this.inboxRetention = Optional.empty();
             return this;
         }
 
-        /** How many rows one purging statement removes at most. */
+        /** The largest number of rows that one purge statement removes. */
         public Builder purgeBatch(int purgeBatch) {
             this.purgeBatch = purgeBatch;
             return this;
         }
 
         /**
-         * Whether messages that a unit of work stages on this node are taken over by it when they are committed, without being
-         * claimed first: those of unordered topics that it delivers and has room for. Switch it off where the nodes that write should
-         * leave the work to others as long as those are free.
+         * Whether this node delivers the messages that a unit of work stages on it directly after the commit, without a
+         * claim. This local hand-over applies to unordered topics that the node delivers and has room for. Switch it
+         * off where the writing nodes should leave the deliveries to other nodes as long as those have room.
          */
         public Builder handOver(boolean handOver) {
             this.handOver = handOver;

@@ -4,6 +4,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.EventListeners;
+import dev.postrider.internal.Platform;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -11,7 +12,6 @@ import dev.postrider.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
-import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -21,8 +21,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers the messages of its topics: claims them, hands them to their transports, writes what came of it. Many may run on one
- * database, in one process or in many. Thread-safe.
+ * Delivers the messages of its topics: claims them, passes them to their transports and handlers, and writes the
+ * outcomes. Many dispatchers may run on one database, in one process or in many. Thread-safe.
  */
 public final class Dispatcher implements AutoCloseable {
 
@@ -32,20 +32,20 @@ public final class Dispatcher implements AutoCloseable {
     private final boolean onlyKeepsHouse;
     private final DispatchOptions options;
     private final EventListener events;
-    private final @Nullable Bell bell;
+    private final @Nullable DoorbellClient bell;
     private volatile @Nullable Engine engine;
     private boolean stopped;
 
     /**
-     * @param topics those without a destination are left to other nodes
-     * @param events what it throws goes no further
-     * @throws InvalidConfigurationException when a transport may still be at work when its lease has run out
+     * @param topics topics without a destination are delivered by other nodes
+     * @param events its exceptions are not propagated
+     * @throws InvalidConfigurationException when a transport may still be running when its lease has expired
      */
     public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events) {
         this(stores, topics, options, events, null);
     }
 
-    /** @param line how this node and the others of the same database tell each other of commits; closed by {@link #stop} */
+    /** @param line carries wake-ups between the nodes of this database; {@link #stop} closes it */
     public Dispatcher(
             Stores stores,
             List<Topic> topics,
@@ -58,7 +58,7 @@ public final class Dispatcher implements AutoCloseable {
         this.onlyKeepsHouse = topics.isEmpty();
         this.options = options;
         this.events = new EventListeners(List.of(events));
-        this.bell = line == null ? null : new Bell(line, Surroundings.system(), this.events);
+        this.bell = line == null ? null : new DoorbellClient(line, Platform.system(), this.events);
         checkNames();
         this.topics.forEach(this::checkTimeout);
     }
@@ -73,11 +73,10 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private void checkTimeout(Topic topic) {
-        Transport transport = topic.transport();
-        if (transport == null) {
+        if (!(topic.destination() instanceof TopicDestination.ByTransport by)) {
             return;
         }
-        Duration timeout = transport.timeout();
+        Duration timeout = by.transport().timeout();
         Duration longest = options.lease().minus(options.headroom());
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(longest) >= 0) {
             throw new InvalidConfigurationException(
@@ -87,7 +86,10 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Begins to deliver; without any topics, to forget what is past its time, which is part of it. A second call changes nothing; after {@link #stop} a new dispatcher is needed. */
+    /**
+     * Starts the deliveries and the housekeeping. Without any topics it starts only the housekeeping. A second call has
+     * no effect. After {@link #stop} a new dispatcher is needed.
+     */
     public synchronized void start() {
         if (stopped) {
             throw new IllegalStateException("This dispatcher was stopped: build a new one");
@@ -107,7 +109,7 @@ public final class Dispatcher implements AutoCloseable {
         }
     }
 
-    /** Something was committed: look for it now instead of at the next poll, here and on the other nodes. */
+    /** Requests a scan after a commit, here and on the other nodes, so that messages do not wait for the next poll. */
     public void wake() {
         Engine current = engine;
         if (current != null) {
@@ -119,13 +121,13 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     /**
-     * An operator has changed something: whoever delivers looks at once for what may be due, here, and with a doorbell on the other nodes.
-     * Without one they notice at their next poll.
+     * Requests a scan for due messages after an operator's action: here, and with a doorbell on the other nodes.
+     * Without a doorbell they notice the action at their next poll.
      */
     public void wakeForOperator() {
         Engine current = engine;
         if (current != null) {
-            current.lookEverywhere();
+            current.scanEverywhere();
         }
         if (bell != null) {
             bell.ringAnywhere();
@@ -133,8 +135,8 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     /**
-     * For whoever writes messages in this process. Once started, and until stopped, this dispatcher takes over what it has room for
-     * when it is committed, and looks for the rest at once.
+     * The hand-over for code that writes messages in this process. Between {@link #start} and {@link #stop} this
+     * dispatcher delivers the committed messages that it has room for, and scans for the rest at once.
      */
     public HandOver handOver() {
         return new HandOver() {
@@ -155,7 +157,7 @@ public final class Dispatcher implements AutoCloseable {
         };
     }
 
-    /** What is due later is found by polling. */
+    /** Rings for due messages. Scheduled messages are found by polls. */
     private void tellOthers(Collection<Message> committed) {
         if (bell == null) {
             return;
@@ -173,24 +175,25 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     /**
-     * Delivers what is due now and returns when all of it has an outcome, running handlers in the calling thread: for tests, and
-     * for processes that are started by a clock. Not to be mixed with {@link #start}.
+     * Delivers the messages that are due now and returns when all of them have an outcome. Handlers run in the calling
+     * thread. For tests, and for processes that a scheduler starts. Not to be combined with {@link #start}.
      *
-     * @return how many attempts were made
-     * @throws dev.postrider.error.StoreException when the database fails; what was held is then released if it can be
+     * @return the number of attempts
+     * @throws dev.postrider.error.StoreException when the database fails; messages in flight are then released if
+     *     possible
      */
     public long deliverDue() {
         return engine(true).deliverDue();
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(stores, topics, options, events, handOver(), inCallersThread, Surroundings.system());
+        return new Engine(stores, topics, options, events, handOver(), inCallersThread, Platform.system());
     }
 
     /**
-     * Stops claiming, waits for the deliveries under way up to the drain timeout, releases what is left, and returns when that
-     * is written. Called from within a handler, a transport or a listener it does the same in the background, since it would
-     * wait for its own caller. May be called again, and before {@link #start}.
+     * Stops claiming, waits for running deliveries up to the drain timeout, releases the rest, and returns when those
+     * outcomes are written. If a handler, a transport or a listener calls it, it does the same in the background,
+     * because it would wait for its own caller. It may be called again, and before {@link #start}.
      */
     public void stop() {
         Engine last;
@@ -220,22 +223,26 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     /**
-     * For a loop of one's own, which claims messages from the {@link dev.postrider.store.MessageStore}: the delivery failed. The message is
-     * tried again after the delay that the retry policy of its topic names, or buried if this was the last attempt that the topic allows.
+     * Writes a failed delivery, for an application with its own loop that claims messages from the {@link
+     * dev.postrider.store.MessageStore}. The message is retried after the delay of the retry policy of its topic, or
+     * buried if this was the last attempt that the topic allows.
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic of the claim is not declared here
      */
     public Settlement nack(Claim claim, String error) {
+        if (claim == null) {
+            throw new InvalidConfigurationException("claim", "is missing: an outcome names it");
+        }
         TopicName name = claim.message().topic();
         Topic topic = declared.stream()
                 .filter(each -> each.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new UnknownTopicException(name.toString()));
-        Outcome outcome = new Verdict(Surroundings.system()::chance).failed(topic, claim, error);
+        Outcome outcome = new OutcomeDecider(Platform.system()::chance).failed(topic, claim, error);
         return stores.messages().settle(List.of(outcome)).get(0);
     }
 
-    /** How many messages this node holds at this moment. */
+    /** The number of messages in flight on this node. */
     public int inFlight() {
         Engine current = engine;
         return current == null ? 0 : current.inFlight();

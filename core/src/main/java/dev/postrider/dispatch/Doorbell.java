@@ -6,50 +6,53 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Tells the nodes of one database of each other's commits, so that they need not wait for their next poll. It may lose a ring, be
- * late, or ring without cause: polling stays the truth. Implemented by a module for each database that has such a thing.
+ * Carries wake-ups between the nodes of one database, so that messages do not wait for the next poll. A ring may be
+ * lost, late, or without cause: polls find every message. Implemented by a module for each database that has such a
+ * feature.
  */
 public interface Doorbell {
 
     /**
-     * Takes a place on the line that all nodes of one installation share. Connects to nothing yet.
+     * Opens the line that all nodes of one installation share. Does not connect yet.
      *
      * @param name the name of the line: letters, digits and underscores
      */
     Line open(String name);
 
     /**
-     * A node's place on the line. {@link #ring} and {@link #listen} may block for a while, and are each called by one background
-     * thread; neither is ever called by a thread that is in a transaction of the application's.
+     * The endpoint of one node on the line. {@link #ring} and {@link #listen} may block for a while, and each is called
+     * by one background thread. A thread that is in a transaction of the application never calls them.
      */
     interface Line extends AutoCloseable {
 
         /**
-         * Tells the other nodes.
+         * Wakes the other nodes.
          *
-         * @throws dev.postrider.error.StoreException when it cannot: it is tried again
+         * @throws dev.postrider.error.StoreException when that fails; the caller tries again
          */
         void ring(Ring ring);
 
-        /** Waits for others to ring, connecting if need be. Trouble is reported once and then waited out, not thrown. */
+        /**
+         * Waits for rings of other nodes, and connects if necessary. A failure is logged once and retried, not thrown.
+         */
         Heard listen(Duration atMost);
 
         /**
-         * Frees what it holds, and returns without waiting for the others. One of them may be under way, on a server that does not answer:
-         * it fails soon, and leaves no connection open.
+         * Frees the resources, and returns without waiting for {@link #ring} and {@link #listen}. A call of them that
+         * waits for a server without a response fails soon, and leaves no connection open.
          */
         @Override
         void close();
     }
 
     /**
-     * Something was committed.
+     * A wake-up after a commit.
      *
-     * @param topics where; empty for anywhere
+     * @param topics the topics of the commit; empty for any topic
      */
     record Ring(Set<TopicName> topics) {
 
-        /** Something was committed in some topic. */
+        /** A wake-up for any topic. */
         public static final Ring ANYWHERE = new Ring(Set.of());
 
         public Ring {
@@ -62,9 +65,9 @@ public interface Doorbell {
     }
 
     /**
-     * What came of listening.
+     * The result of listening.
      *
-     * @param ring what others rang for, all of it together; empty for nothing
+     * @param ring the rings of other nodes, merged into one; empty for none
      * @param pause how long to wait before listening again
      */
     record Heard(Optional<Ring> ring, Duration pause) {
@@ -77,7 +80,7 @@ public interface Doorbell {
             return new Heard(Optional.empty(), Duration.ZERO);
         }
 
-        /** Nothing, and there is no use in listening for a while. */
+        /** No ring, and a pause before listening again. */
         public static Heard nothingFor(Duration pause) {
             return new Heard(Optional.empty(), pause);
         }

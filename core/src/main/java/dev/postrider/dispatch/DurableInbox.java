@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The durable inbox of a consumer, as this node declares it: handlers by name, each with a topic of its own in which its messages wait
- * to be handled in the transaction that removes them. Immutable; begin with {@link #of}.
+ * The durable inbox of a consumer, as this node declares it: handlers by name. Each handler has its own topic, and
+ * handles the messages of that topic in the transaction that removes them. Immutable; start with {@link #of}.
  */
 public final class DurableInbox {
 
@@ -24,12 +24,15 @@ public final class DurableInbox {
         this.handlers = List.copyOf(handlers);
     }
 
-    /** @param consumer letters, digits, dashes and underscores; the same for ever, since it says who has had a message */
+    /**
+     * @param consumer letters, digits, dashes and underscores; never change it, because the marks of received messages
+     *     carry it
+     */
     public static Builder of(String consumer) {
         return new Builder(consumer);
     }
 
-    /** One for each handler, and the consumer's own. */
+    /** The topics of the handlers, and the consumer's own topic. */
     public List<Topic> topics() {
         return topics;
     }
@@ -58,13 +61,14 @@ public final class DurableInbox {
         /**
          * Declares a handler for messages of one type, {@value InboxHandler#ANY_TYPE} for all.
          *
-         * @param name the same for ever: its messages wait under it, and nodes that do not know it leave them alone
+         * @param name never change it: messages are stored under it, and nodes that do not declare it do not deliver
+         *     them
          */
         public Builder handler(String name, String type, MessageHandler handler) {
             return handler(name, List.of(type), handler, topic -> {});
         }
 
-        /** The same for several types, and with options of its own: attempts, delays, threads. */
+        /** Declares a handler for several types, with options for its topic: attempts, delays, threads. */
         public Builder handler(
                 String name, Collection<String> types, MessageHandler handler, Consumer<Topic.Builder> options) {
             if (declared.put(name, new Declared(handler, options)) != null) {
@@ -81,14 +85,14 @@ public final class DurableInbox {
         }
 
         /**
-         * Each handler gets messages with the same key one after another, in the order they were received. One without a key is by
-         * itself.
+         * Passes messages with the same key to each handler one after another, in the order they were received. A
+         * message without a key is independent of all others.
          */
         public Builder ordered() {
             return lanes(DEFAULT_LANES);
         }
 
-        /** The same, with the keys spread over so many lanes; fixed once registered. 0 for an unordered inbox. */
+        /** The same as {@link #ordered}, with this number of lanes; fixed once registered. 0 for an unordered inbox. */
         public Builder lanes(int lanes) {
             this.lanes = lanes;
             return this;
@@ -98,7 +102,6 @@ public final class DurableInbox {
             List<Topic> topics = new ArrayList<>();
             topics.add(Topic.ofInbox(InboxHandler.consumerTopic(consumer))
                     .routes(consumer)
-                    .permanentOn(InvalidConfigurationException.class::isInstance)
                     .build());
             declared.forEach((name, handler) -> {
                 Topic.Builder topic = Topic.ofInbox(InboxHandler.topic(consumer, name))

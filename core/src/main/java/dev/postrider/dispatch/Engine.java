@@ -2,13 +2,13 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
-import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,8 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts and the threads of a dispatcher at work: one loop claims and hands over, one takes over what was written on this node, one writes
- * outcomes of messages that were claimed, another those of messages that came in lanes, one keeps leases, one keeps lanes, one keeps house. Used once: either {@link #start} and {@link #stop}, or {@link #deliverDue}. Thread-safe.
+ * The components and threads of a running dispatcher. One loop claims and reads messages, one delivers the local
+ * hand-over, one writes the outcomes of claimed messages, two write the outcomes of messages from lanes, one extends
+ * leases, one balances lanes, one delivers suspects, and one does the housekeeping. Used once: either {@link #start}
+ * and {@link #stop}, or {@link #deliverDue}. Thread-safe.
  */
 final class Engine {
 
@@ -36,42 +38,44 @@ final class Engine {
 
     private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(5);
 
-    /** How many outcomes are written at once; in lanes, where reading writes nothing, twice as many proved faster. */
+    /** The number of outcomes in one write. For lanes, where a read writes nothing, twice as many proved faster. */
     private static final int BATCH = 500;
 
     private static final int LANE_BATCH = 2 * BATCH;
 
-    /** Lanes are divided among the writers by their number, so that the outcomes of a key are written one after another. */
+    /**
+     * Lanes are assigned to the writers by their number, so that the outcomes of a key are written one after another.
+     */
     private static final int LANE_WRITERS = 2;
 
     private final DispatchOptions options;
-    private final Surroundings surroundings;
+    private final Platform platform;
     private final EventListener events;
-    private final Waiter settled;
+    private final Platform.Waiter settled;
     private final List<ExecutorService> pools = new ArrayList<>();
     private final InFlight inFlight;
     private final OutcomeWriter writer;
     private final List<OutcomeWriter> laneWriters = new ArrayList<>();
-    private final Map<TopicName, Breaker> breakers = new HashMap<>();
+    private final Map<TopicName, CircuitBreaker> breakers = new HashMap<>();
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
-    private final BornClaims births;
+    private final LocalHandOver localHandOver;
     private final Map<TopicName, Sequencer> sequencers = new LinkedHashMap<>();
-    private final LaneKeeper laneKeeper;
-    private final Solitude solitude;
+    private final LaneBalancer laneBalancer;
+    private final IsolatedDelivery isolated;
     private final Housekeeper housekeeper;
     private final BackgroundLoop claiming;
     private final BackgroundLoop handing;
     private final BackgroundLoop writing;
     private final List<BackgroundLoop> laneWriting = new ArrayList<>();
     private final BackgroundLoop laneKeeping;
-    private final BackgroundLoop aloneDelivering;
+    private final BackgroundLoop isolatedDelivering;
     private final BackgroundLoop keeping;
     private final BackgroundLoop housekeeping;
     private boolean stopped;
 
     /**
-     * @param handOver who takes over what handlers send
+     * @param handOver takes over the messages that handlers send
      * @param inCallersThread whether handlers run in the thread that calls {@link #deliverDue}
      */
     Engine(
@@ -81,60 +85,60 @@ final class Engine {
             EventListener events,
             HandOver handOver,
             boolean inCallersThread,
-            Surroundings surroundings) {
+            Platform platform) {
         this.options = options;
-        this.surroundings = surroundings;
+        this.platform = platform;
         this.events = events;
-        settled = surroundings.waiter();
-        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, surroundings, events, this::rest)));
+        settled = platform.waiter();
+        topics.forEach(topic -> breakers.put(topic.name(), new CircuitBreaker(topic, platform, events, this::rest)));
         inFlight = new InFlight(
                 new SharedBudget(options.maxInFlight(), topics.size()),
                 new SharedBudget(options.maxInFlightBytes(), topics.size()),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(stores.messages()::settle, this::undecidedClaims, BATCH),
+                new OutcomeWriter.OutcomeSink(stores.messages()::settle, this::undecidedClaims, BATCH),
                 inFlight,
-                surroundings,
+                platform,
                 events,
                 this::rowSettled);
         for (int i = 0; i < LANE_WRITERS; i++) {
             laneWriters.add(new OutcomeWriter(
-                    new OutcomeWriter.Ledger(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
+                    new OutcomeWriter.OutcomeSink(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
                     inFlight,
-                    surroundings,
+                    platform,
                     events,
                     this::laneSettled));
         }
         Duration lastStart = options.lease().minus(options.headroom());
         pipeline = new DeliveryPipeline(
-                couriers(
+                deliveries(
                         topics,
-                        topic -> new HandlingCourier.Means(
-                                stores.handling(), handOver, handlerThreads(topic, inCallersThread), surroundings),
+                        topic -> new HandlerDelivery.Context(
+                                stores.handling(), handOver, handlerThreads(topic, inCallersThread), platform),
                         lastStart),
                 this::decide,
-                surroundings,
+                platform,
                 lastStart);
         topics.stream()
                 .filter(Topic::isOrdered)
                 .forEach(topic -> sequencers.put(
                         topic.name(),
-                        new Sequencer(topic, inFlight, this::writeInLane, pipeline, surroundings, lastStart)));
-        claims = new ClaimLoop(claimers(stores, topics), options.pollInterval(), surroundings, events);
-        births = new BornClaims(stores.messages(), options, topics, inFlight, pipeline, surroundings, events);
-        laneKeeper = new LaneKeeper(
+                        new Sequencer(topic, inFlight, this::writeInLane, pipeline, platform, lastStart)));
+        claims = new ClaimLoop(claimers(stores, topics), options.pollInterval(), platform, events);
+        localHandOver = new LocalHandOver(stores.messages(), options, topics, inFlight, pipeline, platform, events);
+        laneBalancer = new LaneBalancer(
                 stores.lanes(),
                 options,
                 topics.stream().map(Topic::name).collect(Collectors.toSet()),
                 sequencers,
-                surroundings,
+                platform,
                 events,
                 this::lanesTaken);
-        solitude = new Solitude(
-                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, events, surroundings.waiter());
-        LeaseKeeper keeper = new LeaseKeeper(stores.messages(), inFlight, options.lease(), surroundings);
+        isolated = new IsolatedDelivery(
+                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, events, platform.waiter());
+        LeaseExtender leaseExtender = new LeaseExtender(stores.messages(), inFlight, options.lease(), platform);
         housekeeper = new Housekeeper(
-                stores.messages(), stores.retention(), options, topics, surroundings, events, inFlight, this::tally);
+                stores.messages(), stores.retention(), options, topics, platform, events, inFlight, this::counters);
         claiming = loop("claim", claims::runOnce);
         handing = loop("hand-over", this::handOver);
         writing = loop("settle", () -> write(writer));
@@ -143,31 +147,31 @@ final class Engine {
             laneWriter.onWork(loop::wake);
             laneWriting.add(loop);
         }
-        keeping = loop("lease", () -> keep(keeper));
-        laneKeeping = loop("lanes", laneKeeper::runOnce);
-        aloneDelivering = loop("alone", solitude::runOnce);
+        keeping = loop("lease", () -> keep(leaseExtender));
+        laneKeeping = loop("lanes", laneBalancer::runOnce);
+        isolatedDelivering = loop("alone", isolated::runOnce);
         housekeeping = loop("house", housekeeper::runOnce);
         writer.onWork(writing::wake);
-        births.onWork(handing::wake);
+        localHandOver.onWork(handing::wake);
         inFlight.onFreed(this::roomFreed);
     }
 
     private BackgroundLoop loop(String name, BackgroundLoop.Duty duty) {
-        return new BackgroundLoop(surroundings, this, name, duty, events);
+        return new BackgroundLoop(platform, this, name, duty, events);
     }
 
     private Map<Topic, Claimer> claimers(Stores stores, List<Topic> topics) {
-        Claimer rows = new RowClaimer(stores.messages(), options, inFlight, pipeline, surroundings, events);
-        Claimer lanes = new LaneClaimer(stores.lanes(), sequencers, inFlight, surroundings, events);
+        Claimer rows = new RowClaimer(stores.messages(), options, inFlight, pipeline, platform, events);
+        Claimer lanes = new LaneClaimer(stores.lanes(), sequencers, inFlight, platform, events);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, topic.isOrdered() ? lanes : rows));
         return claimers;
     }
 
     void start() {
-        breakers.values().forEach(Breaker::arm);
+        breakers.values().forEach(CircuitBreaker::arm);
         startWriting();
-        if (!breakers.isEmpty()) { // of which each topic has one
+        if (!breakers.isEmpty()) { // one for each topic
             laneKeeping.start();
         }
         handing.start();
@@ -180,79 +184,83 @@ final class Engine {
         keeping.start();
         if (!sequencers.isEmpty()) {
             laneWriting.forEach(BackgroundLoop::start);
-            aloneDelivering.start();
+            isolatedDelivering.start();
         }
     }
 
     void wake() {
-        claims.lookNow();
+        claims.scanNow();
         claiming.wake();
     }
 
-    /** Another node has committed something. */
+    /** Requests scans after a ring of another node. */
     void wake(Doorbell.Ring ring) {
         if (ring.isAnywhere()) {
-            lookEverywhere();
+            scanEverywhere();
         } else {
-            ring.topics().forEach(claims::lookNow);
+            ring.topics().forEach(claims::scanNow);
             claiming.wake();
         }
     }
 
-    /** Something may be due in every topic, also at the front of held keys. */
-    void lookEverywhere() {
-        claims.lookNow();
-        sequencers.keySet().forEach(topic -> claims.lookAfter(topic, Duration.ZERO));
+    /** Requests a scan of every topic, including the heads of blocked keys. */
+    void scanEverywhere() {
+        claims.scanNow();
+        sequencers.keySet().forEach(topic -> claims.scanAfter(topic, Duration.ZERO));
         claiming.wake();
     }
 
-    /** These were committed on this node, and nobody holds them. */
+    /** Requests scans for messages that were committed on this node and have no lease. */
     void wakeFor(Collection<Message> committed) {
-        long now = surroundings.wallMillis();
+        long now = platform.wallMillis();
         for (Message message : committed) {
             Instant due = message.deliverAt();
             if (due == null || due.toEpochMilli() <= now) {
-                claims.lookNow(message.topic());
+                claims.scanNow(message.topic());
             } else {
-                claims.lookAfter(message.topic(), Duration.ofMillis(due.toEpochMilli() - now));
+                claims.scanAfter(message.topic(), Duration.ofMillis(due.toEpochMilli() - now));
             }
         }
         claiming.wake();
     }
 
     HandOver.Reservation reserve(List<Message> messages) {
-        return births.reserve(messages);
+        return localHandOver.reserve(messages);
     }
 
     private void lanesTaken(TopicName topic) {
-        claims.lookNow(topic);
-        claims.lookAfter(topic, Duration.ZERO);
+        claims.scanNow(topic);
+        claims.scanAfter(topic, Duration.ZERO);
         claiming.wake();
     }
 
-    private Breaker breaker(Topic topic) {
+    private CircuitBreaker breaker(Topic topic) {
         return Objects.requireNonNull(breakers.get(topic.name()));
     }
 
-    /** A destination is down: nothing of its topic is in hand when the rest is over, and another node may have its lanes. */
+    /**
+     * Reacts when a circuit breaker opens. The topic is not scanned until the pause is over. Unsent messages of its
+     * lanes are released, so that another node can acquire the lanes.
+     */
     private void rest(Topic topic, Duration pause) {
         claims.rest(topic.name(), pause);
         if (topic.isOrdered()) {
             Objects.requireNonNull(sequencers.get(topic.name())).putBack();
         }
         claiming.wake();
-        handing.wake(); // it waits for the end of the rest
+        handing.wake(); // it runs again at the end of the pause
     }
 
     /**
-     * Delivers what was committed on this node, and sends from lanes what waits for room. Room that was given back, and the end of a rest,
-     * lead here: whoever gave it back may be a thread of the application's.
+     * Delivers the messages that were committed on this node, and sends messages of lanes that wait for a slot. Freed
+     * room and the end of a breaker's pause wake this loop, because the thread that frees room may be a thread of the
+     * application.
      */
     private Duration handOver() {
-        Duration pause = births.runOnce();
+        Duration pause = localHandOver.runOnce();
         sequencers.values().forEach(Sequencer::slotsFreed);
-        for (Breaker breaker : breakers.values()) {
-            Duration rest = breaker.restLeft();
+        for (CircuitBreaker breaker : breakers.values()) {
+            Duration rest = breaker.pauseLeft();
             pause = rest.isZero() || rest.compareTo(pause) >= 0 ? pause : rest;
         }
         return pause;
@@ -263,22 +271,25 @@ final class Engine {
         handing.wake();
     }
 
-    private void decide(Held held, Outcome outcome) {
-        if (held.inLane() == null) {
-            writer.add(held, outcome);
+    private void decide(InFlightMessage claimed, Outcome outcome) {
+        if (claimed.inLane() == null) {
+            writer.add(claimed, outcome);
         } else {
-            sequencer(held).decide(held, outcome);
+            sequencer(claimed).decide(claimed, outcome);
         }
     }
 
-    /** What happened in a lane is written by one thread, in the order in which it happened. */
-    private boolean writeInLane(Held held, Outcome outcome) {
-        int lane = Objects.requireNonNull(held.inLane()).lane();
-        return laneWriters.get(lane % LANE_WRITERS).add(held, outcome);
+    /**
+     * Adds an outcome to the one writer of its lane, so that outcomes are written in the order in which they were
+     * decided.
+     */
+    private boolean writeInLane(InFlightMessage claimed, Outcome outcome) {
+        int lane = Objects.requireNonNull(claimed.inLane()).lane();
+        return laneWriters.get(lane % LANE_WRITERS).add(claimed, outcome);
     }
 
-    private Sequencer sequencer(Held held) {
-        return Objects.requireNonNull(sequencers.get(held.topic().name()));
+    private Sequencer sequencer(InFlightMessage claimed) {
+        return Objects.requireNonNull(sequencers.get(claimed.topic().name()));
     }
 
     private int undecidedClaims() {
@@ -293,20 +304,20 @@ final class Engine {
         return inFlight.inLanes() - unwritten;
     }
 
-    private Tally tally() {
-        return laneWriters.stream().map(OutcomeWriter::tally).reduce(writer.tally(), Tally::sum);
+    private OutcomeCounters counters() {
+        return laneWriters.stream().map(OutcomeWriter::counters).reduce(writer.counters(), OutcomeCounters::sum);
     }
 
     int inFlight() {
         return inFlight.count();
     }
 
-    /** Whether the calling thread is one that {@link #stop} would wait for. */
+    /** Whether {@link #stop} would wait for the calling thread. */
     boolean isCallingItself() {
-        return OwnThread.isRunningFor(this);
+        return Platform.isThreadOf(this);
     }
 
-    /** Claims in the calling thread until nothing is due any more, and stops; says how many attempts were made. */
+    /** Claims in the calling thread until no message is due any more, and stops. Returns the number of attempts. */
     long deliverDue() {
         startWriting();
         try {
@@ -314,19 +325,19 @@ final class Engine {
         } finally {
             stop();
         }
-        return tally().attempts();
+        return counters().attempts();
     }
 
     private void deliverRounds() {
         if (!sequencers.isEmpty()) {
-            laneKeeper.runOnce();
+            laneBalancer.runOnce();
         }
         long before;
         do {
-            before = tally().total();
+            before = counters().total();
             claims.claimEach();
             awaitOutcomes();
-        } while (tally().total() > before && !Thread.currentThread().isInterrupted());
+        } while (counters().total() > before && !Thread.currentThread().isInterrupted());
     }
 
     private void awaitOutcomes() {
@@ -340,7 +351,10 @@ final class Engine {
         }
     }
 
-    /** Stops claiming, waits for deliveries under way, releases the rest and writes that. Only the first call does anything. */
+    /**
+     * Stops claiming, waits for running deliveries, releases the rest and writes those outcomes. Only the first call
+     * has an effect.
+     */
     synchronized void stop() {
         if (!stopped) {
             stopped = true;
@@ -351,11 +365,14 @@ final class Engine {
     }
 
     private void drain() {
-        births.close();
+        localHandOver.close();
         claiming.end();
-        solitude.stop();
-        aloneDelivering.end();
+        isolated.stop();
+        isolatedDelivering.end();
         sequencers.values().forEach(Sequencer::close);
+        pipeline.drain();
+        laneBalancer.stop();
+        laneKeeping.wake();
         housekeeper.stop();
         housekeeping.end();
         try {
@@ -363,23 +380,25 @@ final class Engine {
             housekeeping.awaitEnd(FLUSH_TIMEOUT);
             awaitIdle(options.drainTimeout());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // in a hurry: go on without waiting for deliveries
+            Thread.currentThread().interrupt(); // continue without waiting for deliveries
         }
     }
 
-    /** The release is decided first, so that a handler that is interrupted now has not failed. */
+    /** Releases the rest before handlers are interrupted, so that an interrupted handler does not count as failed. */
     private void release() {
         pipeline.close();
-        inFlight.all().forEach(held -> decide(held, new Outcome.Released(held.claim())));
+        inFlight.all().forEach(claimed -> decide(claimed, new Outcome.Released(claimed.claim())));
         pools.forEach(ExecutorService::shutdownNow);
     }
 
-    /** However much of a hurry there is: an outcome that is not written is a message delivered twice. */
+    /**
+     * Writes the outcomes even if the caller is interrupted: a message without a written outcome is delivered twice.
+     */
     private void flush() {
         boolean interrupted = Thread.interrupted();
         try {
             if (!awaitIdle(FLUSH_TIMEOUT)) {
-                log.warn("Stopped with {} outcomes unwritten; their leases will run out", inFlight.count());
+                log.warn("Stopped with {} outcomes unwritten; their leases will expire", inFlight.count());
             }
             endWriting();
             handing.awaitEnd(FLUSH_TIMEOUT);
@@ -388,9 +407,9 @@ final class Engine {
             for (BackgroundLoop loop : laneWriting) {
                 loop.awaitEnd(FLUSH_TIMEOUT);
             }
-            aloneDelivering.awaitEnd(FLUSH_TIMEOUT);
+            isolatedDelivering.awaitEnd(FLUSH_TIMEOUT);
             if (laneKeeping.awaitEnd(FLUSH_TIMEOUT)) {
-                leaveLanes(); // otherwise it is waiting for the database, and so would this
+                leaveLanes(); // otherwise its thread waits for the database, and this one would too
             }
         } catch (InterruptedException e) {
             interrupted = true;
@@ -410,111 +429,119 @@ final class Engine {
         laneKeeping.end();
     }
 
-    /** At once to whoever wants them; otherwise they would wait for the end of the lease. */
+    /** Releases the lanes at once. Otherwise other nodes would wait for the end of their leases. */
     private void leaveLanes() {
         try {
-            laneKeeper.leave();
+            laneBalancer.leave();
         } catch (StoreException e) {
-            log.warn("Stopped without giving back its lanes; they are free when their lease ends", e);
+            log.warn("Stopped without releasing its lanes; their leases will expire", e);
         }
     }
 
     private boolean awaitIdle(Duration atMost) throws InterruptedException {
-        long deadline = surroundings.nanos() + atMost.toNanos();
-        while (inFlight.count() > 0 && surroundings.nanos() - deadline < 0) {
+        long deadline = platform.nanos() + atMost.toNanos();
+        while (inFlight.count() > 0 && platform.nanos() - deadline < 0) {
             settled.await(Duration.ofMillis(50));
         }
         return inFlight.count() == 0;
     }
 
-    /** Slots become free by writing, so the claim loop is told. */
+    /** Writes outcomes and wakes the claim loop, because written outcomes free slots. */
     private Duration write(OutcomeWriter outcomes) {
         Duration pause = outcomes.runOnce();
         for (Sequencer sequencer : sequencers.values()) {
             sequencer.slotsFreed();
             if (sequencer.wantsMore()) {
-                claims.lookNow(sequencer.topic().name());
+                claims.scanNow(sequencer.topic().name());
             }
-            if (sequencer.hasDry()) {
+            if (sequencer.hasDrained()) {
                 laneKeeping.wake();
             }
         }
         settled.signal();
-        solitude.progressed();
+        isolated.progressed();
+        if (sequencers.values().stream().anyMatch(Sequencer::hasSuspects)) {
+            isolatedDelivering.wake();
+        }
         claiming.wake();
         return pause;
     }
 
-    private Duration keep(LeaseKeeper keeper) {
+    private Duration keep(LeaseExtender leaseExtender) {
         pipeline.giveUpOverdue(inFlight.all());
-        births.freeExpired();
-        return keeper.runOnce();
+        localHandOver.freeExpired();
+        return leaseExtender.runOnce();
     }
 
-    private void rowSettled(Held held, Outcome outcome, Settlement settlement) {
+    private void rowSettled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
         if (outcome instanceof Outcome.Retry retry) {
-            claims.lookAfter(held.topic().name(), retry.delay());
+            claims.scanAfter(claimed.topic().name(), retry.delay());
         }
     }
 
-    private void laneSettled(Held held, Outcome outcome, Settlement settlement) {
-        TopicName topic = held.topic().name();
-        if (sequencer(held).settled(held, outcome, settlement)) {
-            claims.lookNow(topic);
-            claims.lookAfter(topic, Duration.ZERO);
+    private void laneSettled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+        TopicName topic = claimed.topic().name();
+        if (sequencer(claimed).settled(claimed, outcome, settlement)) {
+            claims.scanNow(topic);
+            claims.scanAfter(topic, Duration.ZERO);
         }
         if (outcome instanceof Outcome.Retry retry) {
-            claims.lookAfter(topic, retry.delay());
-        } else if (outcome instanceof Outcome.Skipped skipped) {
-            claims.lookAfter(topic, skipped.delay());
+            claims.scanAfter(topic, retry.delay());
+        } else if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+            claims.scanAfter(topic, outOfOrder.delay());
         }
     }
 
-    private Map<TopicName, Courier> couriers(
-            List<Topic> topics, Function<Topic, HandlingCourier.Means> means, Duration lastStart) {
-        Verdict verdict = new Verdict(surroundings::chance);
+    private Map<TopicName, TopicDelivery> deliveries(
+            List<Topic> topics, Function<Topic, HandlerDelivery.Context> context, Duration lastStart) {
+        OutcomeDecider decider = new OutcomeDecider(platform::chance);
         Executor senders = senderThreads();
-        Map<TopicName, Courier> couriers = new HashMap<>();
+        Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
         for (Topic topic : topics) {
-            if (topic.isProcessed()) {
-                couriers.put(topic.name(), new HandlingCourier(topic, means.apply(topic), verdict, this::decide));
-                continue;
-            }
-            DeliveryHandler handler = topic.handler();
-            Transport transport = handler == null
-                    ? topic.transport()
-                    : new HandlerTransport(topic, handler, means.apply(topic).threads());
-            if (transport != null) {
-                Executor threads = handler == null ? senders : Runnable::run; // a handler has threads of its own
-                couriers.put(
+            TopicDestination destination = topic.destination();
+            if (destination instanceof TopicDestination.InTransaction inTransaction) {
+                deliveries.put(
                         topic.name(),
-                        new TransportCourier(
-                                transport,
-                                breaker(topic),
-                                verdict,
-                                this::decide,
-                                new TransportCourier.Means(threads, lastStart, surroundings)));
+                        new HandlerDelivery(topic, inTransaction, context.apply(topic), decider, this::decide));
+            } else if (destination instanceof TopicDestination.ByTransport by) {
+                deliveries.put(topic.name(), delivery(topic, by.transport(), senders, lastStart, decider));
+            } else if (destination instanceof TopicDestination.ByHandler by) {
+                Transport transport = new HandlerTransport(
+                        topic, by.handler(), context.apply(topic).threads());
+                // The handler has its own threads.
+                deliveries.put(topic.name(), delivery(topic, transport, Runnable::run, lastStart, decider));
             }
         }
-        return couriers;
+        return deliveries;
     }
 
-    /** Couriers take no more than a few threads for each topic. */
+    private TopicDelivery delivery(
+            Topic topic, Transport transport, Executor threads, Duration lastStart, OutcomeDecider decider) {
+        return new TransportDelivery(
+                transport,
+                breaker(topic),
+                decider,
+                this::decide,
+                new TransportDelivery.Context(threads, lastStart, platform));
+    }
+
+    /** The delivery of each topic uses only a few of these threads. */
     private Executor senderThreads() {
-        ExecutorService threads = surroundings.threads(this, "send", Integer.MAX_VALUE);
+        ExecutorService threads = platform.threads(this, "send", Integer.MAX_VALUE);
         pools.add(threads);
         return threads;
     }
 
     /**
-     * One thread for each delivery of the topic under way; idle ones go after a while. As many again for handlers that were given up but
-     * ignore their interruption: when these are used up further attempts of this topic fail, rather than fill the machine with lost threads.
+     * One thread for each running delivery of the topic; idle threads end after a while. The pool allows as many again
+     * for handlers that were given up and ignore their interrupt. When these are used up, further attempts of this
+     * topic fail. Otherwise lost threads would fill the process.
      */
     private Executor handlerThreads(Topic topic, boolean inCallersThread) {
         if (inCallersThread) {
             return Runnable::run;
         }
-        ExecutorService threads = surroundings.threads(this, "handler", 2 * inFlight.limit(topic));
+        ExecutorService threads = platform.threads(this, "handler", 2 * inFlight.limit(topic));
         pools.add(threads);
         return threads;
     }

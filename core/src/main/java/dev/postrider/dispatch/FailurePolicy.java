@@ -1,11 +1,11 @@
 package dev.postrider.dispatch;
 
-/** What becomes of a key of an ordered topic when its first message cannot be delivered. */
+/** The policy for a key of an ordered topic whose head fails. */
 public enum FailurePolicy {
-    /** The message is retried, and the later ones of its key wait for it. */
+    /** The head is retried. Later messages of its key wait for it. */
     BLOCK,
-    /** The message is retried, and the later ones of its key go on without it: for this message the order is given up. */
-    SKIP,
-    /** The message is not retried: it and the later ones of its key wait for an operator. */
+    /** The message is retried. Later messages of its key do not wait for it, so it is delivered out of order. */
+    CONTINUE,
+    /** The head is parked and not retried. It and the later messages of its key wait for an operator. */
     PARK
 }

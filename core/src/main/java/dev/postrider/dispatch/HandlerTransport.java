@@ -11,7 +11,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a handler in a thread of its own and answers for it. A handler that takes too long is interrupted and has failed. */
+/**
+ * Runs a handler in a thread of its own and reports its result. A handler that exceeds its timeout is interrupted, and
+ * its attempt has failed.
+ */
 final class HandlerTransport implements Transport {
 
     private final Topic topic;
@@ -43,7 +46,7 @@ final class HandlerTransport implements Transport {
             handler.handle(delivery);
             return DeliveryResult.delivered();
         } catch (Throwable e) {
-            return Failures.classify(topic, e);
+            return ThrowableClassifier.classify(topic, e);
         }
     }
 

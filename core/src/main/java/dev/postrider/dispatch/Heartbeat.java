@@ -1,42 +1,45 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A thread for one duty, begun when it is first needed. Thread-safe. */
+/** A thread for one duty, started when it is first needed. Thread-safe. */
 public final class Heartbeat implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final String name;
     private final EventListener events;
-    private final Surroundings surroundings;
+    private final Platform platform;
     private @Nullable BackgroundLoop loop;
     private boolean closed;
 
     public Heartbeat(String name, EventListener events) {
-        this(name, events, Surroundings.system());
+        this(name, events, Platform.system());
     }
 
-    Heartbeat(String name, EventListener events, Surroundings surroundings) {
+    Heartbeat(String name, EventListener events, Platform platform) {
         this.name = name;
         this.events = events;
-        this.surroundings = surroundings;
+        this.platform = platform;
     }
 
     /**
-     * @param duty answers how long to wait before the next time; what it throws is reported, and ends nothing
-     * @return does the duty now, or as soon as it has done with the last time
+     * Creates a trigger for a repeated duty.
+     *
+     * @param duty returns the pause before the next run; its exceptions are reported and do not end the thread
+     * @return runs the duty now, or as soon as its current run has finished
      */
     public Runnable every(Supplier<Duration> duty) {
         return () -> beat(duty);
     }
 
-    /** Runs the task once, on a thread of its own that does not keep the process alive. */
+    /** Runs the task once, on its own daemon thread, which does not keep the process alive. */
     public void start(Runnable task) {
-        surroundings.thread(this, task, name + "-task").start();
+        platform.thread(this, task, name + "-task").start();
     }
 
     private synchronized void beat(Supplier<Duration> duty) {
@@ -44,14 +47,14 @@ public final class Heartbeat implements AutoCloseable {
             return;
         }
         if (loop == null) {
-            loop = new BackgroundLoop(surroundings, this, name, duty::get, events);
+            loop = new BackgroundLoop(platform, this, name, duty::get, events);
             loop.start();
         } else {
             loop.wake();
         }
     }
 
-    /** Lets the duty finish what it is at, and ends the thread. */
+    /** Lets the current run of the duty finish and ends the thread. Waits up to 5 seconds. */
     @Override
     public void close() {
         BackgroundLoop ending;

@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.SweptCommands;
@@ -11,12 +12,14 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 
-/** Buries what was lost on its last attempt, removes what is past its time, and gives the summary. */
+/**
+ * Buries messages that were lost on their last attempt, purges rows past their retention, and publishes the summary.
+ */
 final class Housekeeper {
 
     private static final int SWEEP_LIMIT = 1000;
 
-    /** Chunks of one kind in one round; what is left waits for the next. */
+    /** The largest number of chunks of one kind in one round; the rest waits for the next round. */
     private static final int CHUNKS = 200;
 
     private static final Duration LONGEST_REST = Duration.ofSeconds(1);
@@ -25,13 +28,13 @@ final class Housekeeper {
     private final RetentionStore retention;
     private final DispatchOptions options;
     private final List<Topic> topics;
-    private final Surroundings surroundings;
+    private final Platform platform;
     private final EventListener events;
     private final InFlight inFlight;
-    private final Supplier<Tally> tally;
-    private Tally lastTally;
+    private final Supplier<OutcomeCounters> counters;
+    private OutcomeCounters lastTally;
     private long lastRound;
-    private final Waiter stopped;
+    private final Platform.Waiter stopped;
     private volatile boolean stopping;
 
     Housekeeper(
@@ -39,40 +42,40 @@ final class Housekeeper {
             RetentionStore retention,
             DispatchOptions options,
             List<Topic> topics,
-            Surroundings surroundings,
+            Platform platform,
             EventListener events,
             InFlight inFlight,
-            Supplier<Tally> tally) {
+            Supplier<OutcomeCounters> counters) {
         this.store = store;
         this.retention = retention;
         this.options = options;
         this.topics = topics;
-        this.surroundings = surroundings;
+        this.platform = platform;
         this.events = events;
         this.inFlight = inFlight;
-        this.tally = tally;
-        this.lastTally = tally.get();
-        this.lastRound = surroundings.nanos();
-        this.stopped = surroundings.waiter();
+        this.counters = counters;
+        this.lastTally = counters.get();
+        this.lastRound = platform.nanos();
+        this.stopped = platform.waiter();
     }
 
     Duration runOnce() {
         topics.stream()
                 .filter(topic -> !topic.isOrdered())
                 .forEach(topic -> attempt("sweep " + topic.name(), () -> sweep(topic)));
-        Duration period = Duration.ofNanos(surroundings.nanos() - lastRound);
+        Duration period = Duration.ofNanos(platform.nanos() - lastRound);
         if (period.compareTo(options.housekeepingInterval()) >= 0) {
-            lastRound = surroundings.nanos();
+            lastRound = platform.nanos();
             summarise(period);
             attempt("purge", this::purge);
-            attempt("tend the partitions of the inbox", () -> retention.tendInboxPartitions(options.inboxRetention()));
+            attempt("maintain inbox partitions", () -> retention.maintainInboxPartitions(options.inboxRetention()));
             attempt("rebuild indexes", retention::rebuildIndexes);
             attempt("sweep commands", this::sweepCommands);
         }
         return pause();
     }
 
-    /** Ends a round under way after the chunk it is at. */
+    /** Ends a running round after its current chunk. */
     void stop() {
         stopping = true;
         stopped.signal();
@@ -83,14 +86,14 @@ final class Housekeeper {
         return interval.compareTo(options.lease()) < 0 ? interval : options.lease();
     }
 
-    /** A topic or a table that gives trouble must not keep the rest from being done. */
+    /** Runs a step. Its failure must not prevent the other steps. */
     private void attempt(String doing, Runnable step) {
         try {
             step.run();
         } catch (StoreUnavailableException e) {
             throw e;
         } catch (RuntimeException e) {
-            events.on(new Event.StoreFailed(doing, Failures.text(e), pause()));
+            events.on(new Event.StoreFailed(doing, ThrowableClassifier.text(e), pause()));
         }
     }
 
@@ -118,13 +121,13 @@ final class Housekeeper {
     private void sweepCommands() {
         SweptCommands all = new SweptCommands(0, 0, 0);
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
-            long start = surroundings.nanos();
+            long start = platform.nanos();
             SweptCommands swept = retention.sweepCommands(options.purgeBatch());
             all = all.plus(swept);
             if (swept.total() < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(surroundings.nanos() - start);
+            leaveRoom(platform.nanos() - start);
         }
         if (all.total() > 0) {
             events.on(new Event.CommandsSwept(all.results(), all.removed(), all.uncertain()));
@@ -134,18 +137,21 @@ final class Housekeeper {
     private int inChunks(IntUnaryOperator purge) {
         int total = 0;
         for (int chunk = 0; chunk < CHUNKS && !stopping; chunk++) {
-            long start = surroundings.nanos();
+            long start = platform.nanos();
             int removed = purge.applyAsInt(options.purgeBatch());
             total += removed;
             if (removed < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(surroundings.nanos() - start);
+            leaveRoom(platform.nanos() - start);
         }
         return total;
     }
 
-    /** Rests twice as long as the chunk took: nobody waits for a purge, but others wait for the database. */
+    /**
+     * Waits twice as long as the chunk took, at most {@link #LONGEST_REST}: a purge is not urgent, and other sessions
+     * need the database.
+     */
     private void leaveRoom(long took) {
         try {
             stopped.await(Duration.ofNanos(Math.min(2 * took, LONGEST_REST.toNanos())));
@@ -156,7 +162,7 @@ final class Housekeeper {
     }
 
     private void summarise(Duration period) {
-        Tally now = tally.get();
+        OutcomeCounters now = counters.get();
         events.on(now.summary(lastTally, inFlight.count(), period));
         lastTally = now;
     }

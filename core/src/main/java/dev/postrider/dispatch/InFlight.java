@@ -10,41 +10,43 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node holds, what it is about to hold, and how much more it may. A message takes a slot from its delivery until
- * its outcome is written, so that no more than there are slots can come twice if this node is lost, and its bytes for as long as it is
- * held: what was read from a lane and waits its turn has no slot yet. Claims and hand-overs take their
- * room before they know what comes, so that those that go on at the same time do not exceed the limits together. Each topic has a share of
- * the slots and of the bytes that no other topic can take. Thread-safe.
+ * The messages in flight on this node, the room that is reserved for further ones, and the limits of both. A message
+ * has a slot from its delivery until its outcome is written. The number of slots bounds the duplicates after a loss of
+ * this node. The bytes of a message count from its claim or read until its outcome is written. A message that was read
+ * from a lane and is not sent yet has no slot. Claims and hand-overs reserve their room in advance, so that concurrent
+ * ones do not exceed the limits together. Each topic has a share of the slots and of the bytes that no other topic can
+ * take. Thread-safe.
  */
 final class InFlight {
 
     private final ToIntFunction<Topic> limitNow;
 
-    // Everything under the lock of this object: a message passes here four times, and the lock is the cheapest part of
-    // it.
-    private final Set<Held> held = new LinkedHashSet<>();
+    // The mutable state is guarded by the lock of this object. A message passes here four times, and the lock is the
+    // cheapest part of that.
+    private final Set<InFlightMessage> messages = new LinkedHashSet<>();
     private int claimed;
     private int inLanes;
 
-    // Taken for what is held and for what is about to be
+    // Used by messages in flight and by reserved room
     private final SharedBudget slots;
     private final SharedBudget bytes;
 
-    /** Whether anybody found no room since the last wake-up. */
+    /** Whether a request for room failed since the last wake-up. */
     private boolean isWaitedFor;
 
     private volatile Runnable freed = () -> {};
-    private boolean birthsWanted;
+    private boolean handOversWanted;
     private final Set<TopicName> behind = new HashSet<>();
     private boolean closed;
 
-    /** Room that was taken, to be filled or given back. */
+    /** Reserved slots and bytes. The caller adds its messages and then gives the room back. */
     record Room(Topic topic, int slots, long bytes) {}
 
     /**
-     * @param slots how many messages may be under way, divided among the topics
-     * @param bytes how large the messages in hand may be together, divided alike
-     * @param limitNow how many messages of a topic may be under way at the moment, if that is less than it allows
+     * @param slots the number of messages that may have a slot, divided among the topics
+     * @param bytes the total size of the messages in flight, divided in the same way
+     * @param limitNow the number of messages of a topic that may have a slot now, if that is lower than the limit of
+     *     the topic
      */
     InFlight(SharedBudget slots, SharedBudget bytes, ToIntFunction<Topic> limitNow) {
         this.slots = slots;
@@ -53,8 +55,9 @@ final class InFlight {
     }
 
     /**
-     * Told when room was given back that somebody may wait for, in the thread that gave it back. What becomes free by {@link #remove} is
-     * not told: the writer of outcomes removes many messages at once and wakes whoever waits itself.
+     * Sets the callback that runs when room is given back after a request for room failed. It runs in the thread that
+     * gives the room back. {@link #remove} does not call it: the outcome writer removes many messages at once and wakes
+     * the waiting threads itself.
      */
     void onFreed(Runnable freed) {
         this.freed = freed;
@@ -70,12 +73,12 @@ final class InFlight {
         return free;
     }
 
-    /** Those that are about to be filled among them. */
+    /** The number of taken slots, including reserved ones. */
     synchronized int slotsTaken() {
         return (int) slots.taken();
     }
 
-    /** No slot is free from now on, however few are taken. */
+    /** Makes {@link #freeSlots} return 0 until {@link #openSlots} is called, even if few slots are taken. */
     synchronized void closeSlots() {
         closed = true;
     }
@@ -102,8 +105,8 @@ final class InFlight {
         }
     }
 
-    synchronized boolean isHeld(Held claim) {
-        return held.contains(claim);
+    synchronized boolean contains(InFlightMessage claim) {
+        return messages.contains(claim);
     }
 
     synchronized long freeBytes(Topic topic) {
@@ -112,64 +115,65 @@ final class InFlight {
         return free;
     }
 
-    /** How many slots there are for this topic at most. */
+    /** The largest number of slots that this topic can have. */
     int limit(Topic topic) {
         return (int) Math.min(topic.maxInFlight(), slots.most());
     }
 
-    /** Everything that has no outcome yet. */
+    /** The number of messages in flight. */
     synchronized int count() {
         return claimed + inLanes;
     }
 
-    /** Of these, what was claimed by itself. */
+    /** The number of messages in flight that were claimed or handed over, not read from lanes. */
     synchronized int claimed() {
         return claimed;
     }
 
-    /** And what was read from lanes. */
+    /** The number of messages in flight that were read from lanes. */
     synchronized int inLanes() {
         return inLanes;
     }
 
-    synchronized Collection<Held> all() {
-        return List.copyOf(held);
+    synchronized Collection<InFlightMessage> all() {
+        return List.copyOf(messages);
     }
 
     /**
-     * Takes room for a claim of up to so many messages; 0 slots when there is none. While messages are handed over on this node a
-     * claim leaves a quarter of what is free to them: otherwise those written during the claim would find no room, and make the
-     * next claim necessary.
+     * Reserves room for a claim of up to this many messages. The room has 0 slots when none is free. While messages are
+     * handed over on this node, a claim leaves a quarter of the free room to them. Otherwise messages that are written
+     * during the claim would find no room and make another claim necessary.
      */
     synchronized Room takeForClaim(Topic topic, int wanted) {
         int free = freeSlots(topic);
         long bytes = Math.max(freeBytes(topic), 0);
-        if (birthsWanted) {
+        if (handOversWanted) {
             free -= free / 4;
             bytes -= bytes / 4;
-            birthsWanted = false;
+            handOversWanted = false;
         }
         return take(topic, bytes == 0 ? 0 : Math.max(Math.min(free, wanted), 0), bytes);
     }
 
     /**
-     * Takes room for one message that is about to be written; null when there is none. Nor is there while older ones wait for theirs:
-     * new messages that are always quicker would keep them waiting for ever.
+     * Reserves room for one message that is about to be inserted, or returns null when there is none. Also returns null
+     * while older messages of the topic wait for room: otherwise new messages, which are always faster, would starve
+     * them.
      */
     @Nullable
-    synchronized Room takeForBirth(Topic topic, long bytes) {
-        birthsWanted = true;
+    synchronized Room reserveForHandOver(Topic topic, long bytes) {
+        handOversWanted = true;
         if (behind.contains(topic.name())) {
             return null;
         }
         if (freeSlots(topic) < 1 || freeBytes(topic) < bytes) {
-            behind.add(topic.name()); // it goes to the queue, and others after it
+            behind.add(topic.name()); // a claim will find it, and later messages must not overtake it
             return null;
         }
         return take(topic, 1, bytes);
     }
 
-    /** A claim says whether messages of this topic are left waiting. */
+    /** Records whether a claim left messages of this topic waiting. */
     synchronized void claimed(Topic topic, boolean full) {
         if (full) {
             behind.add(topic.name());
@@ -190,36 +194,50 @@ final class InFlight {
         wakeIfWaitedFor();
     }
 
-    /** With a slot: it was claimed because there was one. */
-    synchronized void add(Held claim) {
+    /** Adds a message and takes a slot for it. */
+    synchronized void add(InFlightMessage claim) {
         hold(claim);
         takeSlot(claim);
     }
 
-    /** Without a slot. */
-    synchronized void hold(Held claim) {
-        if (held.add(claim)) {
+    /**
+     * Takes a slot for a message of a lane, in one step with the check.
+     *
+     * @param kept the number of slots to leave free
+     * @return false if there is none
+     */
+    synchronized boolean tryTakeSlot(InFlightMessage claim, int kept) {
+        boolean free = freeSlots(claim.topic()) > kept;
+        if (free) {
+            takeSlot(claim);
+        }
+        return free;
+    }
+
+    /** Adds a message without a slot. */
+    synchronized void hold(InFlightMessage claim) {
+        if (messages.add(claim)) {
             count(claim, 1);
             bytes.take(claim.topic().name(), claim.bytes());
         }
     }
 
-    synchronized void takeSlot(Held claim) {
+    synchronized void takeSlot(InFlightMessage claim) {
         if (!claim.hasSlot) {
             claim.hasSlot = true;
             change(claim.topic(), 1, 0);
         }
     }
 
-    private void freeSlot(Held claim) {
+    private void freeSlot(InFlightMessage claim) {
         if (claim.hasSlot) {
             claim.hasSlot = false;
             change(claim.topic(), -1, 0);
         }
     }
 
-    synchronized void remove(Held claim) {
-        if (held.remove(claim)) {
+    synchronized void remove(InFlightMessage claim) {
+        if (messages.remove(claim)) {
             count(claim, -1);
             bytes.take(claim.topic().name(), -claim.bytes());
             freeSlot(claim);
@@ -231,7 +249,7 @@ final class InFlight {
         bytes.take(topic.name(), size);
     }
 
-    private void count(Held claim, int change) {
+    private void count(InFlightMessage claim, int change) {
         if (claim.inLane() == null) {
             claimed += change;
         } else {

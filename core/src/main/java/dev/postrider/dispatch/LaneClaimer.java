@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
@@ -13,20 +14,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Ordered topics: what is next in the lanes that this node holds. */
+/** Reads the next messages of ordered topics from the lanes that this node owns. */
 final class LaneClaimer implements Claimer {
 
-    /** How many heads of held keys, or messages beside the order, are taken from one lane at once. */
+    /** How many heads of blocked keys, or messages outside the order, one read takes from a lane. */
     private static final int TIMED_PER_LANE = 8;
 
     private final LaneStore store;
     private final Map<TopicName, Sequencer> sequencers;
     private final InFlight inFlight;
-    private final Time time;
+    private final Platform time;
     private final EventListener events;
 
     LaneClaimer(
-            LaneStore store, Map<TopicName, Sequencer> sequencers, InFlight inFlight, Time time, EventListener events) {
+            LaneStore store,
+            Map<TopicName, Sequencer> sequencers,
+            InFlight inFlight,
+            Platform time,
+            EventListener events) {
         this.store = store;
         this.sequencers = sequencers;
         this.inFlight = inFlight;
@@ -61,15 +66,16 @@ final class LaneClaimer implements Claimer {
     }
 
     private boolean claim(Topic topic, Sequencer sequencer, Map<Lane, Integer> lanes, boolean due) {
-        Tenure.Stamp asked = Tenure.Stamp.now(time);
+        LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(time);
         List<LaneClaim> timed = due && !lanes.isEmpty()
                 ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes(topic))
                 : List.of();
         handOver(sequencer, timed, asked);
         long budget = inFlight.freeBytes(topic);
         List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
-        sequencer.looked(lanes, next, bytes(next) >= budget);
+        sequencer.readDone(lanes, next, bytes(next) >= budget);
         handOver(sequencer, next, asked);
+        putBackIfPaused(topic.name());
         return sequencer.wantsMore() || timed.size() >= TIMED_PER_LANE;
     }
 
@@ -79,20 +85,32 @@ final class LaneClaimer implements Claimer {
                 .sum();
     }
 
-    private void handOver(Sequencer sequencer, List<LaneClaim> claims, Tenure.Stamp asked) {
+    private void handOver(Sequencer sequencer, List<LaneClaim> claims, LeaseValidity.Stamp asked) {
         if (!claims.isEmpty()) {
             events.on(new Event.Fetched(sequencer.topic().name(), claims.size()));
             sequencer.offer(claims, asked);
         }
     }
 
-    /** At each poll the store's notes are compared with what is in flight. */
+    /** Also compares, at each poll, the messages in flight as the store has recorded them with those of this node. */
     @Override
     public Map<TopicName, Duration> nextDue(Collection<TopicName> topics) {
         topics.forEach(topic -> store.reconcile(of(topic).inFlight()));
         List<Lane> lanes = new ArrayList<>();
         topics.forEach(topic -> lanes.addAll(of(topic).lanes()));
-        return lanes.isEmpty() ? Map.of() : store.nextDue(lanes);
+        Map<TopicName, Duration> due = lanes.isEmpty() ? Map.of() : store.nextDue(lanes);
+        topics.forEach(this::putBackIfPaused);
+        return due;
+    }
+
+    /**
+     * Releases the unsent messages of a paused topic: they could wait for minutes if its handlers are slow. Messages
+     * that were sent are finished.
+     */
+    private void putBackIfPaused(TopicName topic) {
+        if (store.isPaused(topic)) {
+            of(topic).putBack();
+        }
     }
 
     private Sequencer of(TopicName topic) {

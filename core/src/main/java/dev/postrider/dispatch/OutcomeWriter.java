@@ -5,6 +5,7 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
@@ -21,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gathers outcomes and writes them in batches. Nothing is dropped while the database cannot be reached: a batch is sent again
- * until there is an answer, because an outcome that is not written is a message delivered twice. Outcomes come in from any
- * thread; {@link #runOnce} belongs to one.
+ * Collects outcomes and writes them in batches. No outcome is dropped while the database is unreachable: a batch is
+ * sent again until the database responds, because a message without a written outcome is delivered twice. Any thread
+ * can add outcomes; one thread calls {@link #runOnce}.
  */
 final class OutcomeWriter {
 
@@ -32,20 +33,20 @@ final class OutcomeWriter {
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
-    /** How long after an outcome met a locked row it is written again. */
+    /** The delay before an outcome that met a locked row is written again. */
     private static final Duration LOCKED = Duration.ofMillis(100);
 
     private static final String UNSTORABLE = "The error text could not be stored";
 
-    /** @param isPlain whether there is nothing in it that a database could refuse */
-    private record Decided(Held held, Outcome outcome, long nanos, boolean isPlain) {
+    /** @param isPlain whether it has no text that a database could refuse */
+    private record Decided(InFlightMessage claimed, Outcome outcome, long nanos, boolean isPlain) {
 
         Decided at(long later) {
-            return new Decided(held, outcome, later, isPlain);
+            return new Decided(claimed, outcome, later, isPlain);
         }
 
         Decided plain() {
-            return new Decided(held, withoutErrorText(outcome), nanos, true);
+            return new Decided(claimed, withoutErrorText(outcome), nanos, true);
         }
 
         private static Outcome withoutErrorText(Outcome outcome) {
@@ -55,8 +56,8 @@ final class OutcomeWriter {
             if (outcome instanceof Outcome.Buried buried) {
                 return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE);
             }
-            if (outcome instanceof Outcome.Skipped skipped) {
-                return new Outcome.Skipped(skipped.claim(), skipped.delay(), UNSTORABLE);
+            if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+                return new Outcome.RetryOutOfOrder(outOfOrder.claim(), outOfOrder.delay(), UNSTORABLE);
             }
             if (outcome instanceof Outcome.Parked parked) {
                 return new Outcome.Parked(parked.claim(), parked.reason(), UNSTORABLE);
@@ -65,40 +66,42 @@ final class OutcomeWriter {
         }
     }
 
-    /** Told of messages that are done with: their outcome is written, or came too late. */
+    /** Called for each message whose outcome is written, or whose lease was lost. */
     @FunctionalInterface
     interface Observer {
-        void settled(Held held, Outcome outcome, Settlement settlement);
+        void settled(InFlightMessage claimed, Outcome outcome, Settlement settlement);
     }
 
     /**
-     * Where outcomes go.
+     * The destination of outcomes.
      *
-     * @param settle writes outcomes, and answers in their order
-     * @param undecided how many messages in hand have no outcome yet that would go there, or to another writer of the same kind
-     * @param batch how many are written at once; more are no faster, or keep others waiting too long
+     * @param settle writes outcomes, and returns the results in their order
+     * @param undecided the number of messages in flight whose outcome this writer, or another one of its kind, still
+     *     expects
+     * @param batch the number of outcomes in one write; more are no faster, or delay others too long
      */
-    record Ledger(Function<List<Outcome>, List<Settlement>> settle, IntSupplier undecided, int batch) {}
+    record OutcomeSink(Function<List<Outcome>, List<Settlement>> settle, IntSupplier undecided, int batch) {}
 
-    private final Ledger ledger;
+    private final OutcomeSink sink;
     private final InFlight inFlight;
-    private final Time time;
+    private final Platform time;
     private final EventListener events;
     private final Observer observer;
     private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger waitingOfClaims = new AtomicInteger();
+    private final AtomicInteger waitedForByKeys = new AtomicInteger();
     private final AtomicInteger unwritten = new AtomicInteger();
-    private final Tally tally = new Tally();
+    private final OutcomeCounters counters = new OutcomeCounters();
     private final Deque<Decided> batch = new ArrayDeque<>();
 
-    /** What met a locked row, with the time at which it is written again. */
+    /** Outcomes that met a locked row, with the time of their next write. */
     private final Deque<Decided> locked = new ArrayDeque<>();
 
     private volatile Runnable wake = () -> {};
 
-    OutcomeWriter(Ledger ledger, InFlight inFlight, Time time, EventListener events, Observer observer) {
-        this.ledger = ledger;
+    OutcomeWriter(OutcomeSink sink, InFlight inFlight, Platform time, EventListener events, Observer observer) {
+        this.sink = sink;
         this.inFlight = inFlight;
         this.time = time;
         this.events = events;
@@ -109,53 +112,59 @@ final class OutcomeWriter {
         this.wake = wake;
     }
 
-    Tally tally() {
-        return tally;
+    OutcomeCounters counters() {
+        return counters;
     }
 
-    /** How many outcomes came in and are not written yet. */
+    /** The number of outcomes that were added and are not written yet. */
     int unwritten() {
         return unwritten.get();
     }
 
     /**
-     * The first outcome of a claim counts; what a released or overdue delivery answers later is passed over.
+     * Adds the outcome of a message. Only the first outcome counts: a later result of a released or overdue delivery is
+     * ignored.
      *
      * @return whether it counts
      */
-    boolean add(Held held, Outcome outcome) {
-        if (!held.decide()) {
+    boolean add(InFlightMessage claimed, Outcome outcome) {
+        if (!claimed.decide()) {
             return false;
         }
         unwritten.incrementAndGet();
-        queue.add(new Decided(held, outcome, time.nanos(), false));
-        if (!held.isBorn()) {
+        queue.add(new Decided(claimed, outcome, time.nanos(), false));
+        if (!claimed.isHandedOver()) {
             waitingOfClaims.incrementAndGet();
         }
+        if (Sequencer.endsLater(claimed, outcome)) {
+            waitedForByKeys.incrementAndGet();
+        }
         int count = waiting.incrementAndGet();
-        if (count == 1 || isEnough(count, held)) {
+        if (count == 1 || isEnough(count, claimed)) {
             wake.run();
         }
         return true;
     }
 
     /**
-     * A claim that is done with makes room for the next one, so it is not kept waiting; nobody waits for a message that was born
-     * claimed, as long as slots are left for others. Of a lane there is always more to send, as long as slots are left. While they are
-     * closed nothing is sent, and somebody waits for what was.
+     * Whether to write now. A written outcome makes room for the next claim, so outcomes of claimed messages do not
+     * wait when no more are expected. No claim waits for a message of the local hand-over, as long as enough slots are
+     * left. A lane always has more messages to send, as long as enough slots are left. A blocked key continues only
+     * after the outcome of its handled head is written. While the slots are closed no message is sent, and the isolated
+     * delivery waits for the outcomes.
      */
-    private boolean isEnough(int count, Held oneOfThem) {
-        if (count >= ledger.batch() || inFlight.isClosed()) {
+    private boolean isEnough(int count, InFlightMessage oneOfThem) {
+        if (count >= sink.batch() || inFlight.isClosed() || waitedForByKeys.get() > 0) {
             return true;
         }
         boolean takesSlots = count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1);
         if (oneOfThem.inLane() != null) {
-            return takesSlots || ledger.undecided().getAsInt() <= 0;
+            return takesSlots || sink.undecided().getAsInt() <= 0;
         }
-        return waitingOfClaims.get() > 0 ? ledger.undecided().getAsInt() <= 0 : takesSlots;
+        return waitingOfClaims.get() > 0 ? sink.undecided().getAsInt() <= 0 : takesSlots;
     }
 
-    /** Writes a batch if one is full, has waited long enough, or is all there is to wait for. */
+    /** Writes a batch if it is full, has waited long enough, or no further outcomes are expected. */
     Duration runOnce() {
         if (batch.isEmpty()) {
             takeLocked();
@@ -171,7 +180,7 @@ final class OutcomeWriter {
         return queue.isEmpty() ? untilLocked() : Duration.ZERO;
     }
 
-    /** One locked row keeps nothing else from being written. */
+    /** Adds the outcomes whose next write is due. A locked row does not delay other outcomes. */
     private void takeLocked() {
         while (!locked.isEmpty() && time.nanos() - locked.element().nanos() >= 0) {
             batch.add(locked.remove());
@@ -191,7 +200,7 @@ final class OutcomeWriter {
     private Duration remainingLinger() {
         Decided oldest = queue.peek();
         int count = waiting.get();
-        if (oldest == null || isEnough(count, oldest.held())) {
+        if (oldest == null || isEnough(count, oldest.claimed())) {
             return Duration.ZERO;
         }
         Duration waited = Duration.ofNanos(time.nanos() - oldest.nanos());
@@ -202,17 +211,22 @@ final class OutcomeWriter {
         for (Decided next = nextOfQueue(); next != null; next = nextOfQueue()) {
             batch.add(next);
             waiting.decrementAndGet();
-            if (!next.held().isBorn()) {
+            if (!next.claimed().isHandedOver()) {
                 waitingOfClaims.decrementAndGet();
+            }
+            if (Sequencer.endsLater(next.claimed(), next.outcome())) {
+                waitedForByKeys.decrementAndGet();
             }
         }
     }
 
     private @Nullable Decided nextOfQueue() {
-        return batch.size() < ledger.batch() ? queue.poll() : null;
+        return batch.size() < sink.batch() ? queue.poll() : null;
     }
 
-    /** What is finished leaves the batch; what is left when the database cannot be reached is sent again by the next round. */
+    /**
+     * Writes the batch. Written outcomes leave it. If the database is unreachable, the next round sends the rest again.
+     */
     private void write() {
         try {
             finish(settle(batch));
@@ -226,7 +240,7 @@ final class OutcomeWriter {
         }
     }
 
-    /** One outcome that the database refuses must not hold back the others, nor repeat for ever. */
+    /** Writes one outcome. An outcome that the database refuses must neither delay the others nor repeat for ever. */
     private void writeFirstAlone() {
         Decided first = batch.element();
         try {
@@ -236,10 +250,10 @@ final class OutcomeWriter {
         } catch (RuntimeException | StackOverflowError e) {
             if (first.isPlain()) {
                 log.error(
-                        "The outcome of {} cannot be written; its lease will run out",
-                        first.held().claim(),
+                        "The outcome of {} cannot be written; its lease will expire",
+                        first.claimed().claim(),
                         e);
-                finish(List.of(new Settlement.LeaseLost(first.held().claim(), false)));
+                finish(List.of(new Settlement.LeaseLost(first.claimed().claim(), false)));
             } else {
                 batch.removeFirst();
                 batch.addFirst(first.plain());
@@ -248,12 +262,12 @@ final class OutcomeWriter {
     }
 
     private List<Settlement> settle(Collection<Decided> decided) {
-        return ledger.settle().apply(decided.stream().map(Decided::outcome).toList());
+        return sink.settle().apply(decided.stream().map(Decided::outcome).toList());
     }
 
-    /** The answers are for the first of the batch, in its order. */
+    /** Processes the results, which belong to the first outcomes of the batch, in order. */
     private void finish(List<Settlement> settlements) {
-        Tally before = tally.copy();
+        OutcomeCounters before = counters.copy();
         int met = locked.size();
         for (Settlement settlement : settlements) {
             Decided decided = batch.removeFirst();
@@ -261,37 +275,37 @@ final class OutcomeWriter {
                 locked.add(decided.at(time.nanos() + LOCKED.toNanos()));
                 continue;
             }
-            inFlight.remove(decided.held());
+            inFlight.remove(decided.claimed());
             unwritten.decrementAndGet();
-            tally.count(decided.outcome(), settlement);
+            counters.count(decided.outcome(), settlement);
             report(decided, settlement);
-            observer.settled(decided.held(), decided.outcome(), settlement);
+            observer.settled(decided.claimed(), decided.outcome(), settlement);
         }
         if (locked.size() - met < settlements.size()) {
-            events.on(tally.since(before));
+            events.on(counters.since(before));
         }
     }
 
     private void report(Decided decided, Settlement settlement) {
-        Held held = decided.held();
+        InFlightMessage claimed = decided.claimed();
         Outcome outcome = decided.outcome();
-        int attempt = held.claim().attempt();
-        int maxAttempts = held.topic().maxAttempts();
-        var message = held.claim().message();
+        int attempt = claimed.claim().attempt();
+        int maxAttempts = claimed.topic().maxAttempts();
+        var message = claimed.claim().message();
         if (settlement instanceof Settlement.LeaseLost lost) {
             events.on(
                     lost.finished()
-                            ? new Event.SkippedFinished(message, attempt)
+                            ? new Event.AlreadyFinished(message, attempt)
                             : new Event.LeaseLost(message, attempt));
         } else if (outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Handled) {
-            events.on(new Event.Delivered(message, attempt, held.sinceStart(time)));
+            events.on(new Event.Delivered(message, attempt, claimed.sinceStart(time)));
         } else if (outcome instanceof Outcome.Retry retry) {
             events.on(new Event.Failed(message, attempt, maxAttempts, retry.error(), retry.delay()));
         } else if (outcome instanceof Outcome.Buried buried) {
             events.on(new Event.Buried(
                     message, attempt, maxAttempts, buried.reason().name(), buried.error()));
-        } else if (outcome instanceof Outcome.Skipped skipped) {
-            events.on(new Event.Failed(message, attempt, maxAttempts, skipped.error(), skipped.delay()));
+        } else if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+            events.on(new Event.Failed(message, attempt, maxAttempts, outOfOrder.error(), outOfOrder.delay()));
         } else if (outcome instanceof Outcome.Parked parked) {
             events.on(new Event.Parked(
                     message, attempt, maxAttempts, parked.reason().name(), parked.error()));

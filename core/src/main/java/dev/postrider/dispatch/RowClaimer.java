@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
@@ -11,7 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/** Unordered topics: each message is claimed by itself, whoever comes first. */
+/** Claims messages of unordered topics row by row. The first node that claims a message delivers it. */
 final class RowClaimer implements Claimer {
 
     private static final int SWEEP_LIMIT = 1000;
@@ -20,7 +21,7 @@ final class RowClaimer implements Claimer {
     private final DispatchOptions options;
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
-    private final Time time;
+    private final Platform time;
     private final EventListener events;
 
     RowClaimer(
@@ -28,7 +29,7 @@ final class RowClaimer implements Claimer {
             DispatchOptions options,
             InFlight inFlight,
             DeliveryPipeline pipeline,
-            Time time,
+            Platform time,
             EventListener events) {
         this.store = store;
         this.options = options;
@@ -53,22 +54,24 @@ final class RowClaimer implements Claimer {
         InFlight.Room taken = inFlight.takeForClaim(topic, room);
         if (taken.slots() == 0) {
             inFlight.giveBack(taken);
-            return true; // somebody was quicker: again when a slot is free
+            return true; // another thread was faster: claim again when a slot is free
         }
         ClaimRequest request = request(topic, taken, due);
-        List<Held> held = hold(topic, request, taken);
-        boolean full = isFull(held, request);
+        List<InFlightMessage> claimed = hold(topic, request, taken);
+        boolean full = isFull(claimed, request);
         inFlight.claimed(topic, full);
-        if (!held.isEmpty()) {
-            events.on(new Event.Fetched(topic.name(), held.size()));
-            held.forEach(pipeline::deliver);
+        if (!claimed.isEmpty()) {
+            events.on(new Event.Fetched(topic.name(), claimed.size()));
+            claimed.forEach(pipeline::deliver);
         } else if (due) {
-            sweep(topic); // perhaps a lease that ran out on its last attempt
+            sweep(topic); // a lease may have expired on its last attempt
         }
         return full;
     }
 
-    /** @param due whether something is known to be due, perhaps a lease that ran out; otherwise something new may be there */
+    /**
+     * @param due whether a message is known to be due, perhaps by an expired lease; otherwise there may be new messages
+     */
     private ClaimRequest request(Topic topic, InFlight.Room room, boolean due) {
         return new ClaimRequest(
                 topic.name(),
@@ -81,22 +84,23 @@ final class RowClaimer implements Claimer {
                 !due);
     }
 
-    private List<Held> hold(Topic topic, ClaimRequest request, InFlight.Room room) {
-        Tenure.Stamp asked = Tenure.Stamp.now(time);
+    private List<InFlightMessage> hold(Topic topic, ClaimRequest request, InFlight.Room room) {
+        LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(time);
         try {
             List<Claim> claims = store.claim(request);
-            List<Held> held =
-                    claims.stream().map(claim -> new Held(topic, claim, asked)).toList();
-            held.forEach(inFlight::add); // all of them before the first answer can come
-            return held;
+            List<InFlightMessage> claimed = claims.stream()
+                    .map(claim -> new InFlightMessage(topic, claim, asked))
+                    .toList();
+            claimed.forEach(inFlight::add); // all of them before the first result can arrive
+            return claimed;
         } finally {
             inFlight.giveBack(room);
         }
     }
 
-    private static boolean isFull(List<Held> held, ClaimRequest request) {
-        long bytes = held.stream().mapToLong(Held::bytes).sum();
-        return held.size() >= request.limit() || bytes >= request.maxBytes();
+    private static boolean isFull(List<InFlightMessage> claimed, ClaimRequest request) {
+        long bytes = claimed.stream().mapToLong(InFlightMessage::bytes).sum();
+        return claimed.size() >= request.limit() || bytes >= request.maxBytes();
     }
 
     private void sweep(Topic topic) {

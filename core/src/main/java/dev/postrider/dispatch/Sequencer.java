@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Platform;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.OrderingKey;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -24,49 +26,53 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ordered topic on this node: the lanes it holds, and their messages on the way to the pipeline. Of each key one is sent at a
- * time, and the next when the outcome of the one before is known; different keys go side by side. When a message fails, what is
- * behind it in its key joins it in the database. Thread-safe.
+ * Delivers one ordered topic on this node in order: tracks the lanes of the node, and passes their messages to the
+ * pipeline. One message of each key is sent at a time, and the next one when the outcome of the previous one is known.
+ * Different keys run concurrently. When a message fails, the later messages of its key join it in the database as
+ * blocked messages. Thread-safe.
  */
 final class Sequencer {
 
     /**
-     * How many messages are in hand over all lanes, and how many of one lane. Enough that some are read and sent while the outcomes
-     * of others are written, a batch at a time.
+     * The largest number of messages in flight over all lanes, and the limits for one lane. It is enough to read and
+     * send some messages while the outcomes of others are written, a batch at a time.
      */
     private static final int BUFFER = 4096;
 
     private static final int LEAST_PER_LANE = 16;
     private static final int MOST_PER_LANE = 256;
 
+    /** A lane that could not be released is tried again after this many times the patience. */
+    private static final int REST = 6;
+
     private final Topic topic;
     private final InFlight inFlight;
-    private final BiPredicate<Held, Outcome> write;
+    private final BiPredicate<InFlightMessage, Outcome> write;
     private final DeliveryPipeline pipeline;
-    private final Time time;
+    private final Platform time;
     private final Duration lastStart;
-    private final Map<Integer, LaneQueue> lanes = new TreeMap<>();
-    private final Deque<Held> ready = new ArrayDeque<>();
-    private final Deque<Held> suspects = new ArrayDeque<>();
+    private final Map<Integer, OwnedLane> lanes = new TreeMap<>();
+    private final Deque<InFlightMessage> ready = new ArrayDeque<>();
+    private final Deque<InFlightMessage> suspects = new ArrayDeque<>();
     private final AtomicInteger sending = new AtomicInteger();
 
-    /** The keys of messages that were put back during a read, to be read again. */
-    private final List<KeyLine> returned = new ArrayList<>();
+    /** The keys of messages that were released during a read, to be read again. */
+    private final List<KeyQueue> returned = new ArrayList<>();
 
     private boolean reading;
     private boolean closed;
 
     /**
-     * @param write takes outcomes, to be written in the order in which they come, and answers later by calling {@link #settled}; false
-     *     if the message has one already. It is called in the middle of things, and must not wait.
-     * @param lastStart how old a lease may be for a delivery to begin under it
+     * @param write takes outcomes, writes them in the order of the calls, and calls {@link #settled} later; false if
+     *     the message already has an outcome. It is called under the lock of this object and must not wait.
+     * @param lastStart the largest age of a lease at which a delivery may begin
      */
     Sequencer(
             Topic topic,
             InFlight inFlight,
-            BiPredicate<Held, Outcome> write,
+            BiPredicate<InFlightMessage, Outcome> write,
             DeliveryPipeline pipeline,
-            Time time,
+            Platform time,
             Duration lastStart) {
         this.topic = topic;
         this.inFlight = inFlight;
@@ -82,88 +88,114 @@ final class Sequencer {
 
     // Lanes
 
-    synchronized void add(Lane lane, Tenure.Stamp asked) {
-        lanes.put(lane.number(), new LaneQueue(lane, new Tenure(asked)));
+    synchronized void add(Lane lane, LeaseValidity.Stamp asked) {
+        lanes.put(lane.number(), new OwnedLane(lane, new LeaseValidity(asked)));
     }
 
     synchronized List<Lane> lanes() {
         return lanes.values().stream().map(queue -> queue.lane).toList();
     }
 
-    /** The numbers of the messages of each lane that are in flight. */
+    /** The numbers of the messages in flight of each lane. */
     synchronized Map<Lane, Set<Long>> inFlight() {
         Map<Lane, Set<Long>> numbers = new HashMap<>();
         lanes.values()
                 .forEach(queue -> numbers.put(
                         queue.lane,
-                        queue.inFlight.stream().map(held -> held.claim().seq()).collect(Collectors.toSet())));
+                        queue.inFlight.stream()
+                                .map(claimed -> claimed.claim().seq())
+                                .collect(Collectors.toSet())));
         return numbers;
     }
 
-    /** Those that it means to keep. */
+    /** The number of owned lanes that are not leaving. */
     synchronized int kept() {
-        return (int) lanes.values().stream().filter(queue -> !queue.leaving).count();
+        return (int) lanes.values().stream().filter(queue -> !queue.isLeaving()).count();
     }
 
     /**
-     * Keeps so many; or takes back what it was letting go. What waits its turn in the others is put back, so that they can go when what was
-     * sent has ended: much of one key would keep the other keys of its lane waiting.
+     * Keeps this many lanes and lets the others leave, or keeps lanes that were leaving. Lanes without messages in
+     * flight leave first, then those whose deliveries have run for the shortest time. Unsent messages of a leaving lane
+     * are released, so that the lane is free when its running deliveries have ended: otherwise many messages of one key
+     * would delay the other keys of the lane. A slow delivery delays them too, so a lane that still has one after the
+     * patience is kept for now.
+     *
+     * @param patience for how long a leaving lane is neither read nor sent
+     * @return whether a lane that was not read must be read again
      */
-    synchronized void keep(int most) {
-        int kept = 0;
-        for (LaneQueue queue : lanes.values()) {
-            boolean leaving = kept >= most;
-            if (leaving && !queue.leaving) {
+    synchronized boolean keep(int most, Duration patience) {
+        Map<OwnedLane, Duration> underWay = new HashMap<>(); // a snapshot: deliveries continue during the sort
+        lanes.values().forEach(queue -> underWay.put(queue, queue.longestUnderWay(time)));
+        Set<OwnedLane> going = lanes.values().stream()
+                .filter(queue -> queue.goesOnLeaving(time, patience)
+                        || (!queue.isLeaving() && queue.mayLeave(time, patience.multipliedBy(REST))))
+                .sorted(Comparator.comparing(OwnedLane::isLeaving)
+                        .reversed()
+                        .thenComparing(queue -> !queue.inFlight.isEmpty())
+                        .thenComparing(queue -> underWay.getOrDefault(queue, Duration.ZERO))
+                        .thenComparing(queue -> -queue.lane.number()))
+                .limit(Math.max(lanes.size() - most, 0))
+                .collect(Collectors.toSet());
+        boolean again = false;
+        for (OwnedLane queue : lanes.values()) {
+            if (going.contains(queue) && !queue.isLeaving()) {
+                queue.leave(time);
                 putBack(queue);
+            } else if (queue.isLeaving() && !going.contains(queue)) {
+                queue.stay(time, patience);
+                again = true;
             }
-            queue.leaving = leaving;
-            kept++;
         }
+        return again;
     }
 
-    /** Those that were to be let go and of which nothing is in hand. They are no longer this node's to read from. */
-    synchronized List<Lane> takeDry() {
+    /** Removes and returns the leaving lanes without messages in flight. This node does not read from them any more. */
+    synchronized List<Lane> takeDrained() {
         List<Lane> dry = new ArrayList<>();
         lanes.values().removeIf(queue -> {
-            boolean isDry = (queue.leaving || closed) && queue.inFlight.isEmpty();
-            if (isDry) {
+            boolean isDrained = isDrained(queue);
+            if (isDrained) {
                 queue.gone = true;
                 dry.add(queue.lane);
             }
-            return isDry;
+            return isDrained;
         });
         return dry;
     }
 
-    synchronized boolean hasDry() {
-        return lanes.values().stream().anyMatch(queue -> queue.leaving && queue.inFlight.isEmpty());
+    private boolean isDrained(OwnedLane queue) {
+        return (queue.isLeaving() || closed) && queue.inFlight.isEmpty();
     }
 
-    synchronized void renewed(Lane lane, Tenure.Stamp asked) {
-        LaneQueue queue = lanes.get(lane.number());
+    synchronized boolean hasDrained() {
+        return lanes.values().stream().anyMatch(this::isDrained);
+    }
+
+    synchronized void renewed(Lane lane, LeaseValidity.Stamp asked) {
+        OwnedLane queue = lanes.get(lane.number());
         if (queue != null && queue.lane.equals(lane)) {
-            queue.tenure.renewed(asked);
+            queue.validity.renewed(asked);
         }
     }
 
-    /** Another node has the lane: what is in hand of it is not sent any more. */
+    /** Removes a lane that another node owns now. Its unsent messages are not sent any more. */
     synchronized void lose(Lane lane) {
-        LaneQueue queue = lanes.get(lane.number());
+        OwnedLane queue = lanes.get(lane.number());
         if (queue != null && queue.lane.equals(lane)) {
-            queue.tenure.lose();
+            queue.validity.lose();
             queue.gone = true;
             lanes.remove(lane.number());
             putBack(queue);
         }
     }
 
-    private void putBack(LaneQueue queue) {
+    private void putBack(OwnedLane queue) {
         queue.lines().forEach(this::release);
-        releaseUnsent(held -> held.claim().lease().equals(queue.lane.lease()));
+        releaseUnsent(claimed -> claimed.claim().lease().equals(queue.lane.lease()));
     }
 
-    private void releaseUnsent(Predicate<Held> which) {
-        List<Held> unsent =
+    private void releaseUnsent(Predicate<InFlightMessage> which) {
+        List<InFlightMessage> unsent =
                 Stream.concat(ready.stream(), suspects.stream()).filter(which).toList();
         ready.removeAll(unsent);
         suspects.removeAll(unsent);
@@ -172,12 +204,13 @@ final class Sequencer {
 
     // Reading
 
-    /** The lanes to read from now, and how many messages of each. */
+    /** The lanes to read from now, with the number of messages to read from each. */
     synchronized Map<Lane, Integer> room() {
         Map<Lane, Integer> room = new LinkedHashMap<>();
-        for (LaneQueue queue : lanes.values()) {
+        for (OwnedLane queue : lanes.values()) {
             int free = perLane() - queue.inFlight.size();
-            boolean sound = !queue.leaving && queue.tenure.sinceRenewal(time).compareTo(lastStart) < 0;
+            boolean sound =
+                    !queue.isLeaving() && queue.validity.sinceRenewal(time).compareTo(lastStart) < 0;
             if (!closed && sound && free > 0) {
                 room.put(queue.lane, free);
             }
@@ -186,25 +219,25 @@ final class Sequencer {
     }
 
     /**
-     * Notes what a look has left.
+     * Records the result of a read.
      *
-     * @param room what {@link #room} said: the other lanes were passed over
-     * @param claims what came of it
-     * @param isCut whether there was no room for so many bytes, so that nothing is known of any lane
+     * @param room the lanes that were read, as {@link #room} returned them; the other lanes were not read
+     * @param claims the messages that were read
+     * @param isCut whether the limit of bytes ended the read, so that any lane may have more messages
      */
-    synchronized void looked(Map<Lane, Integer> room, Collection<LaneClaim> claims, boolean isCut) {
+    synchronized void readDone(Map<Lane, Integer> room, Collection<LaneClaim> claims, boolean isCut) {
         Map<Integer, Integer> found = new HashMap<>();
         claims.forEach(claim -> found.merge(claim.lane(), 1, Integer::sum));
-        for (LaneQueue queue : lanes.values()) {
+        for (OwnedLane queue : lanes.values()) {
             Integer asked = room.get(queue.lane);
             queue.unread = isCut || asked == null || found.getOrDefault(queue.lane.number(), 0) >= asked;
         }
     }
 
-    /** Whether there may be more in a lane that has room for it. */
+    /** Whether a lane with room may have more messages. */
     synchronized boolean wantsMore() {
         return room().keySet().stream().anyMatch(lane -> {
-            LaneQueue queue = lanes.get(lane.number());
+            OwnedLane queue = lanes.get(lane.number());
             return queue != null && queue.unread;
         });
     }
@@ -218,8 +251,8 @@ final class Sequencer {
     }
 
     /**
-     * Until the end of the read nothing of a key is sent of which something was put back meanwhile: the read left that out, and
-     * what it found may be behind it.
+     * Begins a read. Until its end no message of a key is sent if another message of that key was released during the
+     * read: the read did not return that message, and the messages that it returned may be later ones.
      */
     synchronized void beginRead() {
         reading = true;
@@ -231,79 +264,96 @@ final class Sequencer {
         returned.clear();
     }
 
-    /** Takes what was read, in its order, and sends what can be sent. */
-    void offer(Collection<LaneClaim> claims, Tenure.Stamp asked) {
+    /** Takes the messages in the order in which they were read, and sends those that can be sent. */
+    void offer(Collection<LaneClaim> claims, LeaseValidity.Stamp asked) {
         synchronized (this) {
             for (LaneClaim claim : claims) {
-                LaneQueue queue = lanes.get(claim.lane());
+                OwnedLane queue = lanes.get(claim.lane());
                 if (queue != null && queue.lane.lease().equals(claim.claim().lease())) {
-                    Held held = Held.inLane(topic, claim, queue.tenure, asked);
-                    inFlight.hold(held);
-                    place(queue, held, claim.place());
+                    InFlightMessage claimed = InFlightMessage.inLane(topic, claim, queue.validity, asked);
+                    inFlight.hold(claimed);
+                    place(queue, claimed, claim.place());
                 }
             }
         }
         send();
     }
 
-    private void place(LaneQueue queue, Held held, LaneClaim.Place place) {
-        KeyLine line = queue.key(OrderingKey.of(held.claim().message()));
-        held.line = line;
+    private void place(OwnedLane queue, InFlightMessage claimed, LaneClaim.Place place) {
+        KeyQueue line = queue.key(OrderingKey.of(claimed.claim().message()));
+        claimed.line = line;
         line.inHand++;
-        queue.inFlight.add(held);
-        if (closed || queue.leaving || line.returning > 0) {
+        queue.inFlight.add(claimed);
+        if (closed || queue.isLeaving() || line.returning > 0) {
             line.returning++;
-            release(held);
-        } else if (place == LaneClaim.Place.IN_ORDER && line.held) {
-            join(line, held);
+            release(claimed);
+        } else if (place == LaneClaim.Place.IN_ORDER && line.blocked) {
+            join(line, claimed);
         } else {
-            if (place == LaneClaim.Place.IN_HELD_KEY && line.first == null) {
-                line.held = true; // else an operator has replayed it, and it goes behind what is in hand
+            if (place == LaneClaim.Place.IN_BLOCKED_KEY && line.first == null) {
+                line.blocked = true; // else an operator has replayed it, and it goes behind those in flight
             }
-            enqueue(line, held);
+            enqueue(line, claimed);
         }
     }
 
-    private void enqueue(KeyLine line, Held held) {
+    private void enqueue(KeyQueue line, InFlightMessage claimed) {
         if (line.first == null) {
-            line.first = held;
-            (Solitude.isSuspect(held) ? suspects : ready).add(held);
+            line.first = claimed;
+            (IsolatedDelivery.isSuspect(claimed) ? suspects : ready).add(claimed);
         } else {
-            line.behind.add(held);
+            line.behind.add(claimed);
         }
     }
 
     // Sending
 
-    /** One thread at a time sends; one that comes meanwhile leaves it to that one, so an answer that is there at once sends the next. */
+    /**
+     * Sends the ready messages. One thread at a time sends; a thread that comes meanwhile leaves its messages to the
+     * first. A result that is available at once therefore sends the next message without recursion.
+     */
     private void send() {
         if (sending.getAndIncrement() != 0) {
             return;
         }
         int missed = 1;
         do {
-            for (Held next = nextReady(); next != null; next = nextReady()) {
+            for (InFlightMessage next = nextReady(); next != null; next = nextReady()) {
                 pipeline.deliver(next);
             }
             missed = sending.addAndGet(-missed);
         } while (missed != 0);
     }
 
-    private synchronized @Nullable Held nextReady() {
-        if (ready.isEmpty() || inFlight.freeSlots(topic) <= 0) {
+    private synchronized @Nullable InFlightMessage nextReady() {
+        int kept = suspects.isEmpty() ? 0 : 1; // for a suspect: otherwise a backlog takes every freed slot
+        InFlightMessage next = ready.peek();
+        if (next == null || !inFlight.tryTakeSlot(next, kept)) {
             return null;
         }
-        Held next = ready.remove();
-        inFlight.takeSlot(next);
-        return next;
+        return ready.remove();
     }
 
-    /** One that is to be delivered alone, or null; it is no longer this sequencer's to send. */
-    synchronized @Nullable Held nextSuspect() {
-        return suspects.poll();
+    /**
+     * Removes and returns the next suspect, or null. It has its slot, unless it must be alone on the node: then it gets
+     * one when nothing else is in flight.
+     */
+    synchronized @Nullable InFlightMessage nextSuspect() {
+        InFlightMessage next = suspects.peek();
+        if (next == null) {
+            return null;
+        }
+        if (!IsolatedDelivery.mustBeAlone(next) && !inFlight.tryTakeSlot(next, 0)) {
+            return null;
+        }
+        return suspects.remove();
     }
 
-    /** What was answered keeps its slot until that is written, and others have theirs. */
+    synchronized boolean hasSuspects() {
+        return !suspects.isEmpty();
+    }
+
+    /** Sends messages that wait for a slot. A message keeps its slot until its outcome is written. */
     void slotsFreed() {
         send();
     }
@@ -311,108 +361,115 @@ final class Sequencer {
     // Outcomes
 
     /**
-     * What came of the message is known. It goes to be written, and so does what follows from it for those behind it, before anything
-     * else happens to the key: another message that joins it meanwhile is written after them, and what is written is known here.
+     * Records the outcome of a message. The outcome, and the outcomes that follow from it for later messages of the
+     * key, go to the writer before any other change of the key. A message that joins the key meanwhile is therefore
+     * written after them, and the state here follows the order of the writes.
      */
-    void decide(Held held, Outcome outcome) {
-        end(held, outcome);
+    void decide(InFlightMessage claimed, Outcome outcome) {
+        end(claimed, outcome);
         send();
     }
 
-    private synchronized void end(Held held, Outcome outcome) {
-        if (!write.test(held, outcome)) {
+    private synchronized void end(InFlightMessage claimed, Outcome outcome) {
+        if (!write.test(claimed, outcome)) {
             return;
         }
-        KeyLine line = lineOf(held);
-        if (line != null && line.first == held && !endsLater(held, outcome)) {
+        KeyQueue line = lineOf(claimed);
+        if (line != null && line.first == claimed && !endsLater(claimed, outcome)) {
             line.first = null;
-            goOn(line, held, outcome);
+            goOn(line, claimed, outcome);
         }
     }
 
-    /** The message is gone before its key can go on: the next one is its head when that is written, and not before. */
-    private static boolean endsLater(Held held, Outcome outcome) {
-        return outcome instanceof Outcome.Handled && placeOf(held) == LaneClaim.Place.IN_HELD_KEY;
+    /**
+     * Whether the key continues only after the outcome is written. This is the case for a handled head of a blocked
+     * key: its row is already gone, and the write makes the next message the head.
+     */
+    static boolean endsLater(InFlightMessage claimed, Outcome outcome) {
+        return outcome instanceof Outcome.Handled && placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY;
     }
 
-    private void goOn(KeyLine line, Held held, Outcome outcome) {
+    private void goOn(KeyQueue line, InFlightMessage claimed, Outcome outcome) {
         if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
-            line.held = true;
+            line.blocked = true;
             join(line);
             release(line);
         } else if (isReturned(outcome)) {
             line.returning++;
-            ready.remove(held);
-            suspects.remove(held);
+            ready.remove(claimed);
+            suspects.remove(claimed);
             release(line);
         } else {
-            Held next = line.behind.poll();
+            InFlightMessage next = line.behind.poll();
             if (next != null) {
                 enqueue(line, next);
             }
         }
     }
 
-    /** What is there of the key, and in which order, is for the next look to say. */
+    /** Whether the message will be read again. The next read decides which messages the key has, and in which order. */
     private static boolean isReturned(Outcome outcome) {
         return outcome instanceof Outcome.Released || outcome instanceof Outcome.Lost;
     }
 
-    /** What came in order goes to wait behind the head; what waits in the database anyway is left in the line. */
-    private void join(KeyLine line) {
-        line.behind.removeIf(held -> {
-            boolean inOrder = KeyLine.isInOrder(held);
+    /**
+     * Blocks the messages that were read in order behind the head. Messages that already wait in the database stay in
+     * the queue.
+     */
+    private void join(KeyQueue line) {
+        line.behind.removeIf(claimed -> {
+            boolean inOrder = KeyQueue.isInOrder(claimed);
             if (inOrder) {
-                join(line, held);
+                join(line, claimed);
             }
             return inOrder;
         });
     }
 
-    private void join(KeyLine line, Held held) {
+    private void join(KeyQueue line, InFlightMessage claimed) {
         line.joining++;
-        end(held, new Outcome.Blocked(held.claim()));
+        end(claimed, new Outcome.Blocked(claimed.claim()));
     }
 
-    private void release(KeyLine line) {
+    private void release(KeyQueue line) {
         line.returning += line.behind.size();
         line.behind.forEach(this::release);
         line.behind.clear();
     }
 
-    private void release(Held held) {
-        end(held, new Outcome.Released(held.claim()));
+    private void release(InFlightMessage claimed) {
+        end(claimed, new Outcome.Released(claimed.claim()));
     }
 
     /**
-     * The outcome is written, or it was too late.
+     * Processes an outcome that is written, or that was too late.
      *
-     * @return whether to look at once for what waits in held keys
+     * @return whether to scan at once for messages of blocked keys
      */
-    boolean settled(Held held, Outcome outcome, Settlement settlement) {
-        KeyLine line;
+    boolean settled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+        KeyQueue line;
         boolean look;
         synchronized (this) {
-            line = lineOf(held);
+            line = lineOf(claimed);
             if (line == null) {
                 return false;
             }
-            line.lane.inFlight.remove(held);
+            line.lane.inFlight.remove(claimed);
             line.inHand--;
-            look = settle(line, held, outcome, settlement);
+            look = settle(line, claimed, outcome, settlement);
             line.lane.forgetIfIdle(line);
         }
         if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
             lose(line.lane.lane);
         }
-        if (endsLater(held, outcome)) {
+        if (endsLater(claimed, outcome)) {
             send();
         }
         return look;
     }
 
-    private boolean settle(KeyLine line, Held held, Outcome outcome, Settlement settlement) {
-        boolean keyHeld = settlement instanceof Settlement.Settled settled && settled.keyHeld();
+    private boolean settle(KeyQueue line, InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+        boolean keyBlocked = settlement instanceof Settlement.Settled settled && settled.keyBlocked();
         if (isReturned(outcome) && reading) {
             returned.add(line);
             return true;
@@ -423,40 +480,40 @@ final class Sequencer {
         }
         if (outcome instanceof Outcome.Blocked) {
             line.joining--;
-            return !keyHeld; // nothing was left to wait for: it is the head itself, and due
+            return !keyBlocked; // no head was left: the message is the head itself, and due
         }
         if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
             return false;
         }
-        if (placeOf(held) == LaneClaim.Place.IN_HELD_KEY && !settlement.isLost()) {
-            line.held = (keyHeld || line.joining > 0) && !line.hasInOrder();
+        if (placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY && !settlement.isLost()) {
+            line.blocked = (keyBlocked || line.joining > 0) && !line.hasInOrder();
         }
-        if (line.first == held) {
+        if (line.first == claimed) {
             line.first = null;
-            goOn(line, held, outcome);
+            goOn(line, claimed, outcome);
         }
-        return keyHeld && line.first == null;
+        return keyBlocked && line.first == null;
     }
 
-    /** Nothing is sent any more. */
+    /** Releases the unsent messages and sends no more. */
     synchronized void close() {
         closed = true;
         putBack();
     }
 
-    /** What waits its turn is put back. The lanes are free to go to another node then. */
+    /** Releases the unsent messages. Another node can then acquire the lanes. */
     synchronized void putBack() {
         lanes.values().forEach(this::putBack);
     }
 
-    /** Null when its lane is not held any more. */
-    private static @Nullable KeyLine lineOf(Held held) {
-        KeyLine line = held.line;
+    /** Null when this node no longer owns the lane. */
+    private static @Nullable KeyQueue lineOf(InFlightMessage claimed) {
+        KeyQueue line = claimed.line;
         return line == null || line.lane.gone ? null : line;
     }
 
-    private static LaneClaim.@Nullable Place placeOf(Held held) {
-        LaneClaim inLane = held.inLane();
+    private static LaneClaim.@Nullable Place placeOf(InFlightMessage claimed) {
+        LaneClaim inLane = claimed.inLane();
         return inLane == null ? null : inLane.place();
     }
 }

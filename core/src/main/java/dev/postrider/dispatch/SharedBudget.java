@@ -5,8 +5,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A budget of slots or bytes that the topics of a node share. One half is divided equally among the topics: each has a share of its own,
- * which no other topic can take. The other half goes to whoever comes first. Not thread-safe.
+ * A budget of slots or bytes that the topics of a node share. One half is divided equally among the topics: each topic
+ * has its own share, which no other topic can take. The other half is common and goes to the first request. Not
+ * thread-safe.
  */
 final class SharedBudget {
 
@@ -20,26 +21,26 @@ final class SharedBudget {
         long amount;
     }
 
-    /** @param topics how many topics there are; each has at least 1, even if that is more than the total */
+    /** @param topics the number of topics; each gets at least 1, even if the sum is above the total */
     SharedBudget(long total, int topics) {
         int sharers = Math.max(topics, 1);
         this.own = Math.max(total / 2 / sharers, 1);
         this.common = Math.max(total - own * sharers, 0);
     }
 
-    /** How much this topic may take at most. */
+    /** The largest amount that a topic can take. */
     long most() {
         return own + common;
     }
 
-    /** How much this topic may take now. Negative when it took more than there was. */
+    /** The amount that this topic can take now. Negative when it took more than there was. */
     long free(TopicName topic) {
         long ownLeft = own - taken(topic);
         long commonLeft = common - takenInCommon;
         return ownLeft > 0 ? ownLeft + Math.max(commonLeft, 0) : commonLeft;
     }
 
-    /** How much all topics have taken. */
+    /** The amount that all topics have taken. */
     long taken() {
         return total;
     }
@@ -52,7 +53,7 @@ final class SharedBudget {
         return taken.computeIfAbsent(topic, name -> new Taken());
     }
 
-    /** @param amount negative for what is given back */
+    /** @param amount negative to give back */
     void take(TopicName topic, long amount) {
         Taken count = of(topic);
         long before = count.amount;

@@ -4,7 +4,6 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;
 import dev.postrider.store.TopicDeclaration;
 import dev.postrider.transport.DeliveryHandler;
@@ -13,20 +12,15 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A declared topic and how this node delivers it. Immutable; begin with {@link #named}. */
+/** A declared topic and its delivery settings on this node. Immutable; start with {@link #named}. */
 public final class Topic {
 
     private final TopicName name;
-    private final @Nullable Transport transport;
-    private final @Nullable DeliveryHandler handler;
-    private final @Nullable MessageHandler process;
-    private final @Nullable String intoInbox;
-    private final @Nullable String routed;
+    private final TopicDestination destination;
     private final int handlersPerTransaction;
     private final int handlerThreads;
     private final Duration handlerTimeout;
@@ -38,7 +32,7 @@ public final class Topic {
     private final boolean tenantPrefixedKeys;
     private final int lanes;
     private final FailurePolicy onFailure;
-    private final boolean holdAfterDeadLetter;
+    private final boolean blockAfterDeadLetter;
     private final Duration baseDelay;
     private final Duration maxDelay;
     private final int breakerFailures;
@@ -46,11 +40,7 @@ public final class Topic {
 
     private Topic(Builder builder) {
         name = builder.name;
-        transport = builder.transport;
-        handler = builder.handler;
-        process = builder.process;
-        intoInbox = builder.intoInbox;
-        routed = builder.routed;
+        destination = builder.destination;
         handlersPerTransaction = builder.handlersPerTransaction;
         handlerThreads = builder.handlerThreads;
         handlerTimeout = builder.handlerTimeout;
@@ -64,7 +54,7 @@ public final class Topic {
         tenantPrefixedKeys = builder.tenantPrefixedKeys;
         lanes = builder.lanes;
         onFailure = builder.onFailure;
-        holdAfterDeadLetter = builder.holdAfterDeadLetter;
+        blockAfterDeadLetter = builder.blockAfterDeadLetter;
         breakerFailures = builder.breakerFailures;
         breakerPause = builder.breakerPause;
     }
@@ -78,7 +68,7 @@ public final class Topic {
         return builder;
     }
 
-    /** A topic of the inbox's own. */
+    /** Starts a topic in the namespace of the inbox. */
     static Builder ofInbox(TopicName name) {
         return new Builder(name);
     }
@@ -89,38 +79,15 @@ public final class Topic {
 
     /** Whether this node delivers the topic, or only writes to it. */
     public boolean isDelivered() {
-        return transport != null || handler != null || isProcessed();
+        return !(destination instanceof TopicDestination.None);
     }
 
     public TopicDeclaration declaration() {
         return new TopicDeclaration(name, lanes, tenantPrefixedKeys);
     }
 
-    @Nullable
-    Transport transport() {
-        return transport;
-    }
-
-    @Nullable
-    DeliveryHandler handler() {
-        return handler;
-    }
-
-    /** Whether its messages are handled in the transaction that removes them. */
-    boolean isProcessed() {
-        return process != null || intoInbox != null || routed != null;
-    }
-
-    /** What its messages are handled by, if that is so. */
-    HandlingStore.Handler handledBy(HandlingStore store) {
-        if (intoInbox != null) {
-            return store.intoInbox(intoInbox);
-        }
-        if (routed != null) {
-            return store.router(routed);
-        }
-        MessageHandler own = Objects.requireNonNull(process);
-        return (claim, message, work) -> own.handle(message, work);
+    TopicDestination destination() {
+        return destination;
     }
 
     int handlersPerTransaction() {
@@ -167,8 +134,8 @@ public final class Topic {
         return onFailure;
     }
 
-    boolean holdsAfterDeadLetter() {
-        return holdAfterDeadLetter;
+    boolean blocksAfterDeadLetter() {
+        return blockAfterDeadLetter;
     }
 
     int breakerFailures() {
@@ -179,7 +146,7 @@ public final class Topic {
         return breakerPause;
     }
 
-    /** Each property with its value, as the documentation lists them. */
+    /** All properties with their values, named as in the documentation. */
     public Map<String, String> describe() {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("max-attempts", Integer.toString(maxAttempts));
@@ -194,11 +161,11 @@ public final class Topic {
         properties.put("tenant-prefixed-keys", Boolean.toString(tenantPrefixedKeys));
         properties.put("lanes", Integer.toString(lanes));
         properties.put("on-failure", onFailure.name().toLowerCase(Locale.ROOT));
-        properties.put("hold-after-dead-letter", Boolean.toString(holdAfterDeadLetter));
+        properties.put("block-after-dead-letter", Boolean.toString(blockAfterDeadLetter));
         return properties;
     }
 
-    /** The defaults, each written once. Not thread-safe. */
+    /** Builds a topic. Each default is written here, once. Not thread-safe. */
     public static final class Builder {
 
         private static final int DEFAULT_LANES = 32;
@@ -206,11 +173,7 @@ public final class Topic {
         private static final Duration LONGEST_TIMEOUT = Duration.ofHours(24);
 
         private final TopicName name;
-        private @Nullable Transport transport;
-        private @Nullable DeliveryHandler handler;
-        private @Nullable MessageHandler process;
-        private @Nullable String intoInbox;
-        private @Nullable String routed;
+        private TopicDestination destination = new TopicDestination.None();
         private int handlersPerTransaction = 1;
         private int handlerThreads = 4;
         private Duration handlerTimeout = Duration.ofMinutes(5);
@@ -224,7 +187,7 @@ public final class Topic {
         private boolean tenantPrefixedKeys;
         private int lanes;
         private FailurePolicy onFailure = FailurePolicy.BLOCK;
-        private boolean holdAfterDeadLetter = true;
+        private boolean blockAfterDeadLetter = true;
         private int breakerFailures = 100;
         private Duration breakerPause = Duration.ofSeconds(30);
 
@@ -232,34 +195,30 @@ public final class Topic {
             this.name = name;
         }
 
-        /** Delivers by a transport. */
+        /** Delivers with a transport. */
         public Builder deliver(Transport transport) {
-            once();
-            this.transport = transport;
-            return this;
+            return to(new TopicDestination.ByTransport(transport));
         }
 
-        /** Delivers by running code of the application's own, in threads of the dispatcher's. */
+        /** Delivers by running a handler of the application in threads of the dispatcher. */
         public Builder deliver(DeliveryHandler handler) {
-            once();
-            this.handler = handler;
-            return this;
+            return to(new TopicDestination.ByHandler(handler));
         }
 
         /**
-         * Delivers by running code of the application's own in the transaction that removes the message: what it writes to this
-         * database, what it sends, and that the message was handled commit together. It runs at READ COMMITTED, on a connection of
-         * the dispatcher's, and takes effect once however often it is tried.
+         * Delivers by running a handler of the application in the transaction that removes the message. The rows that
+         * the handler writes to this database, the messages that it sends and the removal of the message commit
+         * together. The transaction runs at READ COMMITTED on a connection of the dispatcher. The handler takes effect
+         * once, however often it is attempted.
          */
         public Builder process(MessageHandler handler) {
-            once();
-            this.process = handler;
-            return this;
+            return to(new TopicDestination.Processing(handler));
         }
 
         /**
-         * With {@link #process}: how many transactions of this topic this node runs at once. Each takes a thread and a connection, so
-         * the sum over all topics must leave the pool a few for the dispatcher itself.
+         * With {@link #process}: the number of transactions of this topic that this node runs at once. Each needs a
+         * thread and a connection, so the sum over all topics must leave a few connections of the pool to the
+         * dispatcher itself.
          */
         public Builder handlerThreads(int handlerThreads) {
             this.handlerThreads = handlerThreads;
@@ -267,8 +226,9 @@ public final class Topic {
         }
 
         /**
-         * With {@link #process}: how many messages may share a transaction, if so many are waiting. One that fails is rolled back by
-         * itself; the others commit together, which is quicker than one by one, and wait for each other.
+         * With {@link #process}: the largest number of messages in one transaction, if that many are waiting. A message
+         * that fails is rolled back alone. The others commit together, which is faster than one by one, and wait for
+         * each other.
          */
         public Builder handlersPerTransaction(int handlersPerTransaction) {
             this.handlersPerTransaction = handlersPerTransaction;
@@ -276,36 +236,38 @@ public final class Topic {
         }
 
         /**
-         * Delivers into the durable inbox of a consumer in the same database, without a broker: a message leaves this topic and is given
-         * to the consumer's handlers in one commit. {@link #handlerThreads} and {@link #handlersPerTransaction} apply.
+         * Delivers into the durable inbox of a consumer in the same database, without a broker. In one commit the
+         * message leaves this topic and is stored for the handlers of the consumer. {@link #handlerThreads} and {@link
+         * #handlersPerTransaction} apply.
          */
         public Builder toInbox(String consumer) {
-            once();
-            InboxHandler.consumerTopic(consumer);
-            this.intoInbox = consumer;
-            return this;
+            InboxHandler.consumerTopic(consumer); // checks the name
+            return to(new TopicDestination.IntoInbox(consumer));
         }
 
-        /** The consumer's own topic, whose messages look for handlers again when an operator replays them. */
+        /**
+         * Declares the consumer's own topic. When an operator replays one of its messages, the handlers are looked up
+         * again.
+         */
         Builder routes(String consumer) {
-            once();
-            this.routed = consumer;
-            return this;
+            return to(new TopicDestination.ToInboxHandlers(consumer));
         }
 
-        private void once() {
-            if (transport != null || handler != null || process != null || intoInbox != null || routed != null) {
+        private Builder to(TopicDestination destination) {
+            if (!(this.destination instanceof TopicDestination.None)) {
                 throw invalid("deliver", "is declared twice: keep one");
             }
+            this.destination = destination;
+            return this;
         }
 
-        /** How many attempts are made in all, the first included. */
+        /** The total number of attempts, including the first. */
         public Builder maxAttempts(int maxAttempts) {
             this.maxAttempts = maxAttempts;
             return this;
         }
 
-        /** The delay after the first failure; it doubles with each further one, up to the maximum. */
+        /** The delay after the first failure. It doubles with each further failure, up to {@link #maxDelay}. */
         public Builder baseDelay(Duration baseDelay) {
             this.baseDelay = baseDelay;
             return this;
@@ -316,47 +278,51 @@ public final class Topic {
             return this;
         }
 
-        /** Another policy in place of the doubling delays. */
+        /** Replaces the doubling delays by another policy. */
         public Builder retry(RetryPolicy retryPolicy) {
             this.retryPolicy = retryPolicy;
             return this;
         }
 
-        /** Which exceptions of a handler will not go away by trying again. */
+        /** Selects the exceptions that a retry cannot fix. They reject the message without another attempt. */
         public Builder permanentOn(Predicate<Throwable> permanent) {
             this.permanent = permanent;
             return this;
         }
 
-        /** How many messages of this topic this node holds at once; for a handler, how many threads it may take. */
+        /**
+         * The largest number of messages of this topic that this node delivers at once; for a handler, the number of
+         * threads that it may use.
+         */
         public Builder maxInFlight(int maxInFlight) {
             this.maxInFlight = maxInFlight;
             return this;
         }
 
         /**
-         * After how many failed deliveries in a row the destination is taken to be down: then this node leaves the topic alone for a
-         * second, tries one message, and for twice as long each time that fails. Nothing is delivered meanwhile, and no attempt used
-         * up. 0 for never. Not for topics with {@link #process} or {@link #toInbox}, whose destination is this database.
+         * The number of failed deliveries in a row after which the circuit breaker opens. This node then attempts one
+         * message after a second, and pauses for twice as long each time that fails. While the breaker is open no
+         * message is delivered, and no attempt is used up. 0 disables the breaker. Has no effect on topics with {@link
+         * #process} or {@link #toInbox}, whose destination is this database.
          */
         public Builder breakerFailures(int breakerFailures) {
             this.breakerFailures = breakerFailures;
             return this;
         }
 
-        /** How long the topic is left alone at most before it is tried again. */
+        /** The longest time that the circuit breaker stays open before the next attempt. */
         public Builder breakerPause(Duration breakerPause) {
             this.breakerPause = breakerPause;
             return this;
         }
 
-        /** After how long a handler is interrupted and its attempt counted as failed. */
+        /** The time after which a handler is interrupted and its attempt counts as failed. */
         public Builder handlerTimeout(Duration handlerTimeout) {
             this.handlerTimeout = handlerTimeout;
             return this;
         }
 
-        /** Only messages of these tenants are delivered by this node. */
+        /** Limits this node to the messages of these tenants. */
         public Builder tenants(Set<String> tenants) {
             this.tenants = tenants;
             return this;
@@ -372,32 +338,35 @@ public final class Topic {
             return this;
         }
 
-        /** Messages with the same key are delivered one after another, in the order they were written; every message needs a key. */
+        /**
+         * Delivers messages with the same key one after another, in the order they were written. Every message needs a
+         * key.
+         */
         public Builder ordered() {
             return lanes(DEFAULT_LANES);
         }
 
         /**
-         * The same, with the keys spread over so many lanes: the most nodes that can share the topic's work. Fixed once the topic is
-         * registered. 0 for an unordered topic.
+         * The same as {@link #ordered}, with this number of lanes. The number is the largest number of nodes that can
+         * share the topic. It is fixed once the topic is registered. 0 for an unordered topic.
          */
         public Builder lanes(int lanes) {
             this.lanes = lanes;
             return this;
         }
 
-        /** On an ordered topic: what becomes of a key whose first message cannot be delivered. */
+        /** On an ordered topic: the policy for a key whose head fails. */
         public Builder onFailure(FailurePolicy onFailure) {
             this.onFailure = onFailure;
             return this;
         }
 
         /**
-         * On an ordered topic: whether a key is held for an operator when its first message has used up its attempts or was rejected,
-         * which is what happens unless told otherwise, or goes on behind the dead letter.
+         * On an ordered topic: whether a key stays blocked for an operator when its head has used up its attempts or
+         * was rejected. True by default. If false, the head becomes a dead letter and the key continues.
          */
-        public Builder holdAfterDeadLetter(boolean hold) {
-            this.holdAfterDeadLetter = hold;
+        public Builder blockAfterDeadLetter(boolean block) {
+            this.blockAfterDeadLetter = block;
             return this;
         }
 
@@ -406,7 +375,7 @@ public final class Topic {
             check(
                     lanes == 0 || tenants.isEmpty(),
                     "tenants",
-                    "cannot be chosen by a node on an ordered topic: its lanes carry all of them");
+                    "cannot be limited on an ordered topic: its lanes contain the messages of all tenants");
             check(
                     maxAttempts >= 1 && maxAttempts <= 1_000_000,
                     "max-attempts",
@@ -445,7 +414,7 @@ public final class Topic {
             try {
                 return RetryPolicy.exponential(baseDelay, maxDelay);
             } catch (InvalidConfigurationException e) {
-                String problem = String.valueOf(e.getMessage()); // which begins with the property
+                String problem = String.valueOf(e.getMessage()); // it begins with the property
                 throw invalid(e.property(), problem.substring(e.property().length() + 1));
             }
         }

@@ -1,5 +1,6 @@
 /**
- * Claims messages, hands them to their transports and writes what came of it. The only room that starts threads; it knows no SQL and no broker clients.
+ * Claims messages, delivers them through transports and handlers, and writes the outcomes. The only package that starts
+ * background threads. It contains no SQL and no broker clients.
  */
 @NullMarked
 package dev.postrider.dispatch;

@@ -1,6 +1,9 @@
 package dev.postrider.error;
 
-/** A setting cannot work, alone or together with another. Thrown when the configuration is built, before anything starts. */
+/**
+ * A setting or an argument is not valid, alone or together with another one. For settings, it is thrown when the
+ * configuration is built, before anything starts.
+ */
 public final class InvalidConfigurationException extends PostriderException {
 
     private final String property;
@@ -10,7 +13,7 @@ public final class InvalidConfigurationException extends PostriderException {
         this.property = property;
     }
 
-    /** The property to change, as {@code docs/configuration.md} names it. */
+    /** Returns the property to change, as {@code docs/configuration.md} names it. */
     public String property() {
         return property;
     }

@@ -1,6 +1,6 @@
 package dev.postrider.error;
 
-/** A message, a key or a header is not acceptable. Thrown before anything is written. */
+/** A message, a key or a header is not valid. Neither the message nor the other messages of its batch are written. */
 public final class InvalidMessageException extends PostriderException {
 
     private final String field;
@@ -10,7 +10,7 @@ public final class InvalidMessageException extends PostriderException {
         this.field = field;
     }
 
-    /** The part of the message that was refused, such as {@code topic} or {@code header 'x'}. */
+    /** Returns the invalid part of the message, such as {@code topic} or {@code header 'x'}. */
     public String field() {
         return field;
     }

@@ -2,7 +2,7 @@ package dev.postrider.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of everything Postrider throws. Immutable once thrown. */
+/** The base class of all exceptions of Postrider. All of them are unchecked and immutable. */
 public abstract class PostriderException extends RuntimeException {
 
     protected PostriderException(String message) {

@@ -1,6 +1,8 @@
 package dev.postrider.error;
 
-/** The tables in the database are not the ones this version works with. The message names the command that mends it. */
+/**
+ * The tables in the database do not match this version of the library. The message names the command that fixes this.
+ */
 public final class SchemaMismatchException extends PostriderException {
 
     public SchemaMismatchException(String message) {

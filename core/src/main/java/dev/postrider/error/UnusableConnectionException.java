@@ -2,27 +2,34 @@ package dev.postrider.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The connection cannot be used for what was asked of it, for instance to carry a message in the caller's transaction. Nothing was written. */
+/**
+ * The connection cannot be used for the requested operation, for example to write a message in the caller's
+ * transaction. Nothing was written, except with {@link Problem#ENDED}.
+ */
 public final class UnusableConnectionException extends PostriderException {
 
-    /** What is wrong with the connection. */
+    /** The reasons why a connection cannot be used. */
     public enum Problem {
-        AUTOCOMMIT("is in autocommit mode, so the message would be committed alone:"
+        AUTOCOMMIT("is in autocommit mode, so each statement would be committed alone:"
                 + " call connection.setAutoCommit(false) before your first statement"),
-        READ_ONLY("is read-only: write the message in a read-write transaction"),
-        CLOSED("is closed: enqueue before the transaction ends and the connection is given back"),
+        READ_ONLY("is read-only: write in a read-write transaction"),
+        CLOSED("is closed: enqueue before the transaction ends and the connection is returned to its pool"),
         ABORTED("is in a transaction that an earlier error aborted: roll it back and run the whole transaction again"),
-        FOREIGN(
-                "leads to another database than Postrider's data source, so the message would be lost to its dispatchers:"
-                        + " take the connection from that data source"),
+        FOREIGN("leads to another database than Postrider's data source, so no node would deliver the message:"
+                + " take the connection from that data source"),
         GUARDED(
                 "belongs to a unit of work, which ends the transaction itself: return from the work to commit, throw from it"
-                        + " to roll back, and leave the connection open"),
+                        + " to roll back, leave the connection open, and run DDL outside of the work if the database commits"
+                        + " before it"),
+        ENDED(
+                "belongs to a unit of work, and a statement of the work ended its transaction, as a procedure with COMMIT does on"
+                        + " MySQL and MariaDB: part of the work may be committed, and its messages are not. Leave such statements out of"
+                        + " the work"),
         IN_TRANSACTION(
-                "that the data source handed out is in the middle of a transaction, as a transaction-aware data source"
-                        + " proxy does inside a transaction of the caller's, and Postrider would commit that: give Postrider the data"
-                        + " source behind the proxy, and use postrider.outbox(connection), inbox.process(connection, …) or"
-                        + " commands.join(connection, …) to take part in the transaction");
+                "from the data source already has an open transaction, which Postrider would commit. The data source is"
+                        + " probably a transaction-aware proxy: give Postrider the data source behind the proxy, and use"
+                        + " postrider.outbox(connection), inbox.process(connection, …) or commands.join(connection, …) to take"
+                        + " part in the transaction");
 
         private final String text;
 
@@ -42,6 +49,7 @@ public final class UnusableConnectionException extends PostriderException {
         this(problem, "", null);
     }
 
+    /** Returns the reason why the connection cannot be used. */
     public Problem problem() {
         return problem;
     }

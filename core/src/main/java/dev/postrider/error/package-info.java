@@ -1,5 +1,6 @@
 /**
- * Every exception a caller can meet. All are unchecked and descend from {@link dev.postrider.error.PostriderException}; each message says what to do about it. This room knows no other.
+ * The exceptions of the library. All are unchecked and extend {@link dev.postrider.error.PostriderException}. Each
+ * message says how to fix the problem. This package does not depend on other packages.
  */
 @NullMarked
 package dev.postrider.error;

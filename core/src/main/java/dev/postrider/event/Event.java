@@ -1,136 +1,207 @@
 package dev.postrider.event;
 
+import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.UUID;
 
-/** Something that happened. Immutable. */
+/**
+ * Something that happened in a Postrider, sent to every {@link EventListener}. Immutable.
+ *
+ * <p>Error texts in events are one line without control characters. Text that looks like a password or token is redacted.
+ */
 public sealed interface Event {
 
     /** A batch of messages was claimed. */
     record Fetched(TopicName topic, int count) implements Event {}
 
-    /** Messages written on this node were taken over by it when they were committed, without a claim. */
+    /** This node got messages by local hand-over: they were inserted with its lease and need no claim. */
     record HandedOver(TopicName topic, int count) implements Event {}
 
-    /** A message was delivered, and the database knows. */
+    /** A message was delivered, and its outcome is written to the database. */
     record Delivered(Message message, int attempt, Duration took) implements Event {}
 
-    /** An attempt failed; there will be another after the delay. */
-    record Failed(Message message, int attempt, int maxAttempts, String error, Duration delay) implements Event {}
+    /** An attempt failed. The next attempt follows after the delay. */
+    record Failed(Message message, int attempt, int maxAttempts, String error, Duration delay) implements Event {
+        public Failed {
+            error = ErrorText.clean(error);
+        }
+    }
 
     /** A message became a dead letter. */
-    record Buried(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {}
+    record Buried(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {
+        public Buried {
+            error = ErrorText.clean(error);
+        }
+    }
 
-    /** A message was given back without an attempt. */
+    /** A message was released without an attempt. */
     record Released(Message message) implements Event {}
 
-    /** The outcome came too late: the lease had run out and another worker has the message. */
+    /** The outcome came too late: the lease has expired and another node has claimed the message. */
     record LeaseLost(Message message, int attempt) implements Event {}
 
-    /** The outcome came too late: another worker, or an operator, has finished the message already. */
-    record SkippedFinished(Message message, int attempt) implements Event {}
+    /** The outcome came too late: another node or an operator has already finished the message. */
+    record AlreadyFinished(Message message, int attempt) implements Event {}
 
     /**
-     * A message was not written because its key was used before. Told when that is found out; the transaction is still to be committed.
+     * A message was not written because its key was already used. The event is sent before the transaction commits.
      *
      * @param firstId the message that was written first
-     * @param samePayload false when the two have different payloads: two different events share a key, and this one is lost
+     * @param samePayload false when the payloads differ: two different events share a key, and this one is lost
      */
     record Duplicate(Message message, MessageId firstId, boolean samePayload) implements Event {}
 
-    /** A consumer handled a received message. In a transaction of the caller's own, that is still to be committed. */
+    /**
+     * A consumer handled a received message. When the caller owns the transaction, the event is sent before the
+     * commit.
+     */
     record Processed(String consumer, Message message, Duration took) implements Event {}
 
-    /** A received message was dropped because its consumer has had it before. */
+    /** A received message was dropped because its consumer has already received it. */
     record DuplicateReceived(String consumer, Message message) implements Event {}
 
-    /** A received message has the id of an earlier one and another payload; it was not handled. */
+    /** A received message has the id of an earlier message and another payload. It was not handled. */
     record Collided(String consumer, Message message) implements Event {}
 
-    /** A received message is too old to tell whether its consumer has had it; it was not handled. */
+    /** A received message is older than the kept marks, so a duplicate cannot be detected. It was not handled. */
     record TooOldReceived(String consumer, Message message) implements Event {}
 
-    /** Messages whose last allowed attempt ended with the worker lost became dead letters. */
+    /**
+     * A durable inbox received a message without a matching handler. It was stored as a dead letter of the consumer.
+     */
+    record Unhandled(String consumer, Message message) implements Event {}
+
+    /** Messages became dead letters because the node was lost during their last allowed attempt. */
     record Swept(TopicName topic, int count) implements Event {}
 
     /** Rows past their retention were removed. */
     record Purged(int archived, int dead, int keys, int inboxMarks) implements Event {}
 
-    /** Messages appeared in a lane below the number up to which everything was believed to be read; they are delivered now. */
+    /** Messages appeared in a lane below a position that was considered completely read. They are delivered now. */
     record FoundLate(TopicName topic, int count) implements Event {}
 
-    /** This node took lanes of an ordered topic, and holds so many now. */
-    record LanesTaken(TopicName topic, int count, int held) implements Event {}
+    /**
+     * This node acquired lanes of an ordered topic.
+     *
+     * @param count the number of acquired lanes
+     * @param owned the number of lanes of the topic that this node owns now
+     */
+    record LanesAcquired(TopicName topic, int count, int owned) implements Event {}
 
-    /** Messages of a topic wait, and no live node delivered it when this one, which does not, started. */
+    /**
+     * A topic has undelivered messages and no live node. The event is sent by a node that does not deliver the topic,
+     * when it starts.
+     */
     record NotDelivered(TopicName topic) implements Event {}
 
-    /** This node gave back lanes of an ordered topic, and holds so many now. */
-    record LanesReleased(TopicName topic, int count, int held) implements Event {}
+    /**
+     * This node released lanes of an ordered topic.
+     *
+     * @param count the number of released lanes
+     * @param owned the number of lanes of the topic that this node owns now
+     */
+    record LanesReleased(TopicName topic, int count, int owned) implements Event {}
 
-    /** A message of an ordered topic, and with it its key, waits for an operator. It is no dead letter. */
-    record Parked(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {}
+    /**
+     * A message of an ordered topic was parked. The message and its key wait for an operator. It is not a dead
+     * letter.
+     */
+    record Parked(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {
+        public Parked {
+            error = ErrorText.clean(error);
+        }
+    }
 
-    /** A message of an ordered topic was not tried, because its key is held; it waits there. */
+    /** A message of an ordered topic was not attempted because its key is blocked. It waits behind the head. */
     record Blocked(Message message) implements Event {}
 
     /**
-     * A message of an ordered topic was in the hands of so many nodes that were lost. It may have killed them: it is delivered now, and
-     * nothing else by this node meanwhile.
+     * A suspect is about to be delivered: it was in flight on several lost nodes and may have caused their loss. It
+     * is delivered as the only suspect of its topic on this node, and from the third loss on with nothing else in
+     * flight.
+     *
+     * @param crashes the number of lost nodes on which the message was in flight
      */
     record Suspected(Message message, int crashes) implements Event {}
 
     /**
      * A batch of outcomes was written.
      *
-     * @param buried became dead letters
-     * @param parked wait for an operator with the later messages of their keys, and are no dead letters
+     * @param buried messages that became dead letters
+     * @param parked messages that wait for an operator, together with the later messages of their keys; they are not
+     *     dead letters
+     * @param lost outcomes that came after the loss of the lease
      */
     record Settled(int delivered, int failed, int buried, int parked, int released, int lost) implements Event {}
 
-    /** So many deliveries in a row have failed that the topic is left alone on this node for a while. */
-    record DestinationRests(TopicName topic, int failures, Duration pause, String error) implements Event {}
+    /**
+     * The circuit breaker of a topic opened on this node, after a number of failed deliveries in a row.
+     *
+     * @param pause how long this node delivers nothing to the topic's destination
+     */
+    record CircuitOpened(TopicName topic, int failures, Duration pause, String error) implements Event {
+        public CircuitOpened {
+            error = ErrorText.clean(error);
+        }
+    }
 
-    /** A destination that was left alone answers again. */
-    record DestinationBack(TopicName topic) implements Event {}
+    /** The circuit breaker of a topic closed on this node, because its destination accepts deliveries again. */
+    record CircuitClosed(TopicName topic) implements Event {}
 
-    /** The database could not be reached or refused; the dispatcher tries again after the delay. */
-    record StoreFailed(String doing, String error, Duration delay) implements Event {}
+    /** The database could not be reached or rejected a statement. The operation is retried after the delay. */
+    record StoreFailed(String doing, String error, Duration delay) implements Event {
+        public StoreFailed {
+            error = ErrorText.clean(error);
+        }
+    }
 
-    /** What this node did since the last summary; the words are those of {@link Settled}. */
+    /** The counts of this node since the last summary. The names are those of {@link Settled}. */
     record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
             implements Event {}
 
-    /** A command was claimed and begins to run: the first time, or again after it failed. The key is in none of these events. */
+    /**
+     * A command was claimed and starts to run, for the first time or again after a failure. No event contains a
+     * command's key.
+     */
     record CommandClaimed(String operation, UUID reference, int attempt) implements Event {}
 
-    /** A command whose owner was taken for dead was taken over, and begins to run again. */
+    /** A command whose lease had expired was taken over, and starts to run again. */
     record CommandTakenOver(String operation, UUID reference, int attempt) implements Event {}
 
-    /** A command has ended, and the database knows. */
+    /** A command was completed or rejected, and its outcome is written to the database. */
     record CommandCompleted(String operation, UUID reference, boolean rejected, Duration took) implements Event {}
 
-    /** A command failed and was rolled back; it may be tried again. */
-    record CommandFailed(String operation, UUID reference, int attempt, String error) implements Event {}
+    /** A command failed and was rolled back. It can be run again. */
+    record CommandFailed(String operation, UUID reference, int attempt, String error) implements Event {
+        public CommandFailed {
+            error = ErrorText.clean(error);
+        }
+    }
 
-    /** A caller got the result of an earlier call. */
+    /** A caller got the stored result of an earlier call. */
     record CommandReplayed(String operation, UUID reference) implements Event {}
 
-    /** A caller was told that the command is in progress. */
+    /** A caller was answered that the command is in progress. */
     record CommandConflict(String operation) implements Event {}
 
-    /** A key was used again for another request. */
+    /** A key was used again with a different request. */
     record CommandMismatch(String operation) implements Event {}
 
-    /** An owner came too late: another one has the command, and what this one did in its transaction is rolled back. */
+    /** An owner lost its command to another owner. The changes of its transaction are rolled back. */
     record CommandLost(String operation, UUID reference) implements Event {}
 
-    /** Nobody knows whether a command happened: a probe or an operator must say. */
+    /** A command became uncertain. A probe or an operator must resolve it. */
     record CommandUncertain(String operation, UUID reference) implements Event {}
 
-    /** Commands past their time: results dropped, rows removed, and lost ones called uncertain. */
+    /**
+     * Expired commands were purged.
+     *
+     * @param results the number of dropped results
+     * @param removed the number of removed rows
+     * @param uncertain the number of commands with a lost owner that became uncertain
+     */
     record CommandsSwept(int results, int removed, int uncertain) implements Event {}
 }

@@ -1,11 +1,13 @@
 package dev.postrider.event;
 
 /**
- * Hears what happens. Called on Postrider's own threads, and for {@link Event.Duplicate} on the caller's: must be quick and
- * thread-safe. What it throws is logged and goes no further.
+ * Receives events. The implementation must be fast and thread-safe. It is called on Postrider's threads, and also on
+ * the threads of callers, for example with {@link Event.Duplicate}. An exception of a listener is logged and has no
+ * other effect.
  */
 @FunctionalInterface
 public interface EventListener {
 
+    /** Receives one event. */
     void on(Event event);
 }

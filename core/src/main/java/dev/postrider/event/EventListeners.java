@@ -4,7 +4,10 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Passes each event on to several listeners; one that throws disturbs neither the others nor the work. Thread-safe. */
+/**
+ * Sends each event to several listeners. An exception of one listener is logged, and affects neither the other
+ * listeners nor the caller. Thread-safe.
+ */
 public final class EventListeners implements EventListener {
 
     private static final Logger log = LoggerFactory.getLogger(EventListeners.class);
@@ -21,7 +24,7 @@ public final class EventListeners implements EventListener {
             try {
                 listener.on(event);
             } catch (Throwable e) {
-                log.warn("A listener failed on {}", event.getClass().getSimpleName(), e);
+                log.warn("An event listener failed on {}", event.getClass().getSimpleName(), e);
             }
         }
     }

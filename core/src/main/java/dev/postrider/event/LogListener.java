@@ -7,13 +7,13 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Writes events to the log, one line each, with stable prefixes and {@code key=value} fields: single messages at debug, whatever
- * became of them, batches and summaries at info, and at warn batches with dead letters or lost leases and what else an operator
- * should look at. Nothing a message holds can break a line. Thread-safe.
+ * Logs each event as one line with a stable prefix and {@code key=value} fields. Events of single messages are logged
+ * at debug, batches and summaries at info. Batches with dead letters, parked messages or lost leases are logged at
+ * warn, and so are other events that need an operator. Content of messages cannot break a log line. Thread-safe.
  */
 public final class LogListener implements EventListener {
 
-    /** The logger's name, to be used in logging configurations. */
+    /** The name of the logger, for logging configurations. */
     public static final String LOGGER = "dev.postrider.outbox";
 
     private static final Logger log = LoggerFactory.getLogger(LOGGER);
@@ -54,7 +54,7 @@ public final class LogListener implements EventListener {
                     value(e.error()));
         } else if (event instanceof Event.LeaseLost e) {
             log.debug("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
-        } else if (event instanceof Event.SkippedFinished e) {
+        } else if (event instanceof Event.AlreadyFinished e) {
             log.debug("OUTBOX_WORKER_SKIP_PROCESSED id={}", e.message().id());
         } else if (event instanceof Event.Parked e) {
             log.debug(
@@ -108,7 +108,7 @@ public final class LogListener implements EventListener {
         }
     }
 
-    /** Nobody else is told of a staged message that was not written. */
+    /** Not at debug: the log is the only report of a staged message that was not written. */
     private static void onDuplicate(Event.Duplicate event) {
         String tenant = event.message().tenant();
         log.atLevel(event.samePayload() ? Level.INFO : Level.WARN)
@@ -128,10 +128,10 @@ public final class LogListener implements EventListener {
             log.info("OUTBOX_WORKER_FETCH topic={} count={}", e.topic(), e.count());
         } else if (event instanceof Event.HandedOver e) {
             log.debug("OUTBOX_WORKER_HAND_OVER topic={} count={}", e.topic(), e.count());
-        } else if (event instanceof Event.LanesTaken e) {
-            log.info("OUTBOX_WORKER_LANES_TAKEN topic={} count={} held={}", e.topic(), e.count(), e.held());
+        } else if (event instanceof Event.LanesAcquired e) {
+            log.info("OUTBOX_WORKER_LANES_ACQUIRED topic={} count={} owned={}", e.topic(), e.count(), e.owned());
         } else if (event instanceof Event.LanesReleased e) {
-            log.info("OUTBOX_WORKER_LANES_RELEASED topic={} count={} held={}", e.topic(), e.count(), e.held());
+            log.info("OUTBOX_WORKER_LANES_RELEASED topic={} count={} owned={}", e.topic(), e.count(), e.owned());
         } else if (event instanceof Event.Settled e) {
             log.atLevel(e.buried() + e.parked() + e.lost() > 0 ? Level.WARN : Level.INFO)
                     .log(
@@ -169,19 +169,25 @@ public final class LogListener implements EventListener {
             log.warn("OUTBOX_WORKER_NOT_DELIVERED topic={}", e.topic());
         } else if (event instanceof Event.FoundLate e) {
             log.warn("OUTBOX_WORKER_FOUND_LATE topic={} count={}", e.topic(), e.count());
-        } else if (event instanceof Event.DestinationRests e) {
+        } else if (event instanceof Event.CircuitOpened e) {
             log.warn(
-                    "OUTBOX_WORKER_DESTINATION_RESTS topic={} failures={} pause_ms={} error={}",
+                    "OUTBOX_WORKER_CIRCUIT_OPEN topic={} failures={} pause_ms={} error={}",
                     e.topic(),
                     e.failures(),
                     e.pause().toMillis(),
                     value(e.error()));
-        } else if (event instanceof Event.DestinationBack e) {
-            log.info("OUTBOX_WORKER_DESTINATION_BACK topic={}", e.topic());
+        } else if (event instanceof Event.CircuitClosed e) {
+            log.info("OUTBOX_WORKER_CIRCUIT_CLOSED topic={}", e.topic());
         } else if (event instanceof Event.Collided e) {
             log.warn("INBOX_COLLISION consumer={} {}", e.consumer(), named(e.message()));
         } else if (event instanceof Event.TooOldReceived e) {
             log.warn("INBOX_TOO_OLD consumer={} {}", e.consumer(), named(e.message()));
+        } else if (event instanceof Event.Unhandled e) {
+            log.warn(
+                    "INBOX_NO_HANDLER consumer={} {} type={}",
+                    e.consumer(),
+                    named(e.message()),
+                    value(e.message().type()));
         } else if (event instanceof Event.CommandTakenOver e) {
             log.warn("COMMAND_TAKE_OVER op={} ref={} attempt={}", value(e.operation()), e.reference(), e.attempt());
         } else if (event instanceof Event.CommandLost e) {
@@ -204,7 +210,7 @@ public final class LogListener implements EventListener {
         return "id=" + message.id() + " key=" + value(message.effectiveKey()) + " topic=" + message.topic();
     }
 
-    /** Quoted when it has blanks, so that the next field is not taken for a part of it. */
+    /** Quotes a value that contains spaces, so that the next field stays separate. */
     private static String value(String text) {
         String clean = ErrorText.clean(text, VALUE_LIMIT);
         return clean.indexOf(' ') < 0 && clean.indexOf('"') < 0 && !clean.isEmpty()

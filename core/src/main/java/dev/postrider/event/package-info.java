@@ -1,5 +1,6 @@
 /**
- * What happens, as records handed to one listener interface. Logs, metrics and traces are listeners; nothing in here knows the rest of the house.
+ * The events of the library, and the listener interface that receives them. Logs, metrics and traces are listeners.
+ * This package does not depend on the engine or on the database.
  */
 @NullMarked
 package dev.postrider.event;

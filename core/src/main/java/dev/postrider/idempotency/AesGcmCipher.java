@@ -14,8 +14,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * AES-GCM, with the number of the key in the bytes, so that keys can be changed while results are kept: they are read with the key
- * they were written with. Immutable, thread-safe.
+ * Encrypts results with AES-GCM. The encrypted bytes contain the number of their key, so keys can be rotated while
+ * results are stored: each result is decrypted with the key that encrypted it. Immutable, thread-safe.
  */
 public final class AesGcmCipher implements ResultCipher {
 
@@ -34,14 +34,16 @@ public final class AesGcmCipher implements ResultCipher {
     }
 
     /**
-     * @param number what this key is known by; stored with each result
+     * Creates a cipher that encrypts with this key.
+     *
+     * @param number identifies the key; stored with each result
      * @param key 16, 24 or 32 random bytes
      */
     public static AesGcmCipher with(int number, byte[] key) {
         return new AesGcmCipher(new TreeMap<>(Map.of(number, checked(number, key))), number);
     }
 
-    /** The same, reading also what was written with an earlier key. */
+    /** Returns a copy that also decrypts results of an earlier key. */
     public AesGcmCipher reading(int number, byte[] key) {
         Map<Integer, SecretKey> more = new TreeMap<>(keys);
         if (more.put(number, checked(number, key)) != null) {
@@ -114,7 +116,7 @@ public final class AesGcmCipher implements ResultCipher {
         }
     }
 
-    /** Without the keys. */
+    /** Does not contain the keys. */
     @Override
     public String toString() {
         return "AesGcmCipher[keys " + keys.keySet() + ", current " + current + "]";

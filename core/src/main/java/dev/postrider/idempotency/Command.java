@@ -10,8 +10,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to run an operation once. Its identity is (tenant, caller, operation, key); the fingerprint tells whether a second
- * request with the same identity is the same. Immutable and checked when built.
+ * A request to run an operation once. The identity of a command is (tenant, caller, operation, key). The fingerprint
+ * shows whether a second request with the same identity is the same request. Immutable; validated when it is built.
  */
 public final class Command<R> {
 
@@ -38,40 +38,51 @@ public final class Command<R> {
     }
 
     /**
-     * What a command is known by.
+     * The identity of a command.
      *
-     * @param caller null for an operation that is open to all; such keys have a namespace of their own
+     * @param caller null for an operation without separate callers; the keys of such operations have their own
+     *     namespace
      */
     public record Identity(
             @Nullable String tenant, @Nullable String caller, String operation, String key) {
 
-        /** Without the key, which may be all that protects a result. */
+        /** Does not contain the key: a caller may need only the key to read a result. */
         @Override
         public String toString() {
             return "Identity[" + operation + "]";
         }
     }
 
-    /** Who may take over a command whose lease ran out. */
+    /** The policy for a command whose lease ended without an outcome. */
     public enum OnLostLease {
-        /** The next caller, at once: right when a dead owner's work is rolled back, or harmless when repeated. */
+        /**
+         * The next caller takes the command over at once. Choose it if the work of a lost owner is rolled back, or is
+         * harmless when repeated.
+         */
         TAKE_OVER,
-        /** Nobody: it is uncertain until a probe or an operator says what became of it. */
+        /** No caller takes the command over. It is uncertain until a probe or an operator resolves it. */
         UNCERTAIN
     }
 
     /**
-     * How an operation is run.
+     * The options for the execution of an operation. A duration outside its limits causes an {@link
+     * InvalidConfigurationException} that names the option. It is thrown before the command is claimed.
      *
-     * @param lease how long an owner may be silent before it is taken for dead
-     * @param maxRunTime how long the lease is kept up; then the owner is taken for dead although it lives
-     * @param resultTtl how long results are kept
-     * @param keyTtl how long keys are; after that a key is new
-     * @param joinWait how long {@link Commands#join} waits for another transaction with the same key
-     * @param waitForResult how long a caller waits for the result of a command that is in progress
-     * @param maxAttempts after so many failures it is uncertain instead of being tried again; 0 for no limit
-     * @param onlyRecentUuidV7Keys whether keys must be UUIDs of version 7 made within keyTtl, so that no late retry can run twice
-     * @param onLostLease null for what suits the mode: taking over, and for leased commands only before the effect started
+     * @param lease the time without a renewal after which an owner counts as lost: 100 milliseconds to a year
+     * @param maxRunTime the time during which the lease is renewed; after it the lease ends even if the owner still
+     *     runs: 1 millisecond to a year
+     * @param resultTtl the retention of results: 1 millisecond to 9000 days
+     * @param keyTtl the retention of keys, at least resultTtl; after it the same key starts a new command: 1
+     *     millisecond to 9000 days
+     * @param joinWait how long {@link Commands#join} waits for another transaction with the same key: 1 millisecond to
+     *     a day
+     * @param waitForResult how long a caller waits for the result of a command that is in progress: 0 to a day
+     * @param maxAttempts the number of failed attempts after which the command is uncertain and is not attempted again;
+     *     0 for no limit
+     * @param onlyRecentUuidV7Keys whether keys must be UUIDs of version 7 created within keyTtl, so that a late retry
+     *     cannot run the command twice
+     * @param onLostLease null for the default of the mode: takeover; for leased commands takeover only until the
+     *     external effect starts
      */
     public record Options(
             Duration lease,
@@ -84,15 +95,26 @@ public final class Command<R> {
             boolean onlyRecentUuidV7Keys,
             @Nullable OnLostLease onLostLease) {
 
+        /** A lease is renewed after each third of its duration, so a shorter lease causes too many statements. */
+        private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+        private static final Duration MILLISECOND = Duration.ofMillis(1);
+
+        /** Database servers store a lock timeout in milliseconds, in 31 bits. */
+        private static final Duration DAY = Duration.ofDays(1);
+
+        private static final Duration YEAR = Duration.ofDays(365);
+
+        /** Databases do not reliably store a timestamp further in the future than this. */
+        private static final Duration LONGEST_KEPT = Duration.ofDays(9000);
+
         public Options {
-            positive("lease", lease);
-            positive("max-run-time", maxRunTime);
-            positive("result-ttl", resultTtl);
-            positive("key-ttl", keyTtl);
-            positive("join-wait", joinWait);
-            if (waitForResult.isNegative()) {
-                throw new InvalidConfigurationException("command.wait-for-result", "must not be negative");
-            }
+            within("lease", lease, SHORTEST_LEASE, YEAR);
+            within("max-run-time", maxRunTime, MILLISECOND, YEAR);
+            within("result-ttl", resultTtl, MILLISECOND, LONGEST_KEPT);
+            within("key-ttl", keyTtl, MILLISECOND, LONGEST_KEPT);
+            within("join-wait", joinWait, MILLISECOND, DAY);
+            within("wait-for-result", waitForResult, Duration.ZERO, DAY);
             if (maxAttempts < 0) {
                 throw new InvalidConfigurationException("command.max-attempts", "must not be negative; 0 is no limit");
             }
@@ -102,15 +124,19 @@ public final class Command<R> {
             }
         }
 
-        private static void positive(String name, Duration value) {
-            if (value.isNegative() || value.isZero()) {
-                throw new InvalidConfigurationException("command." + name, "must be positive");
+        private static void within(String name, Duration value, Duration least, Duration most) {
+            if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                throw new InvalidConfigurationException(
+                        "command." + name, "must lie between " + least + " and " + most + ", but is " + value);
             }
         }
 
-        /** How long a key's record is kept, which is longer than the key is accepted if the key itself tells its age. */
+        /**
+         * The retention of the row of a key. It is longer than keyTtl if keys contain their own creation time, because
+         * clocks may differ.
+         */
         Duration keyKept() {
-            return onlyRecentUuidV7Keys ? keyTtl.plus(KeyAge.CLOCKS_MAY_DIFFER.multipliedBy(2)) : keyTtl;
+            return onlyRecentUuidV7Keys ? keyTtl.plus(KeyAgeCheck.CLOCKS_MAY_DIFFER.multipliedBy(2)) : keyTtl;
         }
 
         public static Options defaults() {
@@ -134,7 +160,7 @@ public final class Command<R> {
             return changed(parts -> parts.maxRunTime = maxRunTime);
         }
 
-        /** How long results and keys are kept. */
+        /** Sets the retention of results and of keys. */
         public Options keeping(Duration resultTtl, Duration keyTtl) {
             return changed(parts -> {
                 parts.resultTtl = resultTtl;
@@ -168,7 +194,7 @@ public final class Command<R> {
             return parts.options();
         }
 
-        /** Options that can be changed. */
+        /** A mutable copy of the options. */
         private static final class Parts {
 
             private Duration lease;
@@ -208,7 +234,10 @@ public final class Command<R> {
         }
     }
 
-    /** Begins a command. The operation is a stable name such as {@code payments.charge}, never one of a class. */
+    /**
+     * Starts the builder of a command. The operation is a stable name such as {@code payments.charge}, never the name
+     * of a class.
+     */
     public static Builder named(String operation) {
         return new Builder(operation);
     }
@@ -217,7 +246,7 @@ public final class Command<R> {
         return identity;
     }
 
-    /** What is compared; a copy. */
+    /** The bytes that identify the request; a copy. */
     public byte[] fingerprint() {
         return fingerprint.clone();
     }
@@ -234,7 +263,10 @@ public final class Command<R> {
         return probe;
     }
 
-    /** The same command, asking another system for the outcome before it is called uncertain. */
+    /**
+     * Returns a copy of this command with a probe. The probe asks another system for the outcome of an uncertain
+     * command.
+     */
     public Command<R> probedBy(OutcomeProbe<R> probe) {
         return new Command<>(identity, fingerprint, options, codec, probe);
     }
@@ -244,7 +276,7 @@ public final class Command<R> {
         return "Command[" + identity.operation() + "]";
     }
 
-    /** Collects the parts of a command. Not thread-safe. */
+    /** Builds a command. Not thread-safe. */
     public static final class Builder {
 
         private final String operation;
@@ -264,57 +296,81 @@ public final class Command<R> {
             return this;
         }
 
-        /** Who asks, as authenticated: two callers with the same key have nothing to do with each other. */
+        /** Sets the authenticated caller. Two callers with the same key have two separate commands. */
         public Builder caller(String caller) {
             this.caller = caller;
             return this;
         }
 
-        /** Says that callers are not told apart: whoever knows a key gets its result. */
+        /** Declares that all callers share keys: every caller with the same key gets the same result. */
         public Builder anyCaller() {
             this.openToAll = true;
             return this;
         }
 
-        /** Chosen by the caller, at most 255 characters. */
+        /** Sets the key that the caller chose: at most 255 characters. */
         public Builder key(String key) {
             this.key = key;
             return this;
         }
 
-        /** The request, as text. */
+        /**
+         * Sets the request as text.
+         *
+         * @throws InvalidCommandException when the text has an unpaired surrogate, which UTF-8 cannot encode: different
+         *     requests would have the same fingerprint
+         */
         public Builder fingerprint(String request) {
+            int half = halfOfAPair(request);
+            if (half >= 0) {
+                throw new InvalidCommandException(
+                        "fingerprint", "has an unpaired surrogate at index " + half + ": pass the request as bytes");
+            }
             return fingerprint(request.getBytes(StandardCharsets.UTF_8));
         }
 
-        /** The request, as bytes; only a hash of them is kept. */
+        /** The index of the first unpaired surrogate; -1 if there is none. */
+        private static int halfOfAPair(String text) {
+            for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
+                if (Character.getType(text.codePointAt(i)) == Character.SURROGATE) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        /** Sets the request as bytes. Only a hash of them is stored. */
         public Builder fingerprint(byte[] request) {
             this.fingerprint = request.clone();
             return this;
         }
 
-        /** How it is run; an operation should always be run in the same way. */
+        /** Changes the options. Use the same options for all commands of an operation. */
         public Builder with(UnaryOperator<Options> change) {
             this.options = change.apply(options);
             return this;
         }
 
-        /** @throws InvalidCommandException naming the first part that is missing or not acceptable */
+        /**
+         * Builds the command.
+         *
+         * @throws InvalidCommandException for the first part that is missing or invalid; the message names it
+         */
         public <R> Command<R> returning(ResultCodec<R> codec) {
             text("operation", operation, LONGEST_OPERATION);
             optional("tenant", tenant);
             if (caller == null && !openToAll) {
                 throw new InvalidCommandException(
-                        "caller", "is missing: name who asks, or say anyCaller() if everyone may share keys");
+                        "caller", "is missing: set it, or call anyCaller() if all callers may share keys");
             }
             if (caller != null && openToAll) {
-                throw new InvalidCommandException("caller", "is given, and anyCaller() too: keep one");
+                throw new InvalidCommandException("caller", "is set together with anyCaller(): use one of them");
             }
             optional("caller", caller);
             String checkedKey = text("key", key, LONGEST);
             if (fingerprint == null) {
                 throw new InvalidCommandException(
-                        "fingerprint", "is missing: without it another request could get this one's result");
+                        "fingerprint", "is missing: without it a different request could get this result");
             }
             return new Command<>(
                     new Identity(tenant, caller, operation, checkedKey),
@@ -324,17 +380,17 @@ public final class Command<R> {
                     null);
         }
 
-        /** The result is text. */
+        /** Builds a command whose result is text. */
         public Command<String> returningText() {
             return returning(ResultCodecs.text());
         }
 
-        /** The result is bytes. */
+        /** Builds a command whose result is bytes. */
         public Command<byte[]> returningBytes() {
             return returning(ResultCodecs.bytes());
         }
 
-        /** There is no result but that it was done. */
+        /** Builds a command without a result value. */
         public Command<Void> returningNothing() {
             return returning(ResultCodecs.nothing());
         }
@@ -350,13 +406,13 @@ public final class Command<R> {
                 throw new InvalidCommandException(field, "is missing");
             }
             if (value.length() > longest) {
-                throw new InvalidCommandException(field, "has " + value.length() + " characters, at most " + longest);
+                throw new InvalidCommandException(field, "has " + value.length() + " characters, limit " + longest);
             }
             for (int i = 0; i < value.length(); i += Character.charCount(value.codePointAt(i))) {
                 int codePoint = value.codePointAt(i);
                 boolean half = Character.getType(codePoint) == Character.SURROGATE;
                 if (half || Character.isISOControl(codePoint)) {
-                    throw new InvalidCommandException(field, "has a character that is not acceptable at " + i);
+                    throw new InvalidCommandException(field, "has an invalid character at index " + i);
                 }
             }
             return value;

@@ -3,12 +3,15 @@ package dev.postrider.idempotency;
 import dev.postrider.error.PostriderException;
 import java.util.UUID;
 
-/** Another owner has taken the command over, because this one did not keep up its lease: whatever it did in its transaction is rolled back. */
+/**
+ * Another owner took the command over, because this owner did not renew its lease in time. The transaction of this
+ * owner, if it has one, is rolled back.
+ */
 public final class CommandLostException extends PostriderException {
 
     private static final long serialVersionUID = 1;
 
     public CommandLostException(UUID reference) {
-        super("The command " + reference + " was taken over by another owner: ask again for its result", null);
+        super("The command " + reference + " was taken over by another owner: retry to get its result", null);
     }
 }

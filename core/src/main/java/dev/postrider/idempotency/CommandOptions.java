@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** How a node deals with commands. Immutable; each change is a copy. */
+/** The options of a node for all commands. Immutable; each change returns a copy. */
 public final class CommandOptions {
 
-    /** The largest result that may be kept in a row at all. */
+    /** The upper limit for {@link #withMaxResultBytes}, and for the results of all steps of one command. */
     static final int HARD_CAP = 1 << 20;
 
     private static final int SHORTEST_SECRET = 16;
@@ -49,15 +49,19 @@ public final class CommandOptions {
         return value;
     }
 
-    /** Results up to 64 KiB, 8 MiB of them cached for a minute, 100 waiting for one key and 500 in all; no cipher and no secret. */
+    /**
+     * Results up to 64 KiB; a cache of 8 MiB that keeps results for a minute; 100 waiting threads per key and 500 per
+     * node; no cipher and no secret.
+     */
     public static CommandOptions defaults() {
         return new CommandOptions(null, false, 64 * 1024, 8L << 20, 100, 500, Map.of());
     }
 
     /**
-     * Results, the results of steps and the reasons of rejections are encrypted in the database. What is found there in clear text is
-     * refused, since anybody who can write into the table could have put it there; see {@link #acceptingClearText()}. Errors of
-     * commands that failed stay readable for operators. A reason has at most 400 characters then.
+     * Encrypts results, results of steps and reasons of rejections in the database. Values that are stored in clear
+     * text are then refused, because any user with write access to the table could have written them; see {@link
+     * #acceptingClearText()}. Errors of failed commands stay readable for operators. With a cipher a reason has at most
+     * 400 characters.
      */
     public CommandOptions withCipher(ResultCipher cipher) {
         return new CommandOptions(
@@ -65,33 +69,36 @@ public final class CommandOptions {
     }
 
     /**
-     * Also reads what was written without the cipher: for the time after a cipher is configured, until the commands from before are
-     * forgotten.
+     * Also accepts values that were stored without the cipher. Use it after a cipher is introduced, until the earlier
+     * commands are purged.
      */
     public CommandOptions acceptingClearText() {
         return new CommandOptions(cipher, true, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
-    /** The largest result that is kept, after it was compressed: up to 1 MiB. */
+    /** Sets the size limit of a stored result after compression and encryption: up to 1 MiB. */
     public CommandOptions withMaxResultBytes(int maxResultBytes) {
         return new CommandOptions(
                 cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
-    /** How much memory results may take that are asked for again soon; 0 for none. */
+    /** Sets the memory for cached results; 0 for no cache. */
     public CommandOptions withCacheBytes(long cacheBytes) {
         return new CommandOptions(
                 cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
     }
 
-    /** How many threads may wait for a result that is being made, for each key and on this node; more are told that it is in progress. */
+    /**
+     * Sets how many threads may wait for a command that is in progress, per key and on this node. Further callers get
+     * {@link CommandResult.InProgress} at once.
+     */
     public CommandOptions withWaiters(int perKey, int perNode) {
         return new CommandOptions(cipher, clearText, maxResultBytes, cacheBytes, perKey, perNode, secrets);
     }
 
     /**
-     * Fingerprints are made with a secret, so that nobody who reads the table can find out a short request by guessing. The highest
-     * number is used for new ones; keep the others until the commands they were used for are forgotten.
+     * Computes fingerprints with a secret, so that a reader of the table cannot guess short requests. New fingerprints
+     * use the secret with the highest number. Keep the other secrets until the commands that used them are purged.
      *
      * @param number 2 or more, stored with each fingerprint
      */
@@ -139,7 +146,7 @@ public final class CommandOptions {
         return new Fingerprints(secrets);
     }
 
-    /** Without the secrets. */
+    /** Does not contain the secrets. */
     @Override
     public String toString() {
         return "CommandOptions[maxResultBytes=" + maxResultBytes + ", cacheBytes=" + cacheBytes + ", waitersPerKey="

@@ -3,7 +3,7 @@ package dev.postrider.idempotency;
 import dev.postrider.error.PostriderException;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown by the work of a command: the answer is no, for every retry too. */
+/** Thrown by the work of a command to reject it. Every retry gets the same rejection. */
 public final class CommandRejectedException extends PostriderException {
 
     private static final long serialVersionUID = 1;
@@ -14,7 +14,7 @@ public final class CommandRejectedException extends PostriderException {
         this(reason, null);
     }
 
-    /** @param result what retries get besides the reason, of the type that the command returns */
+    /** @param result the value that retries get besides the reason; it has the result type of the command */
     public CommandRejectedException(String reason, @Nullable Object result) {
         super(reason, null);
         this.result = result;

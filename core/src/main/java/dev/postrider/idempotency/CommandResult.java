@@ -4,64 +4,73 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What became of a command. Immutable. */
+/** The result of a call that runs a command. Immutable. */
 public sealed interface CommandResult<R> {
 
     /**
-     * It is done, now or by an earlier call.
+     * The command is completed, by this call or by an earlier one.
      *
-     * @param replayed whether an earlier call did it
-     * @param recorded whether the database knows; false only for a leased command whose end could not be written: it is done, and
-     *     a retry may not learn that
+     * @param replayed whether an earlier call completed it
+     * @param recorded whether the outcome is stored; false only for a leased command whose outcome could not be
+     *     written: its work is done, and a retry may not find the outcome
      */
     record Completed<R>(UUID reference, @Nullable R value, boolean replayed, boolean recorded)
             implements CommandResult<R> {
 
-        /** One that is recorded. */
+        /** A completed command whose outcome is stored. */
         public Completed(UUID reference, @Nullable R value, boolean replayed) {
             this(reference, value, replayed, true);
         }
     }
 
     /**
-     * Its answer is no, now and always.
+     * The command is rejected, by this call or by an earlier one. The rejection is final.
      *
-     * @param value what {@link CommandRejectedException#result()} was, if anything
-     * @param replayed whether an earlier call said so
-     * @param expired whether there was a value that is past its time; the answer is still no
-     * @param recorded whether the database knows; false only for a leased command whose end could not be written
+     * @param value the value of {@link CommandRejectedException#result()}; null if there was none
+     * @param replayed whether an earlier call rejected it
+     * @param expired whether the value is past its retention; the rejection stays valid
+     * @param recorded whether the outcome is stored; false only for a leased command whose outcome could not be written
      */
     record Rejected<R>(
             UUID reference, String reason, @Nullable R value, boolean replayed, boolean expired, boolean recorded)
             implements CommandResult<R> {
 
-        /** One that is recorded, and whose value, if any, is there. */
+        /** A rejected command whose outcome is stored and whose value, if any, has not expired. */
         public Rejected(UUID reference, String reason, @Nullable R value, boolean replayed) {
             this(reference, reason, value, replayed, false, true);
         }
     }
 
     /**
-     * Somebody is at it.
+     * Another caller is running the command.
      *
-     * @param reference null when it is in a transaction that has not ended, which nobody can look into
-     * @param retryAfter when it makes sense to ask again
+     * @param reference null when the row could not be read, for example because the transaction of its owner has not
+     *     ended
+     * @param retryAfter the recommended wait before a retry
      */
     record InProgress<R>(@Nullable UUID reference, Duration retryAfter) implements CommandResult<R> {}
 
-    /** The key was used for another request; nothing was run, and the record of the first is untouched. */
+    /**
+     * The key was used for a different request. The work did not run, and the row of the first request is unchanged.
+     */
     record Mismatch<R>() implements CommandResult<R> {}
 
-    /** Its owner failed or died after it may have happened elsewhere: a probe or an operator must say. It is not run again. */
+    /**
+     * The owner of the command failed or was lost after the external effect may have happened. A probe or an operator
+     * resolves the command. The work does not run again.
+     */
     record Uncertain<R>(UUID reference) implements CommandResult<R> {}
 
-    /** It was done, but its result is not kept: too large, or past its time. It is not run again. */
-    record Forgotten<R>(UUID reference, boolean wasTooLarge) implements CommandResult<R> {}
+    /**
+     * The command is completed, but its result is not stored: it was too large, or its retention ended. The work does
+     * not run again.
+     */
+    record ResultOmitted<R>(UUID reference, boolean wasTooLarge) implements CommandResult<R> {}
 
     /**
      * The value of a completed command.
      *
-     * @throws IllegalStateException when it is anything but completed; the message says what
+     * @throws IllegalStateException when the command is not completed; the message contains its result
      */
     default @Nullable R orElseThrow() {
         if (this instanceof Completed<R> completed) {
@@ -74,7 +83,7 @@ public sealed interface CommandResult<R> {
         return this instanceof Completed;
     }
 
-    /** Whether an earlier call did the work. */
+    /** Whether an earlier call completed or rejected the command. */
     default boolean isReplayed() {
         return (this instanceof Completed<R> completed && completed.replayed())
                 || (this instanceof Rejected<R> rejected && rejected.replayed());

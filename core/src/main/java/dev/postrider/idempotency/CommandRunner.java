@@ -1,25 +1,26 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.Transactions;
 import java.sql.Connection;
 
-/** Commands on one database: finds out who runs them, and runs them in one of three ways. Thread-safe. */
+/** Runs the commands of one database: claims them and executes them in one of three modes. Thread-safe. */
 public final class CommandRunner implements Commands {
 
     private final Transactions transactions;
     private final Fingerprints fingerprints;
-    private final KeyAge keyAge;
-    private final Flights flights;
-    private final Fenced fenced;
-    private final Joining joining;
-    private final Leased leased;
+    private final KeyAgeCheck keyAge;
+    private final SingleFlight singleFlight;
+    private final FencedExecution fenced;
+    private final JoinedExecution joining;
+    private final LeasedExecution leased;
 
     /**
-     * @param store claims and ends commands
-     * @param heartbeats keeps up leases: on connections that business transactions cannot exhaust, if there are such
-     * @param events what it throws goes no further
+     * @param store claims and completes commands
+     * @param heartbeats renews leases, if possible on connections that business transactions cannot exhaust
+     * @param events a listener that does not throw
      */
     public CommandRunner(
             CommandStore store,
@@ -28,7 +29,7 @@ public final class CommandRunner implements Commands {
             CommandOptions options,
             Background background,
             EventListener events) {
-        this(store, heartbeats, transactions, options, background, events, Surroundings.system());
+        this(store, heartbeats, transactions, options, background, events, Platform.system());
     }
 
     CommandRunner(
@@ -38,45 +39,45 @@ public final class CommandRunner implements Commands {
             CommandOptions options,
             Background background,
             EventListener events,
-            Surroundings surroundings) {
-        DatabaseTime time = new DatabaseTime(surroundings);
-        Results results = new Results(options);
-        Answers answers = new Answers(results, new Pace(surroundings::chance), events);
-        Probes probes = new Probes(store, results, background, surroundings);
-        Claims claims = new Claims(store, probes, time, surroundings::id, events);
-        Running running = new Running(heartbeats, background, surroundings::nanos);
-        Endings endings = new Endings(store, results, answers, events);
+            Platform platform) {
+        DatabaseTime time = new DatabaseTime(platform);
+        ResultEncoding results = new ResultEncoding(options);
+        CommandReplies replies = new CommandReplies(results, new RetryAfterEstimate(platform::chance), events);
+        ProbeRunner probes = new ProbeRunner(store, results, background, platform);
+        CommandClaimer claimer = new CommandClaimer(store, probes, time, platform::id, events);
+        CommandLeases leases = new CommandLeases(heartbeats, background, platform::nanos);
+        CommandCompletion completion = new CommandCompletion(store, results, replies, events);
         this.transactions = transactions;
         this.fingerprints = options.fingerprints();
-        this.keyAge = new KeyAge(time);
-        this.flights = new Flights(claims, store, answers, options, surroundings);
-        this.fenced = new Fenced(transactions, running, endings);
-        this.joining = new Joining(transactions, store, claims, results, answers);
-        this.leased = new Leased(running, endings);
+        this.keyAge = new KeyAgeCheck(time);
+        this.singleFlight = new SingleFlight(claimer, store, replies, options, platform);
+        this.fenced = new FencedExecution(transactions, leases, completion);
+        this.joining = new JoinedExecution(transactions, store, claimer, results, replies);
+        this.leased = new LeasedExecution(leases, completion);
     }
 
     @Override
     public <R, X extends Exception> CommandResult<R> run(Command<R> command, CommandWork<R, X> work) throws X {
-        Ran.Mode<R, X> mode = (request, row) -> fenced.run(request, row, work);
-        return flights.once(checked(command), isUncertainIfLost(command), mode);
+        RunResult.Mode<R, X> mode = (request, row) -> fenced.run(request, row, work);
+        return singleFlight.once(checked(command), isUncertainIfLost(command), mode);
     }
 
     @Override
     public <R, X extends Exception> CommandResult<R> join(
             Connection connection, Command<R> command, CommandWork<R, X> work) throws X {
-        Request<R> request = checked(command);
+        CommandRequest<R> request = checked(command);
         return joining.run(transactions.join(connection), request, work);
     }
 
     @Override
     public <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X {
-        Ran.Mode<R, X> mode = (request, row) -> leased.run(request, row, work);
-        return flights.once(checked(command), isUncertainIfLost(command), mode);
+        RunResult.Mode<R, X> mode = (request, row) -> leased.run(request, row, work);
+        return singleFlight.once(checked(command), isUncertainIfLost(command), mode);
     }
 
-    private <R> Request<R> checked(Command<R> command) {
+    private <R> CommandRequest<R> checked(Command<R> command) {
         keyAge.check(command);
-        return Request.of(command, fingerprints);
+        return CommandRequest.of(command, fingerprints);
     }
 
     private static boolean isUncertainIfLost(Command<?> command) {

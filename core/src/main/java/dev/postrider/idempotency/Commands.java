@@ -3,39 +3,47 @@ package dev.postrider.idempotency;
 import java.sql.Connection;
 
 /**
- * Runs commands once per (tenant, caller, operation, key). Whoever comes first does the work; everyone who comes later with the
- * same request gets its result. Thread-safe.
+ * Runs commands once per (tenant, caller, operation, key). The first caller runs the work. Later callers with the same
+ * request get its result. Thread-safe.
  */
 public interface Commands {
 
     /**
-     * Runs the work in a transaction of its own that commits the result together with what the work wrote and staged. The key is
-     * claimed before that, in a short transaction, so that whoever comes meanwhile learns at once that it is in progress. An owner
-     * that was taken for dead cannot commit: its work is rolled back with the result it could not write.
+     * Runs the work in a transaction of its own. This transaction commits the result together with the writes and
+     * staged messages of the work. Before it starts, a short transaction claims the key, so that concurrent callers see
+     * at once that the command is in progress. An owner whose command was taken over cannot commit: its work is rolled
+     * back together with its result.
      *
-     * <p>The transaction takes its connection from the pool when the work first asks for it, by {@code connection()}, {@code stage}
-     * or {@code outbox()}. Work that takes connections of its own should not ask for it before: it would hold two.
+     * <p>The transaction takes its connection from the pool when the work first calls {@code connection()}, {@code
+     * stage} or {@code outbox()}. Work that uses connections of its own should call them as late as possible: otherwise
+     * it occupies two connections.
      *
-     * @throws X what the work threw; it was rolled back, and the same key may be tried again
-     * @throws dev.postrider.error.StoreUnavailableException when the key could not be claimed, so that nothing has run
+     * @throws X the exception of the work; the work is rolled back, and a retry with the same key can run
+     * @throws dev.postrider.error.StoreUnavailableException when the key could not be claimed; the work did not run
+     * @throws dev.postrider.error.TransactionConflictException when another transaction, such as an uncommitted
+     *     {@linkplain #join joined} command, locked the row of the key for longer than a sixth of the node's lease, and
+     *     the work did not run; or when the database aborted the work's transaction in favour of another. A retry with
+     *     the same key can run
      */
     <R, X extends Exception> CommandResult<R> run(Command<R> command, CommandWork<R, X> work) throws X;
 
     /**
-     * Runs the work in the transaction of this connection, which the caller commits: key, result and work stand or fall together.
-     * Whoever comes with the same key before that commit waits for it, up to {@link Command.Options#joinWait()}.
+     * Runs the work in the transaction of this connection, which the caller commits. Key, result and work are committed
+     * or rolled back together. Another caller with the same key waits for this commit, up to {@link
+     * Command.Options#joinWait()}.
      *
-     * @throws dev.postrider.error.UnusableConnectionException when the connection is in no transaction of this database
+     * @throws dev.postrider.error.UnusableConnectionException when the connection has no transaction on this database
      */
     <R, X extends Exception> CommandResult<R> join(Connection connection, Command<R> command, CommandWork<R, X> work)
             throws X;
 
     /**
-     * Runs work whose effect is elsewhere, under a lease that is kept up while it runs. Such an effect cannot be rolled back: if the
-     * work throws, or the process dies, after {@link LeasedCommand#externalEffectStarted()}, the outcome is uncertain until a probe
-     * or an operator says, and no retry runs the work.
+     * Runs work with an external effect, under a lease that is renewed while the work runs. An external effect cannot
+     * be rolled back. If the work throws or the process dies after {@link LeasedCommand#externalEffectStarted()}, the
+     * command is uncertain until a probe or an operator resolves it, and no retry runs the work.
      *
-     * @throws X what the work threw
+     * @throws X the exception of the work
+     * @throws dev.postrider.error.TransactionConflictException as for {@link #run}, when the key could not be claimed
      */
     <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X;
 }

@@ -1,27 +1,30 @@
 package dev.postrider.idempotency;
 
+import dev.postrider.internal.Platform;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** About what the database's clock shows: the last time that was seen of it and what has passed since. Thread-safe. */
+/**
+ * Estimates the current time of the database: the last time that was read from it plus the time since. Thread-safe.
+ */
 final class DatabaseTime {
 
     private record Seen(Instant time, long nanos) {}
 
-    private final Surroundings surroundings;
+    private final Platform platform;
     private volatile @Nullable Seen last;
 
-    DatabaseTime(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    DatabaseTime(Platform platform) {
+        this.platform = platform;
     }
 
     void seen(Instant time) {
-        last = new Seen(time, surroundings.nanos());
+        last = new Seen(time, platform.nanos());
     }
 
-    /** This machine's own time until anything was seen. */
+    /** The estimate; the wall clock of this node until a time of the database was read. */
     Instant now() {
         Seen seen = last;
-        return seen == null ? surroundings.now() : seen.time().plusNanos(surroundings.nanos() - seen.nanos());
+        return seen == null ? platform.now() : seen.time().plusNanos(platform.nanos() - seen.nanos());
     }
 }

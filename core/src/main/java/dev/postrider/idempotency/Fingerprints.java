@@ -11,8 +11,9 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hashes requests: version 1 is SHA-256, a higher one HMAC-SHA-256 with the secret of that number. A request is compared in the
- * version that its first was stored in, so that a new secret makes no old request a different one. Thread-safe.
+ * Computes the fingerprints of requests. Version 1 is SHA-256; a higher version is HMAC-SHA-256 with the secret of that
+ * number. A request is compared in the version of the stored fingerprint, so a new secret does not change the
+ * comparison with earlier requests. Thread-safe.
  */
 final class Fingerprints {
 
@@ -24,7 +25,7 @@ final class Fingerprints {
         this.secrets = new TreeMap<>(secrets);
     }
 
-    /** As a new record has it. */
+    /** The fingerprint for a new row, in the highest version. */
     CommandPrint of(byte[] request) {
         return of(request, secrets.isEmpty() ? PLAIN : secrets.lastKey());
     }

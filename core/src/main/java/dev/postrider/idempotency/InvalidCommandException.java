@@ -2,7 +2,7 @@ package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
 
-/** A command that cannot be run as it is. Nothing was written. */
+/** A part of the command is invalid. The command did not run, and nothing was written. */
 public final class InvalidCommandException extends PostriderException {
 
     private static final long serialVersionUID = 1;
@@ -14,7 +14,7 @@ public final class InvalidCommandException extends PostriderException {
         this.field = field;
     }
 
-    /** Which part of it. */
+    /** The invalid part. */
     public String field() {
         return field;
     }

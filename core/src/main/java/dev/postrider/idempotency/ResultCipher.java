@@ -1,13 +1,14 @@
 package dev.postrider.idempotency;
 
-/** Keeps results unreadable in the database. Implementations are thread-safe. */
+/** Encrypts results for the database. Implementations are thread-safe. */
 public interface ResultCipher {
 
     /**
-     * @param context the identity of the row and of this version of it, to be authenticated with the bytes, so that they mean nothing elsewhere
+     * @param context identifies the row and its version; authenticate it together with the bytes, so that they are not
+     *     valid in another row
      */
     byte[] encrypt(byte[] plain, byte[] context);
 
-    /** @throws RuntimeException when the bytes were changed, moved to another row, or encrypted under an unknown key */
+    /** @throws RuntimeException when the bytes were changed, moved to another row, or encrypted with an unknown key */
     byte[] decrypt(byte[] encrypted, byte[] context);
 }

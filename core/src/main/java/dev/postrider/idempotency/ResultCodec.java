@@ -2,18 +2,23 @@ package dev.postrider.idempotency;
 
 import org.jspecify.annotations.Nullable;
 
-/** Turns results into bytes and back. Implementations are thread-safe. */
+/** Encodes results to bytes and decodes them. Implementations are thread-safe. */
 public interface ResultCodec<R> {
 
-    /** A logical name, stored with each result; never a class name, and never changed while results are kept. */
+    /**
+     * A logical name that is stored with each result. It is not a class name, and it must not change while results are
+     * stored.
+     */
     String name();
 
     byte[] encode(R result);
 
-    /** @throws RuntimeException when the bytes are not of this codec */
+    /** @throws RuntimeException when this codec cannot read the bytes */
     R decode(byte[] bytes);
 
-    /** What to keep of a result that is too large, or null to keep only that there was one. */
+    /**
+     * A shorter replacement for a result that is too large to be stored; null to store only that there was a result.
+     */
     default @Nullable R shortened(R result) {
         return null;
     }

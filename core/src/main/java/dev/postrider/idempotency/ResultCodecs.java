@@ -2,7 +2,7 @@ package dev.postrider.idempotency;
 
 import java.nio.charset.StandardCharsets;
 
-/** Codecs for what needs no library. */
+/** Codecs for types of the JDK. */
 public final class ResultCodecs {
 
     private ResultCodecs() {}

@@ -4,8 +4,9 @@ import dev.postrider.error.StoreException;
 import java.util.UUID;
 
 /**
- * A command has ended, but its result cannot be read: it was changed, or stored by another codec, or encrypted with a key that this
- * node does not have. The command is not run again. The cause says what is wrong.
+ * A command is completed or rejected, but its result cannot be read: the result was changed, stored by another codec,
+ * or encrypted with a key that this node does not have. The command does not run again. The cause describes the
+ * problem.
  */
 public final class UnreadableResultException extends StoreException {
 
@@ -14,11 +15,11 @@ public final class UnreadableResultException extends StoreException {
     private final UUID reference;
 
     public UnreadableResultException(UUID reference, RuntimeException cause) {
-        super("The command " + reference + " has ended, but its result cannot be read: " + cause.getMessage(), cause);
+        super("The command " + reference + " is completed, but its result is unreadable: " + cause.getMessage(), cause);
         this.reference = reference;
     }
 
-    /** Of the command. */
+    /** The reference of the command. */
     public UUID reference() {
         return reference;
     }

@@ -1,4 +1,4 @@
-/** Idempotent commands: run once per key, and answer every retry with the same result. */
+/** Idempotent commands: a command runs once per key, and every retry gets the same result. */
 @NullMarked
 package dev.postrider.idempotency;
 

@@ -6,62 +6,73 @@ import java.sql.Connection;
 import java.util.Collection;
 
 /**
- * The inbox of one consumer: a message takes effect once, however often it comes in. What tells messages apart is their tenant and
- * their id; consumers do not know of each other's. A message is remembered for the retention time of the inbox, counted from when it
- * was first seen, which should be longer than any sender keeps on trying. Thread-safe.
+ * The inbox of one consumer: each received message takes effect once, even if it is received several times. Messages
+ * are identified by their tenant and their id. Each consumer has its own marks. A mark is kept for the retention time
+ * of the inbox, counted from the first receipt. The retention time should be longer than the time for which any
+ * sender retries. Thread-safe.
  *
- * <p>All methods throw {@link dev.postrider.error.InvalidMessageException}, before anything is written, when a message is missing,
- * or was built without an id: build received messages with {@link Message#received}.
+ * <p>All methods throw {@link dev.postrider.error.InvalidMessageException}, before anything is written, when a
+ * message is null or was built without an id. Build received messages with {@link Message#received}.
  */
 public interface Inbox {
 
     /**
-     * Handles a received message in a transaction of its own, unless this consumer has had it before: the mark that it was received,
-     * what the work writes through the unit of work, and the messages it sends commit together. These messages carry the received
-     * one's correlation, causation and trace, unless they say otherwise.
+     * Handles a received message in a new transaction, unless this consumer has already handled it. The mark of the
+     * message, the changes of the work and the messages that it sends commit together. Sent messages get the
+     * correlation id, causation id and trace of the received message, unless they set their own.
      *
-     * <p>A duplicate that comes in meanwhile, here or on another node, waits for that commit; if it is rolled back instead, the
-     * duplicate is handled. When the database makes the transaction give way to another, the whole of it is run again a few times,
-     * the work included: what the work does elsewhere than in this transaction may happen more than once.
+     * <p>A duplicate that arrives during the transaction, on any node, waits for the commit. If the transaction rolls
+     * back, the duplicate is handled. After a conflict with a concurrent transaction, the whole transaction including
+     * the work is run again a few times. Effects of the work outside the transaction can therefore happen more than
+     * once.
      *
-     * @throws X what the work threw; everything was rolled back, and the message can be handled when it comes again
-     * @throws dev.postrider.error.StoreUnavailableException also when the commit was not answered: whether it was done is told when
-     *     the message comes again
-     * @throws dev.postrider.error.TransactionConflictException when the transaction gave way time and again
+     * @throws X the exception of the work. The transaction was rolled back, and the message can be received again
+     * @throws dev.postrider.error.StoreUnavailableException also when the commit got no answer. The next call with
+     *     the message shows whether it was committed
+     * @throws dev.postrider.error.TransactionConflictException when the transaction still conflicts after several
+     *     retries
      */
     <X extends Exception> ProcessResult process(Message received, InboxWork<X> work) throws X;
 
     /**
-     * The same in the transaction of this connection, which the caller commits; then {@code Postrider.wake()} tells the dispatcher of
-     * messages that were sent. If the work throws, what was done since the call is undone, the mark included, and the transaction can go
-     * on.
+     * Handles a received message in the transaction of this connection, unless this consumer has already handled it.
+     * The caller commits, and then calls {@code Postrider.wake()} for messages that were sent. If the work throws,
+     * its changes and the mark are rolled back to the start of this call, and the transaction can continue.
      *
-     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection is in no transaction of
-     *     this database
-     * @throws dev.postrider.error.TransactionConflictException when the whole transaction must be run again; it is rolled back
+     * @throws X the exception of the work
+     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection has no
+     *     open transaction in this database
+     * @throws dev.postrider.error.TransactionConflictException when the transaction was rolled back and must be run
+     *     again as a whole
      */
     <X extends Exception> ProcessResult process(Connection connection, Message received, InboxWork<X> work) throws X;
 
     /**
-     * Marks many received messages in the transaction of this connection, and says which of them are new: the caller handles these
-     * and commits. In one statement, on PostgreSQL, for some hundred messages.
+     * Marks a batch of received messages in the transaction of this connection, and returns the new ones. The caller
+     * handles the new messages and commits. On PostgreSQL one statement marks some hundred messages.
      *
-     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection is in no transaction of
-     *     this database
-     * @throws dev.postrider.error.TransactionConflictException when the whole transaction must be run again; it is rolled back
+     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection has no
+     *     open transaction in this database
+     * @throws dev.postrider.error.TransactionConflictException when the transaction was rolled back and must be run
+     *     again as a whole
      */
     Accepted accept(Connection connection, Collection<Message> received);
 
     /**
-     * Stores received messages, to be handled later: in one transaction the new ones are marked and given to all registered handlers of
-     * their type, of this node and of others. When this returns the sender may be told that they arrived. Each handler then has its own
-     * attempts, retries and dead letters. A message that no handler takes, one whose id belongs to another message, and one that is too
-     * old to tell whether it was handled before, is kept as a dead letter of the consumer: one dead letter however often it comes.
+     * Stores received messages in the durable inbox, to be handled later. One transaction marks the new messages and
+     * stores them for all registered handlers of their type, on this node and on others. When this method returns,
+     * the receipt can be acknowledged to the sender. Each handler has its own attempts, retries and dead letters.
      *
-     * @return which of them were new
-     * @throws dev.postrider.error.UnknownTopicException when no process has declared a durable inbox for this consumer
-     * @throws dev.postrider.error.StoreUnavailableException also when the commit was not answered: receive them again
-     * @throws dev.postrider.error.TransactionConflictException when the transaction gave way time and again
+     * <p>A message becomes a dead letter of the consumer if it has no handler, if its id belongs to another message,
+     * or if it is older than the kept marks. It is stored as one dead letter, even if it is received several times.
+     *
+     * @return the new messages, the duplicates, the collisions and the messages that are too old
+     * @throws dev.postrider.error.UnknownTopicException when no process has declared a durable inbox for this
+     *     consumer
+     * @throws dev.postrider.error.StoreUnavailableException also when the commit got no answer. Receive the messages
+     *     again
+     * @throws dev.postrider.error.TransactionConflictException when the transaction still conflicts after several
+     *     retries
      */
     Accepted receive(Collection<Message> received);
 }

@@ -3,12 +3,14 @@ package dev.postrider.inbox;
 import dev.postrider.outbox.UnitOfWork;
 
 /**
- * What a consumer does about a received message, in the transaction that marks it.
+ * The code that handles a received message, in the transaction that marks it. It may run more than once after a
+ * conflict.
  *
- * @param <X> what it may throw besides unchecked exceptions
+ * @param <X> the checked exception that the code may throw
  */
 @FunctionalInterface
 public interface InboxWork<X extends Exception> {
 
+    /** Handles the message. An exception rolls back all changes made through the unit of work. */
     void run(UnitOfWork work) throws X;
 }

@@ -3,14 +3,18 @@ package dev.postrider.inbox;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
 
-/** Handles a message in a transaction of its own. Called by many threads at once. */
+/**
+ * Handles one message in a transaction. The implementation must be thread-safe: many threads call it at the same
+ * time.
+ */
 @FunctionalInterface
 public interface MessageHandler {
 
     /**
-     * Writes what follows from the message through the unit of work; all of it, and that the message was handled, commits together.
+     * Writes the effects of the message through the unit of work. They commit together with the record that the
+     * message was handled.
      *
-     * @throws Exception anything: all of it is rolled back, and the message is tried again later
+     * @throws Exception any exception rolls back the transaction, and the message is retried later
      */
     void handle(Message message, UnitOfWork work) throws Exception;
 }

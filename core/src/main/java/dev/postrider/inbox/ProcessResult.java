@@ -2,53 +2,57 @@ package dev.postrider.inbox;
 
 import java.time.Instant;
 
-/** What became of a received message. Immutable. */
+/** The result of processing a received message. Immutable. */
 public sealed interface ProcessResult {
 
-    /** It was handled, now. */
+    /** The message was handled by this call. */
     record Processed() implements ProcessResult {}
 
     /**
-     * It was handled before; the work was not run.
+     * The message was handled before. The work was not run.
      *
-     * @param firstSeenAt when that was, by the database's clock
+     * @param firstSeenAt when the message was first received, by the clock of the database
      */
     record AlreadyProcessed(Instant firstSeenAt) implements ProcessResult {}
 
     /**
-     * Another message with the same id and another payload was handled before; the work was not run. Two messages share an id, which
-     * is a mistake of their sender: put this one aside for people to look at.
+     * A message with the same id and another payload was handled before. The work was not run. Two messages with one
+     * id are an error of their sender: keep this message for a manual check.
      *
-     * @param firstSeenAt when the other one was handled, by the database's clock
+     * @param firstSeenAt when the other message was first received, by the clock of the database
      */
     record Collision(Instant firstSeenAt) implements ProcessResult {}
 
     /**
-     * It is older than the marks that are kept, so that nobody can tell whether it was handled before; the work was not run. Only
-     * where marks are kept in partitions.
+     * The message is older than the kept marks, so a duplicate cannot be detected. The work was not run. This happens
+     * only when marks are stored in partitions.
      */
     record TooOld() implements ProcessResult {}
 
-    /** Whether the work was run by this call. */
+    /** Returns whether this call ran the work. */
     default boolean isProcessed() {
         return this instanceof Processed;
     }
 
-    /** Whether it had been handled before this call. */
+    /** Returns whether the message was handled before this call. */
     default boolean isDuplicate() {
         return this instanceof AlreadyProcessed;
     }
 
-    /** Whether its id belongs to another message. */
+    /** Returns whether the id belongs to another message. */
     default boolean isCollision() {
         return this instanceof Collision;
     }
 
+    /** Returns whether the message is older than the kept marks. */
     default boolean isTooOld() {
         return this instanceof TooOld;
     }
 
-    /** Whether it has taken effect, now or before: it can be acknowledged. The others want a look first. */
+    /**
+     * Returns whether the message has taken effect, now or before, and can be acknowledged. All other results need a
+     * check first.
+     */
     default boolean isDone() {
         return isProcessed() || isDuplicate();
     }

@@ -4,14 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The little JSON that core needs, without a library: writing strings, and objects whose values are strings. Not API.
- * Stateless, thread-safe.
+ * Minimal JSON support without a library: writes strings, and reads and writes objects whose values are strings. Not
+ * API. Stateless, thread-safe.
  */
 public final class Json {
 
     private Json() {}
 
-    /** Appends a JSON string with its quotes. */
+    /** Appends the text as a JSON string with quotes. */
     public static void quote(StringBuilder out, String text) {
         out.append('"');
         for (int i = 0; i < text.length(); i++) {
@@ -36,6 +36,7 @@ public final class Json {
         out.append('"');
     }
 
+    /** Returns the map as a JSON object. */
     public static String write(Map<String, String> object) {
         if (object.isEmpty()) {
             return "{}";
@@ -52,7 +53,11 @@ public final class Json {
         return out.append('}').toString();
     }
 
-    /** @throws IllegalArgumentException when the text is anything but an object of strings */
+    /**
+     * Reads a JSON object whose values are strings.
+     *
+     * @throws IllegalArgumentException when the text is not such an object
+     */
     public static Map<String, String> readStrings(String text) {
         return text.equals("{}") ? Map.of() : new Reader(text).object();
     }

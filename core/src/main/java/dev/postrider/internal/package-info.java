@@ -1,6 +1,4 @@
-/**
- * Helpers shared by several rooms that are not API: no compatibility is promised for anything in here.
- */
+/** Shared helpers that are not API. They may change in every version. */
 @NullMarked
 package dev.postrider.internal;
 

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Binds the parameters of a statement one after another. */
+/** Binds the parameters of a statement one after another. Not thread-safe. */
 final class Binder {
 
     private final Dialect dialect;
@@ -64,7 +64,7 @@ final class Binder {
         return this;
     }
 
-    /** On PostgreSQL. */
+    /** Binds a UUID or null. Works on PostgreSQL only. */
     Binder uuidOrNone(@Nullable UUID value) throws SQLException {
         statement.setObject(++index, value, Types.OTHER);
         return this;
@@ -88,25 +88,25 @@ final class Binder {
         return number(toMicros(value));
     }
 
-    /** A PostgreSQL array. */
+    /** Binds a PostgreSQL array. */
     Binder array(String type, @Nullable Object @Nullable [] values) throws SQLException {
         if (values == null) {
             statement.setNull(++index, Types.ARRAY);
         } else {
-            // As an array of its own type it travels as numbers, and otherwise as text.
+            // The driver sends a Long[] as numbers and an Object[] as text.
             Object[] typed = type.equals("int8") ? Arrays.copyOf(values, values.length, Long[].class) : values;
             statement.setArray(++index, statement.getConnection().createArrayOf(type, typed));
         }
         return this;
     }
 
-    /** A used key. */
+    /** Binds the mark of an idempotency key: topic, key hash, message id and payload hash. */
     Binder mark(NewRow row) throws SQLException {
         NewRow.Mark mark = row.requireMark();
         return integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()).bytes(mark.payloadHash);
     }
 
-    /** That a consumer has had a message. */
+    /** Binds the mark of a message that a consumer has received. */
     Binder inboxMark(String consumer, InboxMark mark) throws SQLException {
         return uuid(mark.key.id().value())
                 .text(consumer)
@@ -115,8 +115,8 @@ final class Binder {
     }
 
     /**
-     * The columns of a new message in the order of every INSERT; then whether it is in a lane and when it is due, twice, from
-     * which the statement makes its state and its due time.
+     * Binds the columns of a new message in the order of every INSERT. Then binds whether the message is in a lane, and twice its
+     * delivery time. The statement computes the state and the due time from them.
      */
     Binder row(NewRow row) throws SQLException {
         Message message = row.message();
@@ -146,7 +146,7 @@ final class Binder {
                 .time(message.deliverAt());
     }
 
-    /** Longer than 10,000 days is as good as never, and stays within every database's range of dates. */
+    /** Converts to microseconds. Longer durations count as 10,000 days, which is within the date range of every database. */
     static long toMicros(Duration duration) {
         long seconds = Math.min(duration.toSeconds(), Duration.ofDays(10_000).toSeconds());
         return seconds * 1_000_000 + duration.toNanosPart() / 1_000;

@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One table as the database describes it, in lower case. Names are compared exactly: an underscore in a name is an underscore. */
+/** A table as the database describes it, names in lower case. Table names match exactly: an underscore is not a wildcard. */
 record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes) {
 
     /**
-     * The statements that ask the database for a table, each with two parameters: the schema and the table.
+     * The statements that read the description of a table. Each has two parameters: the schema and the table.
      *
-     * @param table has a row if it is a table, and not a view
-     * @param columns has the name and the type of each column
-     * @param indexes has the name of each index
+     * @param table returns a row for a table, and none for a view
+     * @param columns returns the name and the type of each column
+     * @param indexes returns the name of each index
      */
     record Questions(String table, String columns, String indexes) {}
 
-    /** @param schema as the database has it; see {@link Dialect#schemaOfTables} */
+    /** @param schema the name as the database stores it; see {@link Dialect#schemaOfTables} */
     static Catalog read(Dialect dialect, Connection connection, String schema, String table) throws SQLException {
         Questions questions = dialect.catalogQuestions();
         Dialect.Bind names = binder -> binder.text(schema).text(table);

@@ -6,11 +6,10 @@ import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import java.sql.Connection;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** A unit of work that handles a message: what it sends is a consequence of that one, and says so. */
+/** A unit of work that handles a message. The messages that are sent through it name the handled message as their cause. */
 final class CausedUnitOfWork implements UnitOfWork {
 
     private final UnitOfWork target;
@@ -21,7 +20,7 @@ final class CausedUnitOfWork implements UnitOfWork {
         this.cause = cause;
     }
 
-    /** What it adds to, for whoever passes messages on as they are. */
+    /** The unit of work behind this one, for code that passes messages on unchanged. */
     UnitOfWork target() {
         return target;
     }
@@ -63,11 +62,7 @@ final class CausedUnitOfWork implements UnitOfWork {
     }
 
     private List<Message> caused(Collection<Message> messages) {
-        List<Message> caused = new ArrayList<>(messages.size());
-        for (Message message : messages) {
-            caused.add(caused(message));
-        }
-        return caused;
+        return JdbcOutbox.batch(messages).stream().map(this::caused).toList();
     }
 
     private Message caused(Message message) {

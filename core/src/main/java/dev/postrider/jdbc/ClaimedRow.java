@@ -12,10 +12,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row as it was claimed. A row that does not make a message, because other software wrote it, has a {@code problem} in place
- * of the message and spoils no other.
+ * A row as it was claimed. A row of other software that is not a valid message has a {@code problem} in place of the message. It does
+ * not affect other rows.
  *
- * @param availableAt where rows are read by their numbers: of no interest, and the beginning of time
+ * @param availableAt the due time; {@link Instant#EPOCH} where rows are read by number, because the due time is not needed there
  */
 record ClaimedRow(
         long seq,
@@ -29,7 +29,7 @@ record ClaimedRow(
     static final Comparator<ClaimedRow> BY_DUE_TIME =
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
-    /** Those from the row on that the answer is at. */
+    /** Reads the current row of the result set and all rows after it. */
     static List<ClaimedRow> readOn(ResultSet rows, Dialect dialect) throws SQLException {
         Reader reader = new Reader(rows, dialect);
         int availableAt = rows.findColumn("available_at");
@@ -41,7 +41,7 @@ record ClaimedRow(
         return claimed;
     }
 
-    /** Reads one row after another of an answer. Not thread-safe. */
+    /** Reads the rows of a result set one after another. Not thread-safe. */
     static final class Reader {
 
         private final ResultSet row;

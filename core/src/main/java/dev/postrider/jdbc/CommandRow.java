@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a command's row. */
+/** Reads the row of a command. */
 final class CommandRow {
 
     private final ResultSet row;

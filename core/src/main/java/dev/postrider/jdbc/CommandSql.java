@@ -1,15 +1,15 @@
 package dev.postrider.jdbc;
 
-/** The statements of commands, the same on every database but for the INSERT. */
+/** The statements of commands. They are the same on every database, except the INSERT. */
 final class CommandSql {
 
-    /** What a {@link CommandRow} reads. */
+    /** The columns that a {@link CommandRow} reads. */
     static final String COLUMNS =
             "id, reference, state, owner, fence, fingerprint, fingerprint_version, attempts, uncertain_if_lost, outcome,"
                     + " result_kind, result_codec, result, reason, steps, lease_until, key_expires_at, result_expires_at,"
                     + " {now} AS read_at";
 
-    /** Never a look first: of many who come at once, the primary key lets one in. */
+    /** Inserts without a SELECT before it: of many concurrent callers, the primary key admits one. */
     static final String INSERT = """
             INSERT INTO {command} (id, reference, operation, tenant, caller, key_prefix, state, owner, fence, lease_micros,
                 lease_until, uncertain_if_lost, effect_started, attempts, fingerprint, fingerprint_version, created_at, updated_at,
@@ -19,7 +19,10 @@ final class CommandSql {
 
     static final String FIND = "SELECT " + COLUMNS + " FROM {command} WHERE id = ?";
 
-    /** A failed one, or one whose owner is taken for dead: the same command goes on. Owner and fence tell whether anybody was quicker. */
+    /**
+     * Takes over a failed command, or a command whose owner lost its lease. It stays the same command. The statement checks owner and
+     * fence, so it changes no row if another caller was faster.
+     */
     static final String RETAKE = """
             UPDATE {command}
             SET state = 'IN_PROGRESS', owner = ?, fence = fence + 1, lease_micros = ?, lease_until = {later}, uncertain_if_lost = ?,
@@ -28,7 +31,7 @@ final class CommandSql {
               AND (state = 'FAILED' OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
             """;
 
-    /** A key whose time is over, used anew: another command in the same row, so that the fence goes on. */
+    /** Starts another command for a key that has expired. It uses the same row, so that the fence keeps rising. */
     static final String RESTART = """
             UPDATE {command}
             SET reference = ?, operation = ?, tenant = ?, caller = ?, key_prefix = ?, state = 'IN_PROGRESS', owner = ?,
@@ -40,7 +43,7 @@ final class CommandSql {
               AND (state IN ('COMPLETED', 'FAILED') OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
             """;
 
-    /** In a business transaction this is the last statement: an owner who was replaced cannot commit. */
+    /** Completes a command. In a business transaction this is the last statement: an owner that was replaced cannot commit. */
     static final String COMPLETE = """
             UPDATE {command}
             SET state = 'COMPLETED', outcome = ?, result_kind = ?, result_codec = ?, result = ?, reason = ?, steps = NULL,
@@ -54,7 +57,7 @@ final class CommandSql {
             WHERE id = ? AND owner = ? AND fence = ? AND state IN ('IN_PROGRESS', 'UNCERTAIN')
             """;
 
-    static final String DOUBT = """
+    static final String MARK_UNCERTAIN = """
             UPDATE {command} SET state = 'UNCERTAIN', updated_at = {now}
             WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS' AND lease_until <= {now}
             """;
@@ -69,7 +72,7 @@ final class CommandSql {
             WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS'
             """;
 
-    /** Those that somebody is just ending are locked, and passed over: a heartbeat waits for nobody. */
+    /** Skips locked rows: another transaction is just completing these commands, and a heartbeat must not wait for it. */
     static final String LOCK_RENEWED = """
             SELECT id, owner, fence FROM {command}{by key}
             WHERE id IN ({values}) AND owner IN ({owners}) AND state = 'IN_PROGRESS'
@@ -84,8 +87,8 @@ final class CommandSql {
             WHERE id IN ({values}) AND owner IN ({owners}) AND state IN ('IN_PROGRESS', 'UNCERTAIN')
             """;
 
-    // Forgetting, in two stages. What is to be changed is locked first, in the order of an index; the change repeats
-    // the condition.
+    // The purge has two stages. The first statement locks rows in the order of an index. The second changes these rows
+    // and repeats the condition.
 
     static final String LOCK_OLD_RESULTS = """
             SELECT id FROM {command} WHERE result_expires_at <= {now}

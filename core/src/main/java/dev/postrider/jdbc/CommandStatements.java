@@ -9,6 +9,7 @@ import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -18,10 +19,10 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the statements of commands on a connection, whoever's it is. Thread-safe. */
+/** Runs the statements of commands on a connection of the store or of the caller. Thread-safe. */
 final class CommandStatements {
 
-    /** How often a row may be purged between finding it there and reading it, before something else is wrong. */
+    /** How often a row may be purged between the insert that met it and the read. More often means another fault. */
     private static final int PURGE_RACES = 5;
 
     private final Dialect dialect;
@@ -30,17 +31,41 @@ final class CommandStatements {
         this.dialect = dialect;
     }
 
-    /** @param inTransaction whether what is written may still be rolled back, and what is read be older than the newest */
-    CommandRecord claim(Connection connection, CommandClaim claim, boolean inTransaction) throws SQLException {
+    /** Claims in a transaction. Its writes may still be rolled back, and its snapshot may be older than the newest row. */
+    CommandRecord claim(Connection connection, CommandClaim claim) throws SQLException {
+        return claim(
+                connection, claim, true, () -> dialect.insertCommand(connection, binder -> bindNew(binder, claim)));
+    }
+
+    /**
+     * Claims by statements that commit by themselves.
+     *
+     * @param lockTimeout how long each statement may wait for a lock
+     */
+    CommandRecord claimAlone(Connection connection, CommandClaim claim, Duration lockTimeout) throws SQLException {
+        return claim(
+                connection,
+                claim,
+                false,
+                () -> dialect.insertCommandAlone(
+                        connection, claim.id(), binder -> bindNew(binder, claim), lockTimeout));
+    }
+
+    @FunctionalInterface
+    private interface Insert {
+        Optional<CommandRecord> run() throws SQLException;
+    }
+
+    private CommandRecord claim(Connection connection, CommandClaim claim, boolean inTransaction, Insert insert)
+            throws SQLException {
         for (int race = 0; race < PURGE_RACES; race++) {
-            Optional<CommandRecord> met =
-                    dialect.insertCommand(connection, claim.id(), binder -> bindNew(binder, claim), inTransaction);
+            Optional<CommandRecord> met = insert.run();
             Optional<CommandRecord> found = met.isPresent() ? met : find(connection, claim.id(), inTransaction);
             if (found.isPresent()) {
                 return found.get();
             }
         }
-        throw new SQLException("The command is neither there nor can it be inserted");
+        throw new SQLException("The command can neither be inserted nor found");
     }
 
     private static void bindNew(Binder binder, CommandClaim claim) throws SQLException {
@@ -136,8 +161,8 @@ final class CommandStatements {
                 == 1;
     }
 
-    boolean doubt(Connection connection, CommandRecord found) throws SQLException {
-        return dialect.update(connection, CommandSql.DOUBT, binder -> bindOwner(binder, found.owner())) == 1;
+    boolean markUncertain(Connection connection, CommandRecord found) throws SQLException {
+        return dialect.update(connection, CommandSql.MARK_UNCERTAIN, binder -> bindOwner(binder, found.owner())) == 1;
     }
 
     boolean startEffect(Connection connection, CommandOwner owner, boolean uncertainIfLost) throws SQLException {
@@ -154,17 +179,21 @@ final class CommandStatements {
         binder.bytes(owner.id().bytes()).uuid(owner.token()).number(owner.fence());
     }
 
-    /** In one transaction. Answers those that are lost. */
+    /**
+     * Renews the leases of commands. Runs in one transaction.
+     *
+     * @return the owners that have lost their command
+     */
     Set<CommandOwner> renew(Connection connection, Collection<CommandOwner> owners) throws SQLException {
-        Set<CommandOwner> held = owned(connection, CommandSql.LOCK_RENEWED, owners);
-        if (!held.isEmpty()) {
-            List<byte[]> ids = ids(held);
+        Set<CommandOwner> locked = owned(connection, CommandSql.LOCK_RENEWED, owners);
+        if (!locked.isEmpty()) {
+            List<byte[]> ids = ids(locked);
             String renew = CommandSql.RENEW.replace("{renewed}", dialect.later().replace("?", "lease_micros"));
             int met = dialect.update(connection, LockingDialect.in(renew, ids.size()), binder -> bindIds(binder, ids));
-            LockingDialect.expect(held.size(), met, "renew commands");
+            LockingDialect.expect(locked.size(), met, "renew commands");
         }
         Set<CommandOwner> lost = new HashSet<>(owners);
-        lost.removeAll(held);
+        lost.removeAll(locked);
         if (!lost.isEmpty()) {
             lost.removeAll(owned(connection, CommandSql.STILL_OWNED, lost));
         }
@@ -203,7 +232,11 @@ final class CommandStatements {
         return owners.stream().map(owner -> owner.id().bytes()).toList();
     }
 
-    /** Locks up to so many rows and changes them; says how many. */
+    /**
+     * Locks up to {@code limit} rows and changes them.
+     *
+     * @return how many rows were changed
+     */
     int sweep(Connection connection, String lock, String change, int limit) throws SQLException {
         List<byte[]> ids = dialect.query(connection, lock, binder -> binder.integer(limit), rows -> {
             List<byte[]> found = new ArrayList<>();

@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
@@ -9,6 +8,7 @@ import dev.postrider.outbox.Enqueued;
 import dev.postrider.store.Accepted;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.InboxHandler;
+import dev.postrider.store.NoHandlerException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Gives received messages to the handlers of their consumer: each handler has a row of its own in a topic of its own, so that what
- * becomes of it is nobody else's business. Nothing is lost: what has no handler is kept as a dead letter of the consumer. Works in the
- * transaction of a unit of work. Thread-safe.
+ * Distributes received messages to the handlers of their consumer. Each handler gets a row of its own in a topic of its own, so that
+ * handlers do not affect each other. No message is lost: a message without a handler becomes a dead letter of the consumer. Works in
+ * the transaction of a unit of work. Thread-safe.
  */
 final class FanOut {
 
@@ -30,7 +30,7 @@ final class FanOut {
             """;
 
     private static final String TOO_OLD =
-            "The id is older than the marks that are kept, so that nobody can tell whether the message was handled before";
+            "The id is older than the marks that are kept, so it is unknown whether the message was handled before";
 
     private final Dialect dialect;
     private final Topics topics;
@@ -48,54 +48,59 @@ final class FanOut {
         this.errorLimit = errorLimit;
     }
 
-    /** A message that no handler gets, and why. */
+    /** A message that no handler receives, and the reason. */
     private record Kept(Message row, DeadReason reason, String error) {}
 
     /**
-     * Marks the messages, and gives the new ones to their handlers. Messages that are neither new nor duplicates become dead letters of
-     * the consumer. Listeners hear of all this after the commit.
+     * Marks the messages, and distributes the new ones to their handlers. Messages that are neither new nor duplicates become dead
+     * letters of the consumer. Listeners receive the events after the commit.
      */
     Accepted receive(JdbcUnitOfWork unit, String consumer, List<Message> received) throws SQLException {
         Connection connection = unit.connection();
         TopicName own = InboxHandler.consumerTopic(consumer);
         topics.require(connection, own);
         Accepted accepted = marks.mark(connection, consumer, received);
-        if (!accepted.fresh().isEmpty()) {
-            give(unit, consumer, accepted.fresh());
-        }
-        for (Kept kept : unhandled(own, accepted)) {
+        List<Message> unhandled = accepted.fresh().isEmpty() ? List.of() : give(unit, consumer, accepted.fresh());
+        for (Kept kept : refused(own, accepted)) {
             bury(connection, kept.row(), kept.reason(), kept.error());
         }
-        unit.afterCommit(() -> marks.report(consumer, accepted));
+        unit.afterCommit(() -> {
+            marks.report(consumer, accepted);
+            marks.reportUnhandled(consumer, unhandled);
+        });
         return accepted;
     }
 
-    /** In the order of their ids: two receivers of the same messages do not deadlock. */
-    private static List<Kept> unhandled(TopicName own, Accepted accepted) {
+    /** Sorts by id, so that two receivers of the same messages do not deadlock. */
+    private static List<Kept> refused(TopicName own, Accepted accepted) {
         List<Kept> kept = new ArrayList<>();
         for (Accepted.Known collided : accepted.collisions()) {
-            Message row = Origin.kept(collided.message(), own);
+            Message row = InboxEnvelope.kept(collided.message(), own);
             kept.add(new Kept(row, DeadReason.COLLISION, "Another message has the same id and another payload"));
         }
         for (Message old : accepted.tooOld()) {
-            kept.add(new Kept(Origin.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
+            kept.add(new Kept(InboxEnvelope.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
         }
         kept.sort(Comparator.comparing(each -> each.row().id()));
         return kept;
     }
 
-    private void give(JdbcUnitOfWork unit, String consumer, List<Message> fresh) throws SQLException {
+    /** @return the messages without a handler; each is a dead letter now */
+    private List<Message> give(JdbcUnitOfWork unit, String consumer, List<Message> fresh) throws SQLException {
         Connection connection = unit.connection();
         List<InboxHandler> registered = handlers.of(connection, consumer);
         List<Message> rows = new ArrayList<>();
+        List<Message> unhandled = new ArrayList<>();
         for (Message message : fresh) {
             List<Message> ofMessage = rows(connection, registered, message, message.id());
             rows.addAll(ofMessage);
             if (ofMessage.isEmpty()) {
                 keep(connection, consumer, message);
+                unhandled.add(message);
             }
         }
         unit.stageReceived(rows);
+        return unhandled;
     }
 
     private List<Message> rows(
@@ -110,25 +115,26 @@ final class FanOut {
         List<Message> rows = new ArrayList<>();
         for (TopicName queue : queues) {
             boolean ordered = topics.require(connection, queue).lanes() > 0;
-            rows.add(Origin.queued(message, queue, Origin.idIn(queue, message, identity), ordered));
+            rows.add(InboxEnvelope.queued(message, queue, InboxEnvelope.idIn(queue, message, identity), ordered));
         }
         return rows;
     }
 
     private void keep(Connection connection, String consumer, Message message) throws SQLException {
         TopicName own = InboxHandler.consumerTopic(consumer);
-        Message row = Origin.queued(message, own, Origin.idIn(own, message, message.id()), false);
+        Message row = InboxEnvelope.queued(message, own, InboxEnvelope.idIn(own, message, message.id()), false);
         bury(connection, row, DeadReason.NO_HANDLER, noHandler(consumer, message));
     }
 
     private static String noHandler(String consumer, Message message) {
-        return "Consumer '" + consumer + "' has no handler for messages of type '" + message.type() + "'";
+        return "Consumer '" + consumer + "' has no handler for messages of type '" + message.type()
+                + "': declare one, start it and replay the message";
     }
 
     private void bury(Connection connection, Message row, DeadReason reason, String error) throws SQLException {
         Enqueued written = outboxes.write(connection, List.of(row), null).get(0);
         if (written.isDuplicate()) {
-            return; // it was kept before, and came again
+            return; // a redelivery: the dead letter exists
         }
         String text = ErrorText.clean(error, errorLimit);
         int met = dialect.update(
@@ -142,17 +148,16 @@ final class FanOut {
     }
 
     /**
-     * Gives a dead letter of the consumer, which an operator replayed, to the handlers that there are now.
+     * Distributes a dead letter of the consumer, which an operator replayed, to the current handlers.
      *
-     * @throws InvalidConfigurationException when there is still none
+     * @throws NoHandlerException when there is still no handler
      */
     void route(JdbcUnitOfWork unit, String consumer, Message row) throws SQLException {
-        Message message = Origin.original(row);
+        Message message = InboxEnvelope.original(row);
         Connection connection = unit.connection();
         List<Message> rows = rows(connection, handlers.of(connection, consumer), message, row.id());
         if (rows.isEmpty()) {
-            throw new InvalidConfigurationException(
-                    "inbox." + consumer, "is incomplete: " + noHandler(consumer, message) + ". Declare one and replay");
+            throw new NoHandlerException(noHandler(consumer, message));
         }
         unit.stageReceived(rows);
     }

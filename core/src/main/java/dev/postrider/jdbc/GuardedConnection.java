@@ -23,19 +23,36 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection as user code sees it inside a unit of work: it works like the connection behind it, but refuses to end the
- * transaction, which is the unit of work's to end. Savepoints are allowed. Used by one thread.
+ * A connection as user code sees it inside a unit of work. It works like the connection behind it, but it and its statements refuse to
+ * end the transaction: only the unit of work ends it. Savepoints are allowed. It records errors, so that the unit of work can check at
+ * the server before the commit whether the transaction is still good. Used by one thread.
  */
 final class GuardedConnection implements Connection {
 
-    private final Connection target;
-    private boolean rolledBack;
-
-    GuardedConnection(Connection target) {
-        this.target = target;
+    @FunctionalInterface
+    private interface Call<S> {
+        S run() throws SQLException;
     }
 
-    /** The connection behind a guard; any other connection as it is. */
+    @FunctionalInterface
+    private interface Change {
+        void run() throws SQLException;
+    }
+
+    private final Connection target;
+    private final boolean implicitCommits;
+    private boolean rolledBack;
+    private boolean mayHaveFailed;
+    private boolean metConflict;
+    private @Nullable SQLException firstFailure;
+
+    /** @param implicitCommits whether the database commits before DDL, which is refused then */
+    GuardedConnection(Connection target, boolean implicitCommits) {
+        this.target = target;
+        this.implicitCommits = implicitCommits;
+    }
+
+    /** Returns the connection behind a guard, and any other connection unchanged. */
     static Connection target(Connection connection) {
         Connection found = connection;
         while (found instanceof GuardedConnection guarded) {
@@ -44,7 +61,7 @@ final class GuardedConnection implements Connection {
         return found;
     }
 
-    /** Rolls the transaction back after a statement of ours had to give way. {@link #wasRolledBack} remembers it. */
+    /** Rolls the transaction back after a statement of this package failed. {@link #wasRolledBack} is true from then on. */
     void rollBackForConflict() throws SQLException {
         rolledBack = true;
         if (target instanceof GuardedConnection outer) {
@@ -54,9 +71,91 @@ final class GuardedConnection implements Connection {
         }
     }
 
-    /** Whether what is on the connection now is no longer the transaction that was begun. */
+    /** Whether the transaction that was begun is rolled back, so that the connection is in another one now. */
     boolean wasRolledBack() {
         return rolledBack;
+    }
+
+    /** Records that a statement failed. User code may have swallowed the error. */
+    void failed(SQLException failure) {
+        mayHaveFailed = true;
+        metConflict |= SqlErrors.isCausedByConflict(failure);
+        firstFailure = firstFailure == null ? failure : firstFailure;
+        if (target instanceof GuardedConnection outer) {
+            outer.failed(failure);
+        }
+    }
+
+    /** Records that user code has an object of the driver itself. The guard does not see the errors of such an object. */
+    void mayHaveFailed() {
+        mayHaveFailed = true;
+        if (target instanceof GuardedConnection outer) {
+            outer.mayHaveFailed();
+        }
+    }
+
+    /** Whether a statement failed by a deadlock or another conflict. */
+    boolean metConflict() {
+        return metConflict;
+    }
+
+    /**
+     * Checks at the server whether the transaction can be committed. Without a recorded error it sends nothing. On PostgreSQL the first
+     * error aborts a transaction, and its commit is silently a rollback.
+     *
+     * @throws SQLException when the transaction cannot be committed
+     */
+    void requireGood() throws SQLException {
+        if (!mayHaveFailed) {
+            return;
+        }
+        try (Statement probe = target(target).createStatement()) {
+            probe.execute("SELECT 1");
+        } catch (SQLException e) {
+            if (firstFailure != null) {
+                e.addSuppressed(firstFailure);
+            }
+            throw e;
+        }
+    }
+
+    /** @throws UnusableConnectionException when the statement ends the transaction */
+    void refuseEnd(String sql) {
+        if (TransactionEnd.isIn(sql, implicitCommits)) {
+            throw refused(sql.strip());
+        }
+    }
+
+    private <S> S guarded(Class<S> type, Call<S> making) throws SQLException {
+        return GuardedStatement.guarded(type, recorded(making), this);
+    }
+
+    private <S> S recorded(Call<S> call) throws SQLException {
+        try {
+            return call.run();
+        } catch (SQLException e) {
+            failed(e);
+            throw e;
+        }
+    }
+
+    private void record(Change change) throws SQLException {
+        try {
+            change.run();
+        } catch (SQLException e) {
+            failed(e);
+            throw e;
+        }
+    }
+
+    private PreparedStatement prepared(String sql, Call<PreparedStatement> making) throws SQLException {
+        refuseEnd(sql);
+        return guarded(PreparedStatement.class, making);
+    }
+
+    private CallableStatement callable(String sql, Call<CallableStatement> making) throws SQLException {
+        refuseEnd(sql);
+        return guarded(CallableStatement.class, making);
     }
 
     private static UnusableConnectionException refused(String call) {
@@ -83,7 +182,7 @@ final class GuardedConnection implements Connection {
         throw refused("abort(Executor)");
     }
 
-    /** Autocommit is off; saying so again changes nothing. */
+    /** Refuses true. Autocommit is off already, so false changes nothing. */
     @Override
     public void setAutoCommit(boolean autoCommit) {
         if (autoCommit) {
@@ -93,7 +192,11 @@ final class GuardedConnection implements Connection {
 
     @Override
     public <T> T unwrap(Class<T> type) throws SQLException {
-        return type.isInstance(this) ? type.cast(this) : target.unwrap(type);
+        if (type.isInstance(this)) {
+            return type.cast(this);
+        }
+        mayHaveFailed();
+        return target.unwrap(type);
     }
 
     @Override
@@ -113,17 +216,17 @@ final class GuardedConnection implements Connection {
 
     @Override
     public Statement createStatement() throws SQLException {
-        return target.createStatement();
+        return guarded(Statement.class, () -> target.createStatement());
     }
 
     @Override
     public PreparedStatement prepareStatement(String sql) throws SQLException {
-        return target.prepareStatement(sql);
+        return prepared(sql, () -> target.prepareStatement(sql));
     }
 
     @Override
     public CallableStatement prepareCall(String sql) throws SQLException {
-        return target.prepareCall(sql);
+        return callable(sql, () -> target.prepareCall(sql));
     }
 
     @Override
@@ -143,12 +246,12 @@ final class GuardedConnection implements Connection {
 
     @Override
     public DatabaseMetaData getMetaData() throws SQLException {
-        return target.getMetaData();
+        return guarded(DatabaseMetaData.class, target::getMetaData);
     }
 
     @Override
     public void setReadOnly(boolean readOnly) throws SQLException {
-        target.setReadOnly(readOnly);
+        record(() -> target.setReadOnly(readOnly));
     }
 
     @Override
@@ -158,22 +261,22 @@ final class GuardedConnection implements Connection {
 
     @Override
     public void setCatalog(String catalog) throws SQLException {
-        target.setCatalog(catalog);
+        record(() -> target.setCatalog(catalog));
     }
 
     @Override
     public String getCatalog() throws SQLException {
-        return target.getCatalog();
+        return recorded(() -> target.getCatalog());
     }
 
     @Override
     public void setTransactionIsolation(int level) throws SQLException {
-        target.setTransactionIsolation(level);
+        record(() -> target.setTransactionIsolation(level));
     }
 
     @Override
     public int getTransactionIsolation() throws SQLException {
-        return target.getTransactionIsolation();
+        return recorded(() -> target.getTransactionIsolation());
     }
 
     @Override
@@ -188,18 +291,18 @@ final class GuardedConnection implements Connection {
 
     @Override
     public Statement createStatement(int resultSetType, int resultSetConcurrency) throws SQLException {
-        return target.createStatement(resultSetType, resultSetConcurrency);
+        return guarded(Statement.class, () -> target.createStatement(resultSetType, resultSetConcurrency));
     }
 
     @Override
     public PreparedStatement prepareStatement(String sql, int resultSetType, int resultSetConcurrency)
             throws SQLException {
-        return target.prepareStatement(sql, resultSetType, resultSetConcurrency);
+        return prepared(sql, () -> target.prepareStatement(sql, resultSetType, resultSetConcurrency));
     }
 
     @Override
     public CallableStatement prepareCall(String sql, int resultSetType, int resultSetConcurrency) throws SQLException {
-        return target.prepareCall(sql, resultSetType, resultSetConcurrency);
+        return callable(sql, () -> target.prepareCall(sql, resultSetType, resultSetConcurrency));
     }
 
     @Override
@@ -224,55 +327,58 @@ final class GuardedConnection implements Connection {
 
     @Override
     public Savepoint setSavepoint() throws SQLException {
-        return target.setSavepoint();
+        return recorded(() -> target.setSavepoint());
     }
 
     @Override
     public Savepoint setSavepoint(String name) throws SQLException {
-        return target.setSavepoint(name);
+        return recorded(() -> target.setSavepoint(name));
     }
 
     @Override
     public void rollback(Savepoint savepoint) throws SQLException {
-        target.rollback(savepoint);
+        record(() -> target.rollback(savepoint));
     }
 
     @Override
     public void releaseSavepoint(Savepoint savepoint) throws SQLException {
-        target.releaseSavepoint(savepoint);
+        record(() -> target.releaseSavepoint(savepoint));
     }
 
     @Override
     public Statement createStatement(int resultSetType, int resultSetConcurrency, int resultSetHoldability)
             throws SQLException {
-        return target.createStatement(resultSetType, resultSetConcurrency, resultSetHoldability);
+        return guarded(
+                Statement.class,
+                () -> target.createStatement(resultSetType, resultSetConcurrency, resultSetHoldability));
     }
 
     @Override
     public PreparedStatement prepareStatement(
             String sql, int resultSetType, int resultSetConcurrency, int resultSetHoldability) throws SQLException {
-        return target.prepareStatement(sql, resultSetType, resultSetConcurrency, resultSetHoldability);
+        return prepared(
+                sql, () -> target.prepareStatement(sql, resultSetType, resultSetConcurrency, resultSetHoldability));
     }
 
     @Override
     public CallableStatement prepareCall(
             String sql, int resultSetType, int resultSetConcurrency, int resultSetHoldability) throws SQLException {
-        return target.prepareCall(sql, resultSetType, resultSetConcurrency, resultSetHoldability);
+        return callable(sql, () -> target.prepareCall(sql, resultSetType, resultSetConcurrency, resultSetHoldability));
     }
 
     @Override
     public PreparedStatement prepareStatement(String sql, int autoGeneratedKeys) throws SQLException {
-        return target.prepareStatement(sql, autoGeneratedKeys);
+        return prepared(sql, () -> target.prepareStatement(sql, autoGeneratedKeys));
     }
 
     @Override
     public PreparedStatement prepareStatement(String sql, int[] columnIndexes) throws SQLException {
-        return target.prepareStatement(sql, columnIndexes);
+        return prepared(sql, () -> target.prepareStatement(sql, columnIndexes));
     }
 
     @Override
     public PreparedStatement prepareStatement(String sql, String[] columnNames) throws SQLException {
-        return target.prepareStatement(sql, columnNames);
+        return prepared(sql, () -> target.prepareStatement(sql, columnNames));
     }
 
     @Override
@@ -297,7 +403,7 @@ final class GuardedConnection implements Connection {
 
     @Override
     public boolean isValid(int timeout) throws SQLException {
-        return target.isValid(timeout);
+        return recorded(() -> target.isValid(timeout));
     }
 
     @Override
@@ -322,12 +428,12 @@ final class GuardedConnection implements Connection {
 
     @Override
     public void setSchema(String schema) throws SQLException {
-        target.setSchema(schema);
+        record(() -> target.setSchema(schema));
     }
 
     @Override
     public String getSchema() throws SQLException {
-        return target.getSchema();
+        return recorded(() -> target.getSchema());
     }
 
     @Override

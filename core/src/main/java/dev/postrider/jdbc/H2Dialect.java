@@ -1,23 +1,33 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.InvalidConfigurationException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** H2, for development and tests: every function, but one claimer at a time gets the rows. */
+/** H2, for development and tests. It supports every function, but only one claim at a time gets rows. */
 final class H2Dialect extends LockingDialect {
 
-    /** H2 commits data definition by itself, so no lock in the database lasts: embedded, one process is all there is. */
+    /** Serializes migrations. H2 commits DDL by itself, so no lock in the database lasts. An embedded H2 has one process. */
     private static final Object MIGRATION = new Object();
+
+    private static final Set<String> MODES = Set.of("REGULAR", "LEGACY", "POSTGRESQL", "MYSQL", "MARIADB");
 
     H2Dialect(Tables tables) {
         super(tables);
+    }
+
+    @Override
+    Dialect in(String schema) {
+        return new H2Dialect(tables().in(schema, "\""));
     }
 
     @Override
@@ -40,7 +50,7 @@ final class H2Dialect extends LockingDialect {
         return "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))";
     }
 
-    /** Not DATEDIFF, which compares the clock faces of two time zones. */
+    /** Does not use DATEDIFF, which compares the local times of two time zones. */
     @Override
     String microsUntil(String time) {
         return "CAST((EXTRACT(EPOCH FROM " + time
@@ -52,7 +62,7 @@ final class H2Dialect extends LockingDialect {
         return "SESSION_ID()";
     }
 
-    /** Needs admin rights; without them the session ends with its statement. */
+    /** Needs admin rights. Without them the session ends with its statement. */
     @Override
     void endSession(Connection connection, ServerSession session) throws SQLException {
         query(connection, "CALL ABORT_SESSION(" + session.id() + ")", binder -> {}, ResultSet::next);
@@ -94,7 +104,7 @@ final class H2Dialect extends LockingDialect {
                     VALUES (s.topic_id, s.key_hash, s.message_id, s.payload_hash, {now})
                 """);
         int inserted = 0;
-        try (PreparedStatement statement = connection.prepareStatement(merge)) {
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(merge)) {
             for (NewRow row : rows) {
                 bind(statement).mark(row);
                 inserted += statement.executeUpdate();
@@ -114,7 +124,7 @@ final class H2Dialect extends LockingDialect {
                     VALUES (s.message_id, s.consumer, s.tenant, s.payload_hash, {now})
                 """);
         int inserted = 0;
-        try (PreparedStatement statement = connection.prepareStatement(merge)) {
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(merge)) {
             for (InboxMark mark : marks) {
                 bind(statement).inboxMark(consumer, mark);
                 inserted += statement.executeUpdate();
@@ -138,15 +148,22 @@ final class H2Dialect extends LockingDialect {
         update(connection, "SET LOCK_TIMEOUT ?", binder -> binder.integer(millis));
     }
 
-    /** H2 folds the names of tables to upper or lower case, as it is told to. */
+    /**
+     * Compares names without case. H2 folds table names to upper or lower case, as configured. Where it folds none, its own names are in
+     * upper case.
+     */
     @Override
     Catalog.Questions catalogQuestions() {
-        String named =
-                " WHERE CAST(table_schema AS VARCHAR_IGNORECASE) = ? AND CAST(table_name AS VARCHAR_IGNORECASE) = ?";
+        String named = " WHERE " + isNamed("TABLE_SCHEMA") + " AND " + isNamed("TABLE_NAME");
         return new Catalog.Questions(
-                "SELECT 1 FROM information_schema.tables" + named + " AND table_type = 'BASE TABLE'",
-                "SELECT column_name, data_type FROM information_schema.columns" + named,
-                "SELECT index_name FROM information_schema.indexes" + named);
+                "SELECT 1 FROM INFORMATION_SCHEMA.TABLES" + named + " AND TABLE_TYPE = 'BASE TABLE'",
+                "SELECT COLUMN_NAME, DATA_TYPE FROM INFORMATION_SCHEMA.COLUMNS" + named,
+                "SELECT INDEX_NAME FROM INFORMATION_SCHEMA.INDEXES" + named);
+    }
+
+    /** Uses a pattern: LOWER and UPPER depend on the default locale, and not every mode has VARCHAR_IGNORECASE. */
+    private static String isNamed(String column) {
+        return "REGEXP_LIKE(" + column + ", '^\\Q' || ? || '\\E$', 'i')";
     }
 
     @Override
@@ -154,7 +171,38 @@ final class H2Dialect extends LockingDialect {
         return Optional.ofNullable(configured == null ? connection.getSchema() : configured);
     }
 
-    /** Rights are no part of development and tests. */
+    @Override
+    String schemaQuery() {
+        return "SELECT 1 FROM INFORMATION_SCHEMA.SCHEMATA WHERE " + isNamed("SCHEMA_NAME");
+    }
+
+    /** Other modes change the meaning of statements. With IGNORECASE, different tenants and topics would be equal. */
+    @Override
+    void checkConnection(Connection connection) throws SQLException {
+        String mode = query(
+                connection,
+                "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'MODE'",
+                binder -> {},
+                row -> row.next() ? row.getString(1) : "REGULAR");
+        if (!MODES.contains(mode.toUpperCase(Locale.ROOT))) {
+            throw new InvalidConfigurationException(
+                    "db.url",
+                    "has MODE=" + mode
+                            + ", in which Postrider's statements do not work: use MODE=PostgreSQL, MySQL or MariaDB, or none");
+        }
+        if (query(
+                connection,
+                "SELECT CAST('a' AS VARCHAR) = CAST('A' AS VARCHAR)",
+                binder -> {},
+                row -> row.next() && row.getBoolean(1))) {
+            throw new InvalidConfigurationException(
+                    "db.url",
+                    "has IGNORECASE=TRUE, so that different keys and tenants become the same: leave it out, and give columns of"
+                            + " your own the type VARCHAR_IGNORECASE");
+        }
+    }
+
+    /** Returns none, because development and tests do not use privileges. */
     @Override
     List<String> missingGrants(Connection connection, Map<String, String> columns) {
         return List.of();
@@ -170,6 +218,6 @@ final class H2Dialect extends LockingDialect {
 
     @Override
     void checkServer(Connection connection) {
-        // An H2 database that can be opened can be written; a read-only file is refused when the schema is touched.
+        // An H2 database that can be opened can be written. A read-only file fails at the first change of the schema.
     }
 }

@@ -21,17 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One transaction in which messages are handled and removed. The row of a message is locked before its handler is called, so that
- * nobody else can handle it as long as the transaction is open; if the connection is lost, all of it is undone by the server.
+ * One transaction in which messages are handled and removed. The row of a message is locked before its handler is called, so that no
+ * other transaction can handle the message while this one is open. If the connection is lost, the server rolls the transaction back.
  */
 final class HandlingTransaction implements HandlingStore.Transaction {
 
     private static final Logger log = LoggerFactory.getLogger(HandlingTransaction.class);
 
     private static final int VALID_WITHIN_SECONDS = 1;
-    private static final int MOST_CAUSES = 20;
 
-    /** What it works with. */
+    /** The objects that a transaction uses. */
     record Means(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options) {}
 
     private final Means means;
@@ -39,7 +38,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private final HandlingStore.Terms terms;
     private @Nullable List<Handled> answers;
 
-    // Under the lock of this object: a connection that was given back must not be aborted
+    // Guarded by the lock of this object: a connection that was returned to its pool must not be aborted
     private @Nullable Connection open;
     private Dialect.@Nullable ServerSession session;
     private boolean abandoned;
@@ -59,7 +58,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             if (known == null) {
                 return all(End.UNDONE, e);
             }
-            log.debug("A connection could not be given back after its transaction had ended", e);
+            log.debug("Could not return a connection after its transaction had ended", e);
             return known;
         }
     }
@@ -81,7 +80,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return !abandoned;
     }
 
-    /** The session of one that was given up is still to be ended; any other is the next transaction's. */
+    /** Keeps the session of an abandoned transaction, to be ended later. Any other session may run the next transaction. */
     private synchronized void end() {
         open = null;
         session = abandoned ? session : null;
@@ -102,7 +101,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             try {
                 open.abort(Runnable::run);
             } catch (SQLException e) {
-                log.debug("A connection could not be given up; its statements end with their timeout", e);
+                log.debug("Could not abort a connection; its statements end with their timeout", e);
             }
         }
     }
@@ -123,12 +122,16 @@ final class HandlingTransaction implements HandlingStore.Transaction {
                 return true;
             });
         } catch (PostriderException e) {
-            log.warn("The session of a handler that was given up could not be ended; it ends with its statement", e);
+            log.warn("Could not end the session of an abandoned handler; the session ends with its statement", e);
             return false;
         }
     }
 
-    /** The client has lost its connection; the server may still be in the middle of a statement. */
+    /**
+     * Ends the session if the client has lost its connection: the server may still run a statement.
+     *
+     * @return whether the connection is alive
+     */
     private boolean endIfLost(Connection connection) {
         boolean alive = isAlive(connection);
         if (!alive && !isAbandoned()) {
@@ -137,29 +140,61 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return alive;
     }
 
-    /** Removed first: whoever else wants the message waits for the end of this transaction, and then finds it gone. */
+    /** The row is locked, or removed, before the handler is called: other transactions skip it until this one ends. */
     private List<Handled> alone(Connection connection, Item item) {
         JdbcUnitOfWork unit = unit(connection);
         boolean begun = false;
         try {
-            if (remove(connection, items) == 0) {
+            if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
                 boolean locked =
                         !means.dialect().stillHandled(connection, rows(items)).isEmpty();
                 connection.rollback();
                 return all(locked ? End.LOCKED : End.LOST, null);
             }
             begun = true;
-            handle(item, unit);
-            checkWhole(connection);
+            if (removesFirst()) {
+                handle(item, unit);
+            } else {
+                handleAndRemove(connection, item, unit);
+            }
         } catch (Throwable e) {
             unit.abandoned();
             Sessions.rollback(connection, e);
-            return all(endIfLost(connection) && begun ? End.FAILED : End.UNDONE, e);
+            return all(failedAt(begun, endIfLost(connection)), e);
         }
         return List.of(commit(connection, List.of(item), List.of(unit)).get(0));
     }
 
-    /** Each behind a savepoint, so that the failure of one leaves the others alone. */
+    /** Where a handler can lose or end the transaction without an error, its message is removed last. */
+    private boolean removesFirst() {
+        return means.dialect().worksInSingleStatements();
+    }
+
+    private boolean lock(Connection connection) throws SQLException {
+        Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+        locked(rows.session());
+        return !rows.seqs().isEmpty();
+    }
+
+    private void handleAndRemove(Connection connection, Item item, JdbcUnitOfWork unit) throws Exception {
+        Savepoint before = connection.setSavepoint();
+        handle(item, unit);
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            throw SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : e;
+        }
+        LockingDialect.expect(1, remove(connection, items), "remove a handled message");
+    }
+
+    private End failedAt(boolean begun, boolean isAlive) {
+        if (!begun || isAbandoned()) {
+            return End.UNDONE;
+        }
+        return isAlive ? End.FAILED : End.DISCONNECTED;
+    }
+
+    /** Handles each message behind a savepoint, so that the failure of one does not affect the others. */
     private List<Handled> together(Connection connection) {
         Map<Claim, Handled> ends = new HashMap<>();
         List<Item> done = new ArrayList<>();
@@ -214,21 +249,21 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     /**
-     * @return why it failed, or null
-     * @throws SQLException when the failure is the whole transaction's
+     * @return the failure of the handler, or null
+     * @throws SQLException when the whole transaction has failed
      */
     private @Nullable Throwable handleBehindSavepoint(Connection connection, Item item, JdbcUnitOfWork unit)
             throws SQLException {
         Savepoint before = connection.setSavepoint();
         try {
             handle(item, unit);
-            connection.releaseSavepoint(
-                    before); // gone with a transaction that a handler lost or ended and did not mind
+            // Fails if the handler lost or ended the transaction and ignored that.
+            connection.releaseSavepoint(before);
             return null;
         } catch (Throwable e) {
             unit.abandoned();
-            if (isConflict(e) || isMissingSavepoint(e) || isAbandoned()) {
-                throw new SQLException("The transaction of several handlers is lost", e);
+            if (SqlErrors.isCausedByConflict(e) || isMissingSavepoint(e) || isAbandoned()) {
+                throw new SQLException("The transaction shared by several handlers is lost", e);
             }
             connection.rollback(before);
             return e;
@@ -236,10 +271,10 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private void handle(Item item, JdbcUnitOfWork unit) throws Exception {
-        Message message = Origin.original(item.claim().message());
+        Message message = InboxEnvelope.original(item.claim().message());
         terms.handler().handle(item.claim(), message, new CausedUnitOfWork(unit, message));
         unit.flush();
-        unit.requireWhole();
+        unit.requireIntact();
     }
 
     private static boolean isMissingSavepoint(Throwable thrown) {
@@ -253,23 +288,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return removed.count();
     }
 
-    /** After a deadlock some databases begin a new transaction without being asked, and a handler may not have noticed. */
-    private void checkWhole(Connection connection) throws SQLException {
-        if (!means.dialect().worksInSingleStatements()
-                && !means.dialect()
-                        .present(
-                                connection,
-                                items.stream().map(item -> item.claim().seq()).toList())
-                        .isEmpty()) {
-            throw new SQLException("The transaction was rolled back while the handler ran, and it went on", "40001");
-        }
-    }
-
     private List<Handled> commit(Connection connection, List<Item> handled, List<JdbcUnitOfWork> units) {
         SQLException failure = null;
         End end = End.UNDONE;
         if (isAbandoned()) {
-            failure = new SQLException("The transaction was given up");
+            failure = new SQLException("The transaction was abandoned");
             Sessions.rollback(connection, failure);
         } else {
             failure = tryToCommit(connection);
@@ -293,12 +316,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
     }
 
-    /** An answer of the server's that is an error says that it did not commit; without an answer nobody knows. */
+    /** An error that the server returned means that it did not commit. Without an answer the outcome is unknown. */
     private End failed(Connection connection, SQLException failure, List<Item> handled) {
         return SqlErrors.isUnavailable(failure) || !isAlive(connection) ? End.UNKNOWN : refused(handled);
     }
 
-    /** By one of them, and which is found out by handling each alone. */
+    /** One of several messages caused the error. Handling each of them alone finds which. */
     private static End refused(List<Item> handled) {
         return handled.size() == 1 ? End.FAILED : End.UNDONE;
     }
@@ -321,12 +344,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
                 place == null ? Set.of("PROCESSING") : states(place));
     }
 
-    /** One that waits behind the head of its key becomes the head while it is in a node's hands. */
+    /** A message behind the head of its key may become the head while it is in flight. */
     private static Set<String> states(LaneClaim.Place place) {
         return switch (place) {
             case IN_ORDER -> Set.of("PENDING");
-            case BESIDE -> Set.of("SCHEDULED");
-            case IN_HELD_KEY -> Set.of("RETRY", "BLOCKED");
+            case OUT_OF_ORDER -> Set.of("SCHEDULED");
+            case IN_BLOCKED_KEY -> Set.of("RETRY", "BLOCKED");
         };
     }
 
@@ -344,17 +367,5 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (SQLException e) {
             return false;
         }
-    }
-
-    /** However a framework wrapped it. */
-    private static boolean isConflict(Throwable thrown) {
-        Throwable cause = thrown;
-        for (int i = 0; cause != null && i < MOST_CAUSES; i++) {
-            if (cause instanceof SQLException e && SqlErrors.isConflict(e)) {
-                return true;
-            }
-            cause = cause.getCause();
-        }
-        return false;
     }
 }

@@ -5,28 +5,28 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Below which number nothing can still appear: the messages there are committed, or never will be. Numbers are handed out before
- * they can be seen, so a reader that only remembers the highest one it met would miss what commits late.
+ * Computes the number up to which no uncommitted row can appear: each row there is committed, or never will be. A sequence hands out
+ * numbers before their rows are visible. A reader that only remembers the highest number it has read would miss rows that commit late.
  *
- * <p>A look at the database gives a number that was handed out, and how far everybody had come by then. A number is proved by a
- * later look, once everybody who could have drawn it or a lower one has finished. How that is told is the database's business
- * ({@link Sight}); here it is a comparison of two clocks of its own making, transaction ids or times. Thread-safe.
+ * <p>A scan returns the last number handed out, and which transactions have finished. A later scan proves the number, once every
+ * transaction that could have drawn it or a lower number has finished. Each database detects this in its own way ({@link Sight}). This
+ * class only compares two values of the same kind: transaction ids or times. Thread-safe.
  */
 final class Horizon {
 
-    /** Looks that were taken and not proved yet; the oldest are proved first, so the middle ones may be left out. */
+    /** The limit for marks that are not proved yet. The oldest are proved first, so the ones before the newest can be dropped. */
     private static final int MOST_MARKS = 64;
 
-    /** A write that changed nothing, or on a database where it tells nothing. */
+    /** The transaction of a write that changed nothing, or of a database where the id has no meaning. */
     static final long NO_TRANSACTION = 0;
 
     /**
-     * What one look showed.
+     * The result of one scan.
      *
-     * @param server which server it was, and since when it runs: on another one, all numbers are off
+     * @param server the server and its start time; numbers of another server cannot be compared
      * @param lastNumber the last number handed out
-     * @param finishedBefore every transaction that began before this is finished, and this look sees what it did
-     * @param tick the time of the look itself, for databases where that can be compared; else null, and a later write tells
+     * @param finishedBefore every transaction that began before this value is finished and visible to the scan
+     * @param tick the time of the scan, for databases where it can be compared; otherwise null, and {@link Horizon#wrote} adds the mark
      */
     record Sight(
             String server,
@@ -34,7 +34,11 @@ final class Horizon {
             long finishedBefore,
             @Nullable Long tick) {}
 
-    /** A number that was handed out, and by which life of the database as far as is known here. */
+    /**
+     * A number that was handed out.
+     *
+     * @param life a counter that rises whenever the database may have crashed
+     */
     record Seen(long number, int life) {}
 
     private record Mark(long number, long tick) {}
@@ -45,12 +49,16 @@ final class Horizon {
     private long proved;
     private int life;
 
-    /** What is seen from now on is of this server. Nothing may be known of another one. */
+    /** Sets the server of all later scans. Must not be called while results of another server are stored. */
     synchronized void begin(String server) {
         this.server = server;
     }
 
-    /** Takes a look into account; false, and nothing of it, if it is of another server than everything else that is known. */
+    /**
+     * Adds the result of a scan.
+     *
+     * @return false if the scan was on another server than the stored results; then it changes nothing
+     */
     synchronized boolean see(Sight sight) {
         if (!sight.server().equals(server)) {
             return false;
@@ -68,19 +76,19 @@ final class Horizon {
         return true;
     }
 
-    /** Nothing that is not yet visible has this number or a lower one. */
+    /** The proved number: every row with this number or a lower one is visible, or never will be. */
     synchronized long proved() {
         return proved;
     }
 
-    /** To be called before a write is sent; what it returns goes to {@link #wrote}. */
+    /** Must be called before a write is sent. The result is the argument of {@link #wrote}. */
     synchronized Seen lastSeen() {
         return new Seen(lastNumber, life);
     }
 
     /**
-     * The write, whose transaction began after that number was seen, is committed: so everything up to the number is on disk. If
-     * the database may have crashed in between it tells nothing, for the write may have been the new server's.
+     * Records a committed write whose transaction began after the number was seen. All numbers up to that one are on disk then. The
+     * write is ignored if the database may have crashed in between, because the restarted server may have run it.
      */
     synchronized void wrote(Seen before, long transaction) {
         if (transaction != NO_TRANSACTION && before.life() == life) {
@@ -88,7 +96,7 @@ final class Horizon {
         }
     }
 
-    /** Of which server what is proved is true; null when nothing is. */
+    /** The server for which the proved number is valid; null when none is proved. */
     synchronized @Nullable String server() {
         return server;
     }
@@ -97,7 +105,7 @@ final class Horizon {
         return this.server != null && !this.server.equals(server);
     }
 
-    /** After the connection was lost: the database may have crashed, and given out numbers again. */
+    /** Resets everything after a lost connection: the database may have crashed, and may hand out the same numbers again. */
     synchronized void forget() {
         marks.clear();
         lastNumber = 0;

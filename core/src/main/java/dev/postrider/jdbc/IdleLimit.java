@@ -11,25 +11,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the server end a transaction of ours in which it hears nothing for a while, and with it the locks: the process may be frozen, or cut
- * off, and nobody else may have what it keeps. Limits how long a statement of it waits for a lock, too. Thread-safe.
+ * Makes the server end a transaction of this store that is idle for too long, and release its locks. The process may be frozen or
+ * disconnected, and the locks block other nodes. Also limits how long a statement waits for a lock. Thread-safe.
  */
 interface IdleLimit {
 
     /**
-     * Runs a transaction, which the body ends, and leaves the session as it was.
+     * Runs a transaction, which the body ends, and restores the session afterwards.
      *
-     * @param lockTimeout how long one of its statements may wait for a lock
+     * @param lockTimeout how long a statement of the transaction may wait for a lock
      */
     <T> T within(Duration idle, Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException;
 
     /**
-     * The same for one that begins with {@link Dialect#lockHandled} or {@link Dialect#removeHandled}, which are told the limit too. What its
-     * statements wait for is the handler's business.
+     * Does the same for a transaction that begins with {@link Dialect#lockHandled} or {@link Dialect#removeHandled}, which get the limit
+     * as a parameter, too. It does not limit lock waits: the statements of the handler decide that.
      */
     <T> T whileHandling(Duration idle, Connection connection, Sessions.Body<T> body) throws SQLException;
 
-    /** For a database that ends with the process, or ends no transaction by itself. */
+    /** Runs statements that commit by themselves. Each waits at most this long for a lock, unless it sets its own limit. */
+    <T> T alone(Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException;
+
+    /** No limit, for a database that ends with the process, or that cannot end an idle transaction. */
     final class None implements IdleLimit {
 
         @Override
@@ -42,9 +45,14 @@ interface IdleLimit {
         public <T> T whileHandling(Duration idle, Connection connection, Sessions.Body<T> body) throws SQLException {
             return body.run(connection);
         }
+
+        @Override
+        public <T> T alone(Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException {
+            return body.run(connection);
+        }
     }
 
-    /** PostgreSQL's, which ends with the transaction. Statements that lock what is handled set it themselves, and save a round trip. */
+    /** The limit of PostgreSQL, which ends with the transaction. Statements that lock handled rows set it without a round trip. */
     final class OfTransaction implements IdleLimit {
 
         @Override
@@ -61,11 +69,16 @@ interface IdleLimit {
         public <T> T whileHandling(Duration idle, Connection connection, Sessions.Body<T> body) throws SQLException {
             return body.run(connection);
         }
+
+        @Override
+        public <T> T alone(Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException {
+            return body.run(connection);
+        }
     }
 
     /**
-     * Variables of the session, in whole seconds, which go back to a pool with it: they are set before and restored after, unless the data
-     * source hands out sessions that are as strict by themselves.
+     * Limits by session variables, in whole seconds. A session returns to its pool with its variables, so they are set before and restored
+     * after each use. Nothing is set where the sessions of the data source have limits that are at least as strict.
      */
     final class OfSession implements IdleLimit {
 
@@ -78,8 +91,8 @@ interface IdleLimit {
         private final long usualLockWait;
 
         /**
-         * @param usualIdle what it is in a session of the data source; 0 for no limit
-         * @param usualLockWait the same for the wait for a lock
+         * @param usualIdle the idle limit of a session of the data source; 0 for no limit
+         * @param usualLockWait the limit for lock waits of such a session
          */
         OfSession(String idleVariable, long usualIdle, long usualLockWait) {
             this.idleVariable = idleVariable;
@@ -93,11 +106,15 @@ interface IdleLimit {
             Map<String, Long> wanted = new LinkedHashMap<>();
             Map<String, Long> usual = new LinkedHashMap<>();
             limitIdle(idle, wanted, usual);
-            long wait = Math.max(1, lockTimeout.toSeconds());
-            if (usualLockWait > wait) {
-                wanted.put(LOCK_WAIT, wait);
-                usual.put(LOCK_WAIT, usualLockWait);
-            }
+            limitLockWait(lockTimeout, wanted, usual);
+            return with(wanted, usual, connection, body);
+        }
+
+        @Override
+        public <T> T alone(Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException {
+            Map<String, Long> wanted = new LinkedHashMap<>();
+            Map<String, Long> usual = new LinkedHashMap<>();
+            limitLockWait(lockTimeout, wanted, usual);
             return with(wanted, usual, connection, body);
         }
 
@@ -114,6 +131,14 @@ interface IdleLimit {
             if (usualIdle == 0 || usualIdle > seconds) {
                 wanted.put(idleVariable, seconds);
                 usual.put(idleVariable, usualIdle);
+            }
+        }
+
+        private void limitLockWait(Duration lockTimeout, Map<String, Long> wanted, Map<String, Long> usual) {
+            long wait = Math.max(1, lockTimeout.toSeconds());
+            if (usualLockWait > wait) {
+                wanted.put(LOCK_WAIT, wait);
+                usual.put(LOCK_WAIT, usualLockWait);
             }
         }
 
@@ -135,7 +160,7 @@ interface IdleLimit {
             try {
                 set(connection, usual);
             } catch (SQLException e) {
-                log.debug("A connection could not be restored before it was given back", e);
+                log.debug("Could not restore a connection before it was returned to its pool", e);
             }
         }
 

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The registry of handlers. */
+/** The registry of inbox handlers in the database. */
 final class InboxHandlers {
 
     static final String OF_CONSUMER =
@@ -27,7 +27,7 @@ final class InboxHandlers {
         this.dialect = dialect;
     }
 
-    /** Must run with autocommit on: losing the race against another node's insert must not spoil a transaction. */
+    /** Registers handlers. Must run with autocommit on: a lost race against another node's insert must not abort a transaction. */
     void register(Connection connection, Collection<InboxHandler> handlers) throws SQLException {
         for (InboxHandler handler : handlers) {
             if (!dialect.query(connection, FIND, binder -> named(binder, handler), rows -> rows.next())) {
@@ -50,7 +50,10 @@ final class InboxHandlers {
         return binder.text(handler.consumer()).text(handler.name()).text(handler.type());
     }
 
-    /** They are there until the transaction ends: whoever retires one waits for what is being given to it. */
+    /**
+     * Reads the handlers of a consumer and locks them against removal until the transaction ends. A retirement waits for the messages that
+     * are being distributed to its handler.
+     */
     List<InboxHandler> of(Connection connection, String consumer) throws SQLException {
         return dialect.query(
                 connection, OF_CONSUMER + dialect.existenceLock(), binder -> binder.text(consumer), rows -> {
@@ -62,7 +65,7 @@ final class InboxHandlers {
                 });
     }
 
-    /** @return whether there was one */
+    /** @return whether the handler was registered */
     boolean remove(Connection connection, String consumer, String handler) throws SQLException {
         return dialect.update(
                         connection, DELETE, binder -> binder.text(consumer).text(handler))

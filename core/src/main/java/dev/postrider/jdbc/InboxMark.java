@@ -7,16 +7,16 @@ import java.time.Instant;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
-/** That a consumer has had a message: on its way into the table, or as it was found there. */
+/** The mark of a message that a consumer has received, either to be inserted or as it was read. */
 final class InboxMark {
 
-    /** What tells the messages of one consumer apart, comparable so that every transaction takes its marks in the same order. */
+    /** Identifies a message of one consumer. Comparable, so that every transaction locks its marks in the same order. */
     record Key(MessageId id, String tenant) implements Comparable<Key> {
 
         private static final Comparator<Key> ORDER =
                 Comparator.comparing(Key::id).thenComparing(Key::tenant);
 
-        /** A message without a tenant has an empty one. */
+        /** A message without a tenant has the empty tenant here. */
         static Key of(Message message) {
             String tenant = message.tenant();
             return new Key(message.id(), tenant == null ? "" : tenant);
@@ -43,10 +43,10 @@ final class InboxMark {
                 Key.of(message), NewRow.sha256().digest(message.payload().bytes()), null);
     }
 
-    /** For marks that were read. */
+    /** When the message was first received. Only for marks that were read from the table. */
     Instant requireSeenAt() {
         if (seenAt == null) {
-            throw new IllegalStateException("the mark is not in the table yet");
+            throw new IllegalStateException("the mark was not read from the table");
         }
         return seenAt;
     }

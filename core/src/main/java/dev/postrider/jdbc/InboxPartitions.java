@@ -17,18 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The marks of the inbox on PostgreSQL in one partition for each day, by the time that ids of version 7 begin with. A mark is where its
- * id belongs, whenever it is made, so that the primary key of the partitions is one over all of them. Whatever belongs to no day,
- * such as most ids of other versions, is in the default partition and is purged row by row. Immutable, thread-safe.
+ * The partitions of the inbox marks on PostgreSQL, one for each day. The time at the beginning of a version 7 id decides the day. A mark
+ * is always in the partition of its id, whenever it is inserted, so that the primary key is unique over all partitions. Marks that belong
+ * to no day, such as most ids of other versions, are in the default partition and are purged row by row. Immutable, thread-safe.
  */
 final class InboxPartitions {
 
     private static final Logger log = LoggerFactory.getLogger(InboxPartitions.class);
 
-    /** Days made before they come. A node that is away for longer leaves the days between to the default partition. */
+    /** How many days ahead partitions are created. If no node runs for longer, marks of the missing days use the default. */
     private static final int DAYS_AHEAD = 7;
 
-    /** Whoever waits for these locks keeps others waiting behind him. */
+    /** A transaction that waits for these locks blocks the transactions behind it. */
     private static final String SHORT_WAIT = "SET LOCAL lock_timeout = '1s'";
 
     private static final long MILLIS_PER_DAY = Duration.ofDays(1).toMillis();
@@ -47,7 +47,7 @@ final class InboxPartitions {
             SELECT message_id, consumer, tenant, payload_hash, seen_at FROM moved
             """;
 
-    /** An id of another version may begin like a time by chance: it has not grown old with its day. */
+    /** An id of another version may begin like a time of that day by chance. Its mark is not old and must be kept. */
     private static final String MOVE_OUT = """
             INSERT INTO {inbox_mark} (message_id, consumer, tenant, payload_hash, seen_at)
             SELECT message_id, consumer, tenant, payload_hash, seen_at FROM %s
@@ -61,9 +61,9 @@ final class InboxPartitions {
             """;
 
     /**
-     * A mark below the floor has no day of its own any more and goes to the default partition, which refuses it. A transaction at
-     * REPEATABLE READ may not see the new floor: it does meet this constraint, since constraints are not read by a snapshot. Marks
-     * that are there already are left alone.
+     * Makes the default partition refuse marks below the floor, whose own partition is dropped. A transaction at REPEATABLE READ may not
+     * see the new floor, but this constraint applies to it, because constraints do not depend on the snapshot. Existing marks are not
+     * checked.
      */
     private static final String REFUSE_BELOW = """
             ALTER TABLE {inbox_mark_default}
@@ -81,7 +81,7 @@ final class InboxPartitions {
         return dialect.query(connection, PARTITIONS, this::bindTable, rows -> rows.next());
     }
 
-    /** Makes the table, with what is in it, the default partition of a new one. Within a transaction of the caller's. */
+    /** Makes the table, with its marks, the default partition of a new table. Runs in a transaction of the caller. */
     void introduce(Connection connection) throws SQLException {
         Tables tables = dialect.tables();
         String marks = tables.qualified("inbox_mark");
@@ -107,9 +107,14 @@ final class InboxPartitions {
         }
     }
 
-    /** Makes days and drops days, each in a transaction of its own; says how many it dropped. */
+    /**
+     * Creates and drops partitions, each in a transaction of its own.
+     *
+     * @param age marks older than this are dropped; empty to keep all
+     * @return how many partitions were dropped
+     */
     int tend(Sessions sessions, Optional<Duration> age) {
-        if (!sessions.statement("look for partitions of the inbox", this::exist)) {
+        if (!sessions.statement("find the partitions of the inbox", this::exist)) {
             return 0;
         }
         List<LocalDate> missing = sessions.statement("list the days of the inbox", c -> missing(days(c), today(c)));
@@ -121,7 +126,7 @@ final class InboxPartitions {
         return age.map(kept -> dropOlder(sessions, kept)).orElse(0);
     }
 
-    /** The oldest first, since dropping one refuses all ids before its end. */
+    /** Drops the oldest partition first, because a drop makes all ids before the end of its day refused. */
     private int dropOlder(Sessions sessions, Duration age) {
         List<LocalDate> old = sessions.statement("list the old days of the inbox", connection -> {
             LocalDate kept = date(connection, OLDEST_KEPT, binder -> binder.micros(age));
@@ -142,7 +147,11 @@ final class InboxPartitions {
         void make(Connection connection) throws SQLException;
     }
 
-    /** One who cannot have the table at once leaves it for the next round: trying on would keep the consumers waiting. */
+    /**
+     * Changes a partition unless the table is in use. Then the next round tries again, because waiting longer would block the consumers.
+     *
+     * @return whether the change was made
+     */
     private static boolean ifNotInUse(Sessions sessions, String doing, LocalDate day, Change change) {
         return sessions.transaction(doing + " a day of the inbox", connection -> {
             try {
@@ -154,15 +163,15 @@ final class InboxPartitions {
                     throw e;
                 }
                 connection.rollback();
-                log.info("Could not {} the inbox's partition of {}, which is in use; tried again later", doing, day);
+                log.info("Could not {} the inbox partition of {}, which is in use; will retry later", doing, day);
                 return false;
             }
         });
     }
 
     /**
-     * Marks of that day may be in the default partition, of senders whose clocks are ahead: they move. The locks are taken in the order
-     * in which a consumer takes his.
+     * Creates the partition of a day. Marks of that day may be in the default partition, from senders whose clocks are ahead. They move to
+     * the new partition. The locks are taken in the same order as a consumer takes them.
      */
     private void make(Connection connection, LocalDate day) throws SQLException {
         String marks = dialect.tables().qualified("inbox_mark");
@@ -172,7 +181,7 @@ final class InboxPartitions {
                 "LOCK TABLE ONLY " + marks + " IN SHARE UPDATE EXCLUSIVE MODE",
                 "LOCK TABLE " + rest + " IN ACCESS EXCLUSIVE MODE");
         if (days(connection).contains(day)) {
-            return; // another node was quicker
+            return; // another node was faster
         }
         String partition = partition(day);
         execute(connection, "CREATE TABLE " + partition + " (LIKE " + rest + " INCLUDING DEFAULTS)");
@@ -245,7 +254,7 @@ final class InboxPartitions {
         return dialect.tables().qualified("inbox_mark_d" + day.format(DateTimeFormatter.BASIC_ISO_DATE));
     }
 
-    /** The least id of that day: an id of version 7 begins with 48 bits of milliseconds. */
+    /** The lowest id of the day: an id of version 7 begins with 48 bits of milliseconds. */
     private static UUID begin(LocalDate day) {
         return new UUID((day.toEpochDay() * MILLIS_PER_DAY) << 16, 0);
     }

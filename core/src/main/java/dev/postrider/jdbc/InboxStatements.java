@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What one database does for the inbox. Immutable, thread-safe. */
+/** The statements of the inbox on one database. Immutable, thread-safe. */
 abstract class InboxStatements {
 
     private final Dialect dialect;
@@ -22,29 +22,31 @@ abstract class InboxStatements {
     }
 
     /**
-     * Whether the database may undo a transaction and let its client go on in a new one: then whoever ran statements in between must
-     * be asked whether the transaction is still the one that it was.
+     * Whether the database may roll back a transaction and let its client continue in a new one. Then a transaction that ran statements of
+     * user code must be checked before its commit: it must still be the transaction that was begun.
      */
     abstract boolean canLoseATransaction();
 
     /**
-     * Inserts the marks in the order given, leaving out those that are taken and those of ids that are too old. Waits for whoever is
-     * about to insert the same. Returns the keys of those inserted.
+     * Inserts the marks in the given order. Leaves out marks that exist and marks of ids that are too old. Waits for other transactions
+     * that are inserting the same marks.
+     *
+     * @return the keys of the inserted marks
      */
     abstract Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks)
             throws SQLException;
 
-    /** The marks that are there. Keys without an answer were given free meanwhile, or are too old. */
+    /** Reads existing marks. A key that became free meanwhile, or that is too old, is not in the result. */
     abstract Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException;
 
-    /** Which of these cannot be told from those whose marks were removed. */
+    /** Finds the keys that are so old that their marks may have been removed. */
     abstract Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException;
 
-    /** Removes marks that are as old, one by one; only those that have been so for no longer than the span. */
+    /** Removes marks older than the age, row by row. Leaves out marks that reached this age longer ago than the span. */
     abstract int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException;
 
-    /** Where marks can be kept in partitions. */
+    /** The partitions of the marks; empty if the database does not support them. */
     abstract Optional<InboxPartitions> partitions();
 
     final Map<InboxMark.Key, InboxMark> marks(ResultSet rows) throws SQLException {

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
-import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.nio.ByteBuffer;
 import java.sql.Connection;
@@ -25,16 +24,18 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What MySQL and MariaDB share: UTC DATETIME(6), ids as 16 bytes, marks by INSERT IGNORE. */
+/** The common part of MySQL and MariaDB: UTC DATETIME(6), ids as 16 bytes, marks by INSERT IGNORE. */
 abstract class InnoDbDialect extends LockingDialect {
 
     private static final int MIGRATION_WAIT_SECONDS = 60;
 
-    /** The same for all who migrate the same tables, and shorter than the 64 characters that are allowed. */
+    /** The same name for all processes that migrate the same tables, and shorter than the limit of 64 characters. */
     private static final String LOCK_NAME = "CONCAT('postrider_migration_', MD5(LOWER(?)))";
 
     /** Characters of one, two, three and four bytes in UTF-8: every other character set loses one of them. */
     private static final String CHARACTERS = "a\u00e4\u043a\u6f22\ud83d\ude00";
+
+    private static final Instant TIME = Instant.parse("2026-03-29T02:30:00.123457Z");
 
     private static final int UNKNOWN_SESSION = 1094;
 
@@ -67,7 +68,7 @@ abstract class InnoDbDialect extends LockingDialect {
         return "CONNECTION_ID()";
     }
 
-    /** Of its own user, which needs no privilege. One that has ended meanwhile is an error. */
+    /** Ends a session of the same user, which needs no privilege. Ignores the error for a session that has ended already. */
     @Override
     void endSession(Connection connection, ServerSession session) throws SQLException {
         try (Statement statement = connection.createStatement()) {
@@ -140,7 +141,7 @@ abstract class InnoDbDialect extends LockingDialect {
     @Override
     int insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
         String insert = withRows(LockingSql.INSERT_MARKS, LockingSql.MARK_ROW, rows.size());
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
                 binder.mark(row);
@@ -150,15 +151,11 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     /**
-     * In somebody's transaction an INSERT that fails keeps a shared lock on the row, and of two who hold one when the first inserter
-     * rolls back, both die in a deadlock. This one takes an exclusive lock at once.
+     * Takes an exclusive lock on an existing row at once. In a transaction of the caller, a plain INSERT that fails keeps a shared lock on
+     * the row. Two transactions with such a lock run into a deadlock when the first inserter rolls back.
      */
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
-            throws SQLException {
-        if (!inTransaction) {
-            return super.insertCommand(connection, id, bind, false);
-        }
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
         update(connection, CommandSql.INSERT + "ON DUPLICATE KEY UPDATE fence = fence", bind);
         return Optional.empty();
     }
@@ -171,10 +168,10 @@ abstract class InnoDbDialect extends LockingDialect {
         });
     }
 
-    /** After how many seconds without a statement the server ends a session that is in a transaction. */
+    /** The variable with the number of idle seconds after which the server ends a session that is in a transaction. */
     abstract String idleVariable();
 
-    /** In whole seconds, at least one. */
+    /** Limits the wait in whole seconds, at least one. */
     @Override
     <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
         LockWait before = query(
@@ -186,7 +183,7 @@ abstract class InnoDbDialect extends LockingDialect {
         try {
             return body.run(connection);
         } catch (SQLException e) {
-            // A server that was told so ends the whole transaction, and then it must not look as if it could go on.
+            // With innodb_rollback_on_timeout the server has rolled back the whole transaction: report a conflict.
             throw before.endsTransaction() && SqlErrors.isLockTimeout(e)
                     ? new SQLException(e.getMessage(), "40001", e)
                     : e;
@@ -204,7 +201,7 @@ abstract class InnoDbDialect extends LockingDialect {
     @Override
     int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
         String insert = withRows(LockingSql.INSERT_INBOX_MARKS, LockingSql.INBOX_MARK_ROW, marks.size());
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
             Binder binder = bind(statement);
             for (InboxMark mark : marks) {
                 binder.inboxMark(consumer, mark);
@@ -233,8 +230,8 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     /**
-     * The lock is named after the schema, not after the session's database: sessions of different databases may migrate one schema.
-     * The name has a fixed length below the limit of 64 characters, whatever the prefix of the tables.
+     * Uses a lock that is named after the schema, not after the database of the session: sessions of different databases may migrate the
+     * same schema. The name has a fixed length below the limit of 64 characters, whatever the prefix of the tables.
      */
     @Override
     void migrate(Connection connection, String schema, Migration migration) throws SQLException {
@@ -264,8 +261,8 @@ abstract class InnoDbDialect extends LockingDialect {
                 row -> row.next() && row.getObject(1) != null ? Optional.of(row.getInt(1)) : Optional.empty());
         if (answer.isEmpty()) {
             throw new StoreException(
-                    "The server failed to answer GET_LOCK, by which one process at a time migrates " + lock
-                            + ": look into the server's log, then try again",
+                    "The server failed to answer GET_LOCK, which lets one process at a time migrate " + lock
+                            + ": check the log of the server, then try again",
                     null);
         }
         if (answer.get() != 1) {
@@ -277,7 +274,36 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
-    void checkCharacters(Connection connection) throws SQLException {
+    void checkConnection(Connection connection) throws SQLException {
+        checkCharacters(connection);
+        checkTimes(connection);
+        query(connection, "SELECT @@sql_safe_updates", binder -> {}, row -> {
+            row.next();
+            if (row.getBoolean(1)) {
+                throw new InvalidConfigurationException(
+                        "db.url",
+                        "has a connection with sql_safe_updates=1, in which the server refuses statements of Postrider: leave it"
+                                + " out where the session is set up, or SET sql_safe_updates = 0");
+            }
+            return true;
+        });
+    }
+
+    /** Checks that times keep their microseconds. Leases, due times and keys of ordered topics depend on them. */
+    private void checkTimes(Connection connection) throws SQLException {
+        query(connection, "SELECT CAST(? AS DATETIME(6))", binder -> binder.time(TIME), row -> {
+            row.next();
+            if (!TIME.equals(readTime(row, 1))) {
+                throw new InvalidConfigurationException(
+                        "db.url",
+                        "has a connection that changes times on the way to the server or back: leave out"
+                                + " sendFractionalSeconds=false, which drops their fractions");
+            }
+            return true;
+        });
+    }
+
+    private void checkCharacters(Connection connection) throws SQLException {
         String sent = HexFormat.of().withUpperCase().formatHex(CHARACTERS.getBytes(UTF_8));
         query(
                 connection,
@@ -298,7 +324,12 @@ abstract class InnoDbDialect extends LockingDialect {
                 });
     }
 
-    /** What the user may do is only known to the server, which knows roles and patterns too: so it is tried, on no row. */
+    @Override
+    String schemaQuery() {
+        return "SELECT 1 FROM information_schema.schemata WHERE schema_name = ?";
+    }
+
+    /** Tries each privilege on no row, because only the server can evaluate roles and patterns. */
     @Override
     List<String> missingGrants(Connection connection, Map<String, String> columns) throws SQLException {
         List<String> missing = new ArrayList<>();

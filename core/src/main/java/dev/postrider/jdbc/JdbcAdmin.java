@@ -1,7 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
-import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.InboxStatus;
 import dev.postrider.admin.LaneStatus;
 import dev.postrider.admin.NodeStatus;
@@ -10,6 +10,7 @@ import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
+import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.InboxHandler;
@@ -28,7 +29,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and repairs over JDBC. */
+/** The operators' reads and repairs over JDBC. Thread-safe. */
 final class JdbcAdmin implements Admin {
 
     private static final String STATUS = """
@@ -51,7 +52,7 @@ final class JdbcAdmin implements Admin {
             ORDER BY t.namespace, t.topic
             """;
 
-    /** By two indexes: that of unordered topics, and that of lanes. */
+    /** Two conditions, because unordered topics and lanes use different indexes. */
     private static final String WAITED_FOR = """
             SELECT t.namespace, t.topic FROM {topic} t
             WHERE EXISTS (SELECT 1 FROM {message} m WHERE m.topic_id = t.id AND m.state = 'PENDING' AND m.lane IS NULL)
@@ -113,7 +114,7 @@ final class JdbcAdmin implements Admin {
     private final Sessions sessions;
     private final Dialect dialect;
     private final Topics topics;
-    private final HeldKeys heldKeys;
+    private final BlockedKeys blockedKeys;
     private final Runnable changed;
 
     /** @param changed called after each change that may let a message be delivered */
@@ -122,7 +123,7 @@ final class JdbcAdmin implements Admin {
         this.sessions = sessions;
         this.dialect = dialect;
         this.topics = topics;
-        this.heldKeys = new HeldKeys(dialect);
+        this.blockedKeys = new BlockedKeys(dialect);
     }
 
     @Override
@@ -133,7 +134,7 @@ final class JdbcAdmin implements Admin {
         });
     }
 
-    /** How many live nodes deliver each topic. */
+    /** Returns the number of live nodes that deliver each topic. */
     private Map<TopicName, Integer> liveNodes(Connection connection) throws SQLException {
         Map<TopicName, Integer> live = new HashMap<>();
         for (NodeStatus node : nodes(connection)) {
@@ -144,9 +145,9 @@ final class JdbcAdmin implements Admin {
         return live;
     }
 
-    /** Topics with messages that wait to be delivered, and no live node that delivers them. */
+    /** Returns the topics that have pending messages and that no live node delivers. */
     List<TopicName> stranded() {
-        return sessions.statement("look for topics that nobody delivers", connection -> {
+        return sessions.statement("find topics that no node delivers", connection -> {
             Map<TopicName, Integer> nodes = liveNodes(connection);
             return dialect.query(connection, WAITED_FOR, binder -> {}, row -> {
                 List<TopicName> stranded = new ArrayList<>();
@@ -213,42 +214,46 @@ final class JdbcAdmin implements Admin {
     }
 
     @Override
-    public List<HeldKey> heldKeys(TopicName topic, long afterSeq, int limit) {
+    public List<BlockedKey> blockedKeys(TopicName topic, long afterSeq, int limit) {
         checkLimit(limit);
-        return sessions.statement("list held keys", connection -> heldKeys.list(connection, topic, afterSeq, limit));
+        return sessions.statement(
+                "list blocked keys", connection -> blockedKeys.list(connection, topic, afterSeq, limit));
     }
 
     @Override
-    public Repair release(TopicName topic, @Nullable String tenant, String key, String operator) {
-        return told(repairKey(
-                "RELEASE",
+    public Repair retry(TopicName topic, @Nullable String tenant, String key, String operator) {
+        OperatorName.check(operator);
+        return notified(repairKey(
+                "RETRY",
                 topic,
                 operator,
-                connection ->
-                        heldKeys.release(connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
+                connection -> blockedKeys.retry(
+                        connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
     }
 
     @Override
-    public Repair skip(TopicName topic, @Nullable String tenant, String key, String operator) {
-        return told(repairKey(
-                "SKIP",
+    public Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, String operator) {
+        OperatorName.check(operator);
+        return notified(repairKey(
+                "BURY",
                 topic,
                 operator,
-                connection ->
-                        heldKeys.skip(connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
+                connection -> blockedKeys.bury(
+                        connection, topics.require(connection, topic), new OrderingKey(tenant, key), head)));
     }
 
-    /** After the commit: whoever delivers looks at once. */
-    private Repair told(Repair repair) {
+    /** Runs {@code changed} after the commit of a repair, so that the claim loop scans at once. */
+    private Repair notified(Repair repair) {
         if (repair == Repair.DONE) {
             changed.run();
         }
         return repair;
     }
 
-    private Repair repairKey(String action, TopicName topic, String operator, Sessions.Body<HeldKeys.Change> repair) {
+    private Repair repairKey(
+            String action, TopicName topic, String operator, Sessions.Body<BlockedKeys.Change> repair) {
         return sessions.transaction(action, connection -> {
-            HeldKeys.Change change = repair.run(connection);
+            BlockedKeys.Change change = repair.run(connection);
             if (change.repair() == Repair.DONE) {
                 audit(connection, operator, action, topic, change.head());
             } else {
@@ -337,6 +342,7 @@ final class JdbcAdmin implements Admin {
         return new StoredMessage(
                 row.getLong("seq"),
                 shown.message(),
+                InboxEnvelope.receivedId(shown.message()),
                 StoredMessage.State.valueOf(row.getString("state")),
                 row.getInt("attempts"),
                 row.getInt("crashes"),
@@ -351,9 +357,11 @@ final class JdbcAdmin implements Admin {
 
     private StoredMessage archived(ResultSet row) throws SQLException {
         Instant due = dialect.readTime(row, "deliver_at");
+        Message message = ShownMessage.read(row, dialect).message();
         return new StoredMessage(
                 row.getLong("seq"),
-                ShownMessage.read(row, dialect).message(),
+                message,
+                InboxEnvelope.receivedId(message),
                 StoredMessage.State.DELIVERED,
                 row.getInt("attempts"),
                 row.getInt("crashes"),
@@ -373,22 +381,24 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair replay(MessageId id, String operator) {
-        return told(repair("REPLAY", REPLAY, heldKeys::replay, id, operator));
+        OperatorName.check(operator);
+        return notified(repair("REPLAY", REPLAY, blockedKeys::replay, id, operator));
     }
 
     @Override
     public Repair discard(MessageId id, String operator) {
-        return told(repair("DISCARD", DISCARD, heldKeys::discard, id, operator));
+        OperatorName.check(operator);
+        return notified(repair("DISCARD", DISCARD, blockedKeys::discard, id, operator));
     }
 
     @FunctionalInterface
     private interface LaneRepair {
-        Repair on(Connection connection, HeldKeys.Row row) throws SQLException;
+        Repair on(Connection connection, BlockedKeys.Row row) throws SQLException;
     }
 
-    private record Found(TopicName topic, HeldKeys.@Nullable Row inLane) {}
+    private record Found(TopicName topic, BlockedKeys.@Nullable Row inLane) {}
 
-    /** The change is conditional, so two operators at once make one change and one entry in the audit. */
+    /** The change is conditional, so two concurrent operators make one change and one audit entry. */
     private Repair repair(String action, String change, LaneRepair laneRepair, MessageId id, String operator) {
         return sessions.transaction(action, connection -> {
             Optional<Found> found = dialect.query(
@@ -399,7 +409,7 @@ final class JdbcAdmin implements Admin {
             if (found.isEmpty()) {
                 return Repair.NOT_FOUND;
             }
-            HeldKeys.Row inLane = found.get().inLane();
+            BlockedKeys.Row inLane = found.get().inLane();
             Repair repair = inLane == null
                     ? changed(dialect.update(connection, change, binder -> binder.uuid(id.value())))
                     : isEnded(inLane) ? laneRepair.on(connection, inLane) : Repair.NOT_DEAD;
@@ -417,10 +427,10 @@ final class JdbcAdmin implements Admin {
     }
 
     private Found found(ResultSet row) throws SQLException {
-        return new Found(new TopicName(row.getString("namespace"), row.getString("topic")), heldKeys.ordered(row));
+        return new Found(new TopicName(row.getString("namespace"), row.getString("topic")), blockedKeys.ordered(row));
     }
 
-    private static boolean isEnded(HeldKeys.Row row) {
+    private static boolean isEnded(BlockedKeys.Row row) {
         return row.state().equals("DEAD") || row.state().equals("PARKED");
     }
 
@@ -452,11 +462,12 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public void partitionInboxMarks(String operator) {
+        OperatorName.check(operator);
         InboxPartitions partitions = dialect.inbox()
                 .partitions()
                 .orElseThrow(() -> new InvalidConfigurationException(
-                        "inbox partitions", "need PostgreSQL: elsewhere old marks are purged row by row"));
-        sessions.transaction("keep the marks of the inbox in partitions", connection -> {
+                        "inbox partitions", "need PostgreSQL: on other databases old marks are purged row by row"));
+        sessions.transaction("partition the marks of the inbox", connection -> {
             if (!partitions.exist(connection)) {
                 partitions.introduce(connection);
                 audit(connection, operator, "PARTITION_INBOX", "", "", null);
@@ -466,11 +477,12 @@ final class JdbcAdmin implements Admin {
     }
 
     private void setPaused(TopicName topic, boolean paused, String operator) {
+        OperatorName.check(operator);
         String action = paused ? "PAUSE" : "RESUME";
         sessions.transaction(action, connection -> {
-            int met = dialect.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
-            // Some drivers count changed rows instead of matched ones, so a second pause may count none.
-            if (met == 0 && !dialect.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
+            int matched = dialect.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
+            // Some drivers count changed rows instead of matched rows, so a second pause may return 0.
+            if (matched == 0 && !dialect.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
                 throw new UnknownTopicException(topic.toString());
             }
             audit(connection, operator, action, topic, null);
@@ -480,6 +492,7 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public Repair remove(TopicName topic, String operator) {
+        OperatorName.check(operator);
         return sessions.transaction("REMOVE", connection -> {
             Optional<Topics.Topic> found = dialect.findTopic(connection, topic);
             if (found.isEmpty() || found.get().removed()) {
@@ -496,6 +509,7 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public int retire(String consumer, String handler, String operator) {
+        OperatorName.check(operator);
         TopicName queue = InboxHandler.topic(consumer, handler);
         Topics.Topic registered = sessions.transaction("retire a handler", connection -> {
             Topics.Topic topic = topics.require(connection, queue);
@@ -504,7 +518,7 @@ final class JdbcAdmin implements Admin {
             }
             return topic;
         });
-        return new Retirement(sessions, dialect).bury(registered);
+        return new HandlerRetirement(sessions, dialect).bury(registered);
     }
 
     private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
@@ -520,9 +534,6 @@ final class JdbcAdmin implements Admin {
             String topic,
             @Nullable MessageId id)
             throws SQLException {
-        if (operator.isBlank() || operator.length() > 255) {
-            throw new InvalidConfigurationException("operator", "must be a name of 1 to 255 characters");
-        }
         dialect.update(connection, AUDIT, binder -> {
             binder.text(operator).text(action).text(namespace).text(topic);
             if (id == null) {

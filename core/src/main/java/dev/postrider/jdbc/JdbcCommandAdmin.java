@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** Looks at commands and resolves them over JDBC. */
+/** Lists commands and resolves them over JDBC. Thread-safe. */
 final class JdbcCommandAdmin implements CommandAdmin {
 
     private static final String COLUMNS =
@@ -31,7 +31,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
     private static final String OPEN =
             " WHERE reference = ? AND (state = 'UNCERTAIN' OR state = 'IN_PROGRESS' AND lease_until <= {now})";
 
-    /** With the next fence and a token that nobody has, so that an owner who lives after all cannot end it another way. */
+    /** Raises the fence and sets a token without an owner, so that a former owner that is still alive cannot complete the command. */
     static final String COMPLETE = """
             UPDATE {command}
             SET state = 'COMPLETED', outcome = 'SUCCESS', result_kind = 'DROPPED', owner = ?, fence = fence + 1, steps = NULL,
@@ -48,7 +48,6 @@ final class JdbcCommandAdmin implements CommandAdmin {
             "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, 'command', ?, ?)";
 
     private static final int LIST_LIMIT = 1000;
-    private static final int LONGEST_OPERATOR = 255;
 
     private static final long DAY_MICROS = 86_400_000_000L;
 
@@ -120,14 +119,10 @@ final class JdbcCommandAdmin implements CommandAdmin {
         return Objects.requireNonNull(dialect.readTime(row, column), column);
     }
 
-    /** The change is conditional, so two operators at once make one change and one entry in the audit. */
+    /** The change is conditional, so two concurrent operators make one change and one audit entry. */
     @Override
     public Resolved resolve(UUID reference, Resolution resolution, String operator) {
-        if (operator == null || operator.isBlank() || operator.length() > LONGEST_OPERATOR) {
-            throw new InvalidConfigurationException(
-                    "operator",
-                    "must be 1 to " + LONGEST_OPERATOR + " characters that name who decides, for the audit");
-        }
+        OperatorName.check(operator);
         return sessions.transaction("resolve a command", connection -> {
             Optional<StoredCommand> found = find(connection, reference);
             if (found.isEmpty()) {
@@ -148,18 +143,18 @@ final class JdbcCommandAdmin implements CommandAdmin {
     }
 
     private int change(Connection connection, UUID reference, Resolution resolution) throws SQLException {
-        UUID nobody = ids.get();
+        UUID noOwner = ids.get();
         return switch (resolution) {
             case COMPLETED ->
                 dialect.update(
                         connection,
                         COMPLETE,
-                        binder -> binder.uuid(nobody)
+                        binder -> binder.uuid(noOwner)
                                 .number(DAY_MICROS)
                                 .number(DAY_MICROS)
                                 .uuid(reference));
             case FAILED ->
-                dialect.update(connection, FAIL, binder -> binder.uuid(nobody).uuid(reference));
+                dialect.update(connection, FAIL, binder -> binder.uuid(noOwner).uuid(reference));
             case RELEASED -> dialect.update(connection, RELEASE, binder -> binder.uuid(reference));
         };
     }

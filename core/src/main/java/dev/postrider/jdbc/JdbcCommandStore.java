@@ -19,10 +19,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Commands over JDBC. */
+/** Stores commands over JDBC. Thread-safe. */
 final class JdbcCommandStore implements CommandStore {
 
-    /** More in one statement are no faster, and there are limits on parameters. */
+    /** More commands in one statement are not faster, and databases limit the number of parameters. */
     private static final int RENEWED_AT_ONCE = 500;
 
     private final Sessions sessions;
@@ -37,13 +37,14 @@ final class JdbcCommandStore implements CommandStore {
 
     @Override
     public CommandRecord claim(CommandClaim claim) {
-        return sessions.statement("claim a command", connection -> statements.claim(connection, claim, false));
+        return sessions.limited(
+                "claim a command", connection -> statements.claimAlone(connection, claim, sessions.lockTimeout()));
     }
 
     @Override
     public Optional<CommandRecord> take(CommandClaim claim, CommandRecord found) {
-        return sessions.statement(
-                "take a command over", connection -> statements.take(connection, claim, found, false));
+        return sessions.transaction(
+                "take over a command", connection -> statements.take(connection, claim, found, false));
     }
 
     @Override
@@ -59,12 +60,13 @@ final class JdbcCommandStore implements CommandStore {
     @Override
     public boolean fail(CommandOwner owner, String error, int maxAttempts) {
         return sessions.statement(
-                "give a command back", connection -> statements.fail(connection, owner, error, maxAttempts));
+                "write a failed command", connection -> statements.fail(connection, owner, error, maxAttempts));
     }
 
     @Override
-    public boolean doubt(CommandRecord found) {
-        return sessions.statement("call a command uncertain", connection -> statements.doubt(connection, found));
+    public boolean markUncertain(CommandRecord found) {
+        return sessions.statement(
+                "make a command uncertain", connection -> statements.markUncertain(connection, found));
     }
 
     @Override
@@ -81,12 +83,12 @@ final class JdbcCommandStore implements CommandStore {
     @Override
     public boolean startEffect(CommandOwner owner, boolean uncertainIfLost) {
         return sessions.statement(
-                "note an effect", connection -> statements.startEffect(connection, owner, uncertainIfLost));
+                "start an effect", connection -> statements.startEffect(connection, owner, uncertainIfLost));
     }
 
     @Override
     public boolean saveSteps(CommandOwner owner, CommandRecord.Steps steps) {
-        return sessions.statement("keep a step", connection -> statements.saveSteps(connection, owner, steps.bytes()));
+        return sessions.statement("save steps", connection -> statements.saveSteps(connection, owner, steps.bytes()));
     }
 
     @Override
@@ -107,8 +109,8 @@ final class JdbcCommandStore implements CommandStore {
             return run("claim a command", () -> {
                 Savepoint savepoint = connection.setSavepoint();
                 try {
-                    CommandRecord found = dialect.waitingAtMost(
-                            connection, atMost, waiting -> statements.claim(waiting, claim, true));
+                    CommandRecord found =
+                            dialect.waitingAtMost(connection, atMost, waiting -> statements.claim(waiting, claim));
                     connection.releaseSavepoint(savepoint);
                     return Optional.of(found);
                 } catch (SQLException e) {
@@ -123,7 +125,7 @@ final class JdbcCommandStore implements CommandStore {
 
         @Override
         public Optional<CommandRecord> take(CommandClaim claim, CommandRecord found) {
-            return run("take a command over", () -> statements.take(connection, claim, found, true));
+            return run("take over a command", () -> statements.take(connection, claim, found, true));
         }
 
         @Override
@@ -131,7 +133,7 @@ final class JdbcCommandStore implements CommandStore {
             return run("complete a command", () -> statements.complete(connection, owner, outcome));
         }
 
-        /** A conflict may have undone no more than its statement: whoever swallowed it must not commit the rest. */
+        /** Rolls back the transaction after a conflict: a conflict may undo only its statement, and the rest must not be committed. */
         private <T> T run(String doing, InTransactionBody<T> body) {
             try {
                 return body.run();

@@ -3,6 +3,8 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
@@ -34,24 +36,38 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The door to this room: Postrider's tables in one database. Opening it connects once, to learn which database it is.
+ * Postrider's tables in one database: the entry point of this package. {@link #open} connects once, to detect the database.
  * Thread-safe.
  */
 public final class JdbcDatabase {
 
+    private static final Logger log = LoggerFactory.getLogger(JdbcDatabase.class);
+
     private final DataSource dataSource;
     private final Dialect dialect;
+    private final Dialect asConnected;
+    private final @Nullable String place;
     private final JdbcOptions options;
     private final Sessions sessions;
     private final Topics topics;
     private final JdbcOutbox outboxes;
     private final EventListener events;
 
+    /**
+     * @param dialect uses the full names of the tables
+     * @param asConnected uses the names that a connection of the data source resolves; for the migration and the schema check
+     * @param place the schema of the tables, also before they exist; null if the connection does not report it
+     */
     JdbcDatabase(
             DataSource dataSource,
             Dialect dialect,
+            Dialect asConnected,
+            @Nullable String place,
             JdbcOptions options,
             Sessions sessions,
             JdbcOutbox outboxes,
@@ -59,6 +75,8 @@ public final class JdbcDatabase {
             EventListener events) {
         this.dataSource = dataSource;
         this.dialect = dialect;
+        this.asConnected = asConnected;
+        this.place = place;
         this.options = options;
         this.sessions = sessions;
         this.topics = topics;
@@ -67,20 +85,32 @@ public final class JdbcDatabase {
     }
 
     /**
-     * @param statementTimeout how long a statement of our own may wait for the server's answer before the connection is given up
+     * Connects to the database and detects its kind and the place of the tables.
+     *
+     * @param statementTimeout how long a statement of Postrider waits for the answer of the server before the connection is abandoned
      * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
+     * @throws UnusableConnectionException when the data source returns the connection of the caller's transaction
      */
     public static JdbcDatabase open(
             DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
         try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), options);
-            dialect.checkCharacters(connection);
+            Dialect asConnected = Dialect.of(connection.getMetaData(), options);
+            if (!connection.getAutoCommit()) {
+                refuseCallersTransaction(dataSource, asConnected, connection);
+            }
+            asConnected.checkConnection(connection);
+            String place =
+                    asConnected.schemaOfTables(connection, options.schema()).orElse(null);
+            // A connection that is switched to another schema may find other tables there, with other topic ids.
+            Dialect dialect = options.schema() != null || place == null ? asConnected : asConnected.in(place);
             boolean setIsolation = connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED;
             Topics topics = new Topics(dialect);
             String ownUrl = Urls.address(connection.getMetaData().getURL());
             return new JdbcDatabase(
                     dataSource,
                     dialect,
+                    asConnected,
+                    place,
                     options,
                     new Sessions(
                             dataSource,
@@ -96,43 +126,93 @@ public final class JdbcDatabase {
         }
     }
 
-    /** Brings the tables to this library's version; says how many versions it applied. Safe on many nodes at once. */
-    public int migrate() {
-        try (Connection connection = dataSource.getConnection()) {
-            boolean autoCommit = connection.getAutoCommit();
-            int applied = new Migrator(dialect, options).migrate(connection);
-            connection.setAutoCommit(autoCommit);
-            return applied;
+    /**
+     * Refuses a data source that returns the connection of the calling thread's transaction. A connection without autocommit has one of two
+     * causes: the data source returns all connections so, or the connection belongs to that transaction. In the second case a second
+     * connection has the same session, and the properties of this connection say nothing about the data source.
+     */
+    private static void refuseCallersTransaction(DataSource dataSource, Dialect dialect, Connection first)
+            throws SQLException {
+        long session = session(dialect, first);
+        try (Connection second = dataSource.getConnection()) {
+            if (session(dialect, second) == session) {
+                throw new UnusableConnectionException(Problem.IN_TRANSACTION);
+            }
         } catch (SQLException e) {
-            throw SqlErrors.translate("migrate the schema", e);
+            log.debug("No second connection is available, so the first belongs to the data source", e);
         }
     }
 
-    /** The statements that {@link #migrate} would run on an empty database. */
-    public List<String> script() {
-        return new Migrator(dialect, options).script();
+    private static long session(Dialect dialect, Connection connection) throws SQLException {
+        return dialect.query(connection, "SELECT " + dialect.sessionId(), binder -> {}, row -> {
+            row.next();
+            return row.getLong(1);
+        });
     }
 
-    /** @throws dev.postrider.error.SchemaMismatchException when this library cannot work with the tables that are there */
+    /** Migrates the tables to the version of this library. Returns how many versions it applied. Safe on several nodes at once. */
+    public int migrate() {
+        try (Connection connection = dataSource.getConnection()) {
+            if (connection.isReadOnly()) {
+                throw readOnly(null);
+            }
+            boolean autoCommit = connection.getAutoCommit();
+            requireSamePlace(connection);
+            int applied = new Migrator(asConnected, options).migrate(connection);
+            connection.setAutoCommit(autoCommit);
+            return applied;
+        } catch (SQLException e) {
+            throw SqlErrors.isReadOnly(e) ? readOnly(e) : SqlErrors.translate("migrate the schema", e);
+        }
+    }
+
+    private static UnusableConnectionException readOnly(@Nullable SQLException reason) {
+        return new UnusableConnectionException(
+                Problem.READ_ONLY, ". To migrate the tables, use a data source that may write", reason);
+    }
+
+    /** Returns the statements that {@link #migrate} runs on an empty database. */
+    public List<String> script() {
+        return new Migrator(asConnected, options).script();
+    }
+
+    /**
+     * Checks the schema and the server.
+     *
+     * @throws dev.postrider.error.SchemaMismatchException when this library cannot work with the existing tables
+     */
     public void check() {
         sessions.statement("check the schema", connection -> {
-            new SchemaCheck(dialect, options).check(connection);
+            requireSamePlace(connection);
+            new SchemaCheck(asConnected, options).check(connection);
             dialect.checkServer(connection);
             return true;
         });
     }
 
+    /** @throws InvalidConfigurationException when this connection resolves another schema than {@link #open} did */
+    private void requireSamePlace(Connection connection) throws SQLException {
+        String now = Migrator.place(asConnected, connection, options.schema());
+        if (place != null && !place.equals(now)) {
+            throw new InvalidConfigurationException(
+                    "schema",
+                    "was " + place + " when Postrider was built and is " + now
+                            + " now: let every connection of the data source use one schema, and build Postrider when the"
+                            + " tables exist, or name the schema with tables(t -> t.withSchema(…))");
+        }
+    }
+
     /**
-     * Compares the tables with those that this database is to be dispatched on, by the times at which their versions were applied.
+     * Checks that the dispatching database has the same tables. It compares the times at which the schema versions were applied.
      *
-     * @throws InvalidConfigurationException when they are other tables: nothing that is written here would be delivered
+     * @throws InvalidConfigurationException when the tables differ: messages written here would not be delivered
      */
     public void checkDispatchedOn(JdbcDatabase dispatching) {
         if (dispatching != this && !dispatching.applied().equals(applied())) {
             throw new InvalidConfigurationException(
                     "dispatch-on",
-                    "leads to other tables than the data source of Postrider, so nothing that is written would be delivered:"
-                            + " both must lead to the same database and schema");
+                    "uses other tables than the data source of Postrider, so written messages would not be delivered:"
+                            + " both must use the same database and schema");
         }
     }
 
@@ -154,7 +234,7 @@ public final class JdbcDatabase {
         });
     }
 
-    /** Makes the topics known to every process that uses this database. */
+    /** Registers the topics in the database, for every process that uses it. */
     public void register(Collection<TopicDeclaration> declarations) {
         sessions.statement("register topics", connection -> {
             topics.register(connection, declarations);
@@ -162,7 +242,7 @@ public final class JdbcDatabase {
         });
     }
 
-    /** Makes handlers known to every process that receives for their consumers. Their topics are registered before. */
+    /** Registers handlers in the database, for every process that receives for their consumers. Their topics must be registered first. */
     public void registerHandlers(Collection<InboxHandler> handlers) {
         if (!handlers.isEmpty()) {
             sessions.statement("register handlers", connection -> {
@@ -172,22 +252,22 @@ public final class JdbcDatabase {
         }
     }
 
-    /** Writes in the transaction of the given connection. Opens none of its own. */
+    /** Returns an outbox that writes in the transaction of the given connection. It opens no transaction. */
     public Outbox outbox(Connection connection) {
         return outboxes.on(connection);
     }
 
-    /** Runs the work in a transaction of its own, writes what it staged, and commits; or rolls all of it back. */
+    /** Runs the work in a new transaction, writes the staged messages and commits. On a failure it rolls back everything. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work) throws X {
         return inTransaction(work, HandOver.none());
     }
 
-    /** The same, with somebody in this process who may take the messages over, and is told of the others. */
+    /** As {@link #inTransaction(Work)}. The hand-over reserves slots for local hand-overs, and is called after the commit. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
         return inTransaction(work, unit -> {}, handOver);
     }
 
-    /** Transactions of this database in which a row of ours is written too. */
+    /** Returns transactions of this database in which Postrider writes its own row together with the caller's work. */
     public Transactions transactions(HandOver handOver) {
         return new Transactions() {
             @Override
@@ -197,7 +277,7 @@ public final class JdbcDatabase {
 
             @Override
             public Part join(Connection connection) {
-                return new JdbcPart(connection, outboxes, options.stagedLimit());
+                return new SavepointScope(connection, outboxes, options.stagedLimit());
             }
 
             @Override
@@ -221,7 +301,7 @@ public final class JdbcDatabase {
                 transaction.commit(unit);
             } catch (Throwable e) {
                 unit.abandoned();
-                transaction.rollback(e);
+                transaction.rollback(e, unit);
                 throw e;
             }
             unit.committed();
@@ -229,7 +309,7 @@ public final class JdbcDatabase {
         }
     }
 
-    /** The same, in a transaction that takes its connection when it is first needed: at the latest for the last thing. */
+    /** As {@link #inTransaction}, but it takes the connection at its first use: at the latest for the {@code last} action. */
     private <T, X extends Exception> T inLazyTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
             throws X {
         try (LazyUnitOfWork unit = new LazyUnitOfWork(
@@ -249,12 +329,16 @@ public final class JdbcDatabase {
         }
     }
 
-    /** A unit of work in a transaction that somebody else commits. */
+    /** Returns a unit of work in a transaction that the caller commits. */
     JdbcUnitOfWork unitOfWork(Connection connection) {
         return new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), HandOver.none());
     }
 
-    /** @param handOver is told of the messages that consumers send */
+    /**
+     * Returns the inbox of a consumer.
+     *
+     * @param handOver for the messages that the consumer sends
+     */
     public Inbox inbox(String consumer, HandOver handOver) {
         return new JdbcInbox(consumer, this, inboxStore(), handOver, events);
     }
@@ -279,7 +363,7 @@ public final class JdbcDatabase {
         return new JdbcRetentionStore(sessions, dialect, System::nanoTime);
     }
 
-    /** Marks of received messages, in the transactions of others. */
+    /** Returns the store for marks of received messages, which writes in the transactions of its callers. */
     public InboxStore received() {
         return inboxStore();
     }
@@ -301,9 +385,9 @@ public final class JdbcDatabase {
     }
 
     /**
-     * Reports each topic that has messages waiting and that no live node delivers, as after a typing error in the name of a topic.
+     * Reports each topic that has pending messages and that no live node delivers, for example after a typing error in a topic name.
      *
-     * @param own what the caller delivers or is about to
+     * @param own the topics that the caller delivers, or will deliver; they are not reported
      */
     public void reportStranded(Set<TopicName> own) {
         new JdbcAdmin(sessions, dialect, topics, () -> {})

@@ -11,10 +11,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-/** Handling over JDBC. */
+/** Runs handlers in transactions over JDBC. Thread-safe. */
 final class JdbcHandlingStore implements HandlingStore {
 
-    /** For who is removing the rows. The server ends the wait, so that nobody is left waiting there; then it is asked again. */
+    /**
+     * How long the statement waits for a transaction that removes the rows. The server ends the wait, so that no session stays
+     * blocked there. The caller then asks again.
+     */
     private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
 
     private final Sessions sessions;
@@ -41,9 +44,9 @@ final class JdbcHandlingStore implements HandlingStore {
     public Set<Claim> gone(Collection<Claim> claims) {
         List<Long> seqs = claims.stream().map(Claim::seq).toList();
         Map<Long, UUID> present = sessions.transaction(
-                "look for handled messages",
+                "find handled messages",
                 connection -> dialect.waitingAtMost(
-                        connection, LOCK_WAIT, waiting -> dialect.presentInTheEnd(waiting, seqs)));
+                        connection, LOCK_WAIT, waiting -> dialect.presentAfterLocks(waiting, seqs)));
         Set<Claim> gone = new HashSet<>();
         for (Claim claim : claims) {
             if (!claim.message().id().value().equals(present.get(claim.seq()))) {

@@ -20,14 +20,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The inbox of one consumer over JDBC. */
+/** The inbox of one consumer over JDBC. Thread-safe. */
 final class JdbcInbox implements Inbox {
 
-    /** How often a transaction that must give way is run. */
+    /** The most runs of a transaction that ends in conflicts. After a lock timeout it does not run again: it would wait as long again. */
     private static final int ATTEMPTS = 10;
-
-    /** How deep in an exception an error of the database is looked for. */
-    private static final int DEEPEST_CAUSE = 10;
 
     private final String consumer;
     private final JdbcDatabase database;
@@ -55,10 +52,10 @@ final class JdbcInbox implements Inbox {
             try {
                 return database.inTransaction(work, handOver);
             } catch (Throwable e) {
-                if (!hasGivenWay(e)) {
+                if (!isConflict(e)) {
                     throw e;
                 }
-                if (attempt == ATTEMPTS) {
+                if (attempt == ATTEMPTS || SqlErrors.isCausedByLockTimeout(e)) {
                     throw e instanceof TransactionConflictException lost ? lost : new TransactionConflictException(e);
                 }
             }
@@ -97,7 +94,7 @@ final class JdbcInbox implements Inbox {
         }
     }
 
-    /** If that cannot be undone alone, the transaction cannot be saved: the mark must not be committed without the work. */
+    /** Rolls back to the savepoint. If that fails, it rolls back the transaction: a mark must not be committed without its work. */
     private static void undo(Connection connection, Savepoint before, Throwable reason) {
         if (reason instanceof TransactionConflictException) {
             Sessions.rollback(connection, reason);
@@ -110,7 +107,7 @@ final class JdbcInbox implements Inbox {
             if (SqlErrors.isMissingSavepoint(e)) {
                 TransactionConflictException lost = new TransactionConflictException(e);
                 lost.addSuppressed(reason);
-                throw lost; // what the caller wrote before is gone, too
+                throw lost; // the earlier writes of the caller are rolled back, too
             }
             reason.addSuppressed(e);
         }
@@ -155,17 +152,9 @@ final class JdbcInbox implements Inbox {
         return new ProcessResult.Processed();
     }
 
-    /** Also when the work wrapped the error in one of its own; that the work was rolled back is certain then. */
-    private static boolean hasGivenWay(Throwable failure) {
-        Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-            if (cause instanceof TransactionConflictException
-                    || (cause instanceof SQLException e && SqlErrors.isConflict(e))) {
-                return true;
-            }
-            cause = cause.getCause();
-        }
-        return false;
+    /** Also true if the work wrapped the conflict in its own exception. In both cases the work is rolled back. */
+    private static boolean isConflict(Throwable failure) {
+        return SqlErrors.isCausedByConflict(failure);
     }
 
     private static Message required(Message received) {

@@ -16,7 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Marks on the caller's connection. */
+/** Writes marks of received messages on the caller's connection. Thread-safe. */
 final class JdbcInboxStore implements InboxStore {
 
     private static final Pattern CONSUMER = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
@@ -36,7 +36,7 @@ final class JdbcInboxStore implements InboxStore {
             throw new InvalidConfigurationException(
                     "consumer",
                     "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a letter or digit,"
-                            + " and the same for ever: it says who has had a message");
+                            + " and must never change: marks of received messages are stored under it");
         }
         return consumer;
     }
@@ -48,26 +48,26 @@ final class JdbcInboxStore implements InboxStore {
         return accepted;
     }
 
-    /** The same in silence: for whoever may have to do it again before it counts. */
+    /** As {@link #accept}, but reports no events: for a caller that may repeat the transaction before it commits. */
     Accepted mark(Connection connection, String consumer, List<Message> received) {
         List<Message> batch = checked(received);
-        Reception reception = new Reception(statements, connection, consumer);
+        InboxIntake intake = new InboxIntake(statements, connection, consumer);
         try {
             outboxes.checkUsable(connection);
-            return reception.accept(batch);
+            return intake.accept(batch);
         } catch (SQLException e) {
             RuntimeException failure = outboxes.failed(connection, "mark the message as received", e);
-            undo(reception, connection, failure);
+            undo(intake, connection, failure);
             throw failure;
         } catch (RuntimeException | Error e) {
-            undo(reception, connection, e);
+            undo(intake, connection, e);
             throw e;
         }
     }
 
-    /** A mark without its message being handled would swallow it, if the caller went on and committed. */
-    private static void undo(Reception reception, Connection connection, Throwable failure) {
-        if (reception.hasWritten()) {
+    /** Rolls back the transaction if marks were written: a caller that commits a mark without handling its message loses the message. */
+    private static void undo(InboxIntake intake, Connection connection, Throwable failure) {
+        if (intake.hasWritten()) {
             Sessions.rollback(connection, failure);
         }
     }
@@ -76,7 +76,7 @@ final class JdbcInboxStore implements InboxStore {
         try {
             outboxes.checkUsable(connection);
         } catch (SQLException e) {
-            throw outboxes.failed(connection, "look at the connection", e);
+            throw outboxes.failed(connection, "check the connection", e);
         }
     }
 
@@ -88,10 +88,10 @@ final class JdbcInboxStore implements InboxStore {
         }
     }
 
-    /** @throws TransactionConflictException when the transaction that the savepoint was set in is no more */
+    /** @throws TransactionConflictException when the transaction of the savepoint no longer exists */
     void release(Connection connection, Savepoint savepoint) {
         try {
-            OwnTransaction.requireWhole(connection, savepoint);
+            OwnTransaction.requireIntact(connection, savepoint);
         } catch (SQLException e) {
             throw outboxes.failed(connection, "release a savepoint", e);
         }
@@ -108,15 +108,19 @@ final class JdbcInboxStore implements InboxStore {
         return batch;
     }
 
-    /** A message with an id that was only just made would never be a duplicate. */
+    /** Refuses a message with a generated id: it would never be a duplicate. */
     static Message withOwnId(Message received) {
         if (received.id().isDefault()) {
             throw new InvalidMessageException(
                     "id",
-                    "is missing: a received message is told from others by the id that its sender gave it."
+                    "is missing: the id that the sender gave identifies a received message."
                             + " Build it with Message.received(topic, id)");
         }
         return received;
+    }
+
+    void reportUnhandled(String consumer, List<Message> unhandled) {
+        unhandled.forEach(message -> events.on(new Event.Unhandled(consumer, message)));
     }
 
     void report(String consumer, Accepted accepted) {

@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lanes over JDBC: who has them. What is in them is read by a {@link LaneReader}, and what came of it written by a {@link LaneWriter}. */
+/** Lanes over JDBC: acquires, renews and releases them. A {@link LaneReader} reads their messages, a {@link LaneWriter} writes outcomes. */
 final class JdbcLaneStore implements LaneStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcLaneStore.class);
 
-    /** Far longer than a server goes on with a statement whose client is gone. */
-    private static final long GIVE_BACK_FOR_NANOS = Duration.ofMinutes(10).toNanos();
+    /** Far longer than a server continues a statement whose client is gone. */
+    private static final long RELEASE_FOR_NANOS = Duration.ofMinutes(10).toNanos();
 
     private final LaneTable table;
     private final LaneCursors cursors;
@@ -44,12 +44,12 @@ final class JdbcLaneStore implements LaneStore {
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
 
-    /** Tokens of lanes that were asked for, or given back, without an answer, and since when. */
+    /** The tokens of lanes for which an acquisition or a release got no answer, and since when. */
     private final Map<UUID, Long> unansweredTokens = new ConcurrentHashMap<>();
 
     /**
      * @param nanos the monotonic clock
-     * @param ids each one that nobody else has
+     * @param ids returns a new unique id at each call
      */
     JdbcLaneStore(
             Sessions sessions,
@@ -71,7 +71,7 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
-        giveBackUnanswered();
+        releaseUnanswered();
         Map<Integer, TopicName> byId = new HashMap<>();
         node.topics().forEach(name -> byId.put(table.topic(name).id(), name));
         Map<Integer, Integer> alive = table.transaction(
@@ -83,40 +83,41 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public void leave(Node node) {
-        table.statement("take the node's leave", connection -> table.statements.leave(connection, node));
+        table.statement("remove the node", connection -> table.statements.leave(connection, node));
     }
 
-    // Owning
+    // Ownership
 
-    /** What the lost holder left is read by statements that begin after the lane is ours. */
+    /** The messages of a lost owner are read by statements that begin after this node has acquired the lane. */
     @Override
     public List<Lane> acquire(Lane.Request request) {
-        giveBackUnanswered();
+        releaseUnanswered();
         int topicId = table.topicId(request.topic());
-        List<LaneStatements.Taken> taken = take(topicId, request);
+        List<LaneStatements.AcquiredLane> taken = acquireRows(topicId, request);
         try {
-            return taken.isEmpty() ? List.of() : hold(topicId, request, taken);
+            return taken.isEmpty() ? List.of() : prepare(topicId, request, taken);
         } catch (RuntimeException e) {
-            unanswered(taken.stream().map(LaneStatements.Taken::token).toList());
+            unanswered(taken.stream().map(LaneStatements.AcquiredLane::token).toList());
             throw e;
         }
     }
 
-    private List<Lane> hold(int topicId, Lane.Request request, List<LaneStatements.Taken> taken) {
-        List<LaneStatements.Taken> crashed =
-                taken.stream().filter(LaneStatements.Taken::crashed).toList();
+    private List<Lane> prepare(int topicId, Lane.Request request, List<LaneStatements.AcquiredLane> taken) {
+        List<LaneStatements.AcquiredLane> crashed =
+                taken.stream().filter(LaneStatements.AcquiredLane::crashed).toList();
         if (!crashed.isEmpty()) {
-            table.run("suspect messages", connection -> {
+            table.run("count crashes of messages", connection -> {
                 table.statements.suspect(connection, topicId, crashed);
                 return true;
             });
         }
-        List<Integer> numbers = taken.stream().map(LaneStatements.Taken::lane).toList();
-        Map<Integer, Set<Long>> lockedHeads = table.goOnWithoutHeads(topicId, numbers);
-        Map<Integer, Set<OrderingKey>> held = table.statement(
-                "look for held keys", connection -> table.statements.heldKeys(connection, topicId, numbers));
+        List<Integer> numbers =
+                taken.stream().map(LaneStatements.AcquiredLane::lane).toList();
+        Map<Integer, Set<Long>> lockedHeads = table.promoteMissingHeads(topicId, numbers);
+        Map<Integer, Set<OrderingKey>> blocked = table.statement(
+                "find blocked keys", connection -> table.statements.blockedKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
-        for (LaneStatements.Taken lane : taken) {
+        for (LaneStatements.AcquiredLane lane : taken) {
             long now = nanos.getAsLong();
             LaneCursor cursor = new LaneCursor(topicId, lane.lane(), lane.token(), lane.revision(), now);
             lockedHeads.getOrDefault(lane.lane(), Set.of()).forEach(head -> cursor.headIsLocked(head, now));
@@ -125,19 +126,19 @@ final class JdbcLaneStore implements LaneStore {
                     request.topic(),
                     lane.lane(),
                     new Lease(lane.token(), request.worker(), request.lease()),
-                    held.getOrDefault(lane.lane(), Set.of())));
+                    blocked.getOrDefault(lane.lane(), Set.of())));
         }
         return lanes;
     }
 
-    /** The tokens are made here, so that lanes whose answer is lost can still be named and given back. */
-    private List<LaneStatements.Taken> take(int topicId, Lane.Request request) {
+    /** This node makes the tokens, so that it can release the lanes even if the answer to the statement is lost. */
+    private List<LaneStatements.AcquiredLane> acquireRows(int topicId, Lane.Request request) {
         List<UUID> tokens = Stream.generate(ids).limit(request.most()).toList();
         try {
             return table.run(
-                    "take lanes",
+                    "acquire lanes",
                     connection ->
-                            table.statements.acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_HAND));
+                            table.statements.acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_FLIGHT));
         } catch (StoreUnavailableException e) {
             unanswered(tokens);
             throw e;
@@ -150,19 +151,19 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     /**
-     * A statement whose client has given up may still be under way, and take effect after its lanes were given back: they are given back
-     * again and again, until it is certain that it has ended.
+     * Releases the lanes of statements without an answer. Such a statement may still run on the server and acquire its lanes after this
+     * release. So the release is repeated until the statement has certainly ended.
      */
-    private void giveBackUnanswered() {
+    private void releaseUnanswered() {
         if (!unansweredTokens.isEmpty()) {
             Map<UUID, Long> tokens = Map.copyOf(unansweredTokens);
-            table.run("give back lanes", connection -> {
+            table.run("release lanes without an answer", connection -> {
                 table.statements.releaseTokens(connection, tokens.keySet());
                 return true;
             });
             long now = nanos.getAsLong();
             tokens.forEach((token, since) -> {
-                if (now - since >= GIVE_BACK_FOR_NANOS) {
+                if (now - since >= RELEASE_FOR_NANOS) {
                     unansweredTokens.remove(token, since);
                 }
             });
@@ -201,12 +202,13 @@ final class JdbcLaneStore implements LaneStore {
     private LaneStatements.Renewed renew(LaneStatements.Floors floors, Duration lease, boolean wait) {
         return table.run(
                 "renew lanes",
-                connection -> table.statements.renew(connection, floors, lease, LaneCursor.MOST_IN_HAND, wait));
+                connection -> table.statements.renew(connection, floors, lease, LaneCursor.MOST_IN_FLIGHT, wait));
     }
 
     /**
-     * In a lane with much to do there is hardly a moment in which no outcome is being written, so the renewal takes its turn: lane by lane,
-     * that one does not decide for the others, and not for long.
+     * Renews locked lanes and waits for their locks. In a busy lane some outcome is being written at almost every moment, so a renewal that
+     * skips locked rows would rarely succeed. Each lane is renewed by itself, so that a failure of one lane does not affect the
+     * others. After a sixth of the lease no further lane is tried.
      */
     private LaneStatements.Renewed renewLocked(
             LaneStatements.Floors floors, Duration lease, LaneStatements.Renewed first) {
@@ -224,7 +226,7 @@ final class JdbcLaneStore implements LaneStore {
                     stored.putAll(again.floors());
                     locked.remove(token);
                 } catch (TransactionConflictException e) {
-                    log.debug("A lane could not be renewed yet: another session has locked it", e);
+                    log.debug("A lane was not renewed yet: another session has locked its row", e);
                 }
             }
         }
@@ -243,7 +245,7 @@ final class JdbcLaneStore implements LaneStore {
                 table.statements.release(connection, floors);
                 return true;
             });
-        } catch (StoreUnavailableException e) {
+        } catch (StoreUnavailableException | TransactionConflictException e) {
             unanswered(floors.byLane().keySet().stream()
                     .map(cursor -> cursor.token)
                     .toList());
@@ -251,7 +253,7 @@ final class JdbcLaneStore implements LaneStore {
         }
     }
 
-    /** The server is asked for first: when it turns out to be another, the cursors start again before that one is named. */
+    /** Reads the server before the floors: after a change of the server the cursors restart before the horizon gets the new server. */
     private LaneStatements.Floors floors(Collection<Lane> lanes) {
         String server = cursors.horizon.server();
         Map<LaneCursor, Long> floors = new HashMap<>();
@@ -260,24 +262,24 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     @Override
-    public boolean deliverAlone(Claim claim) {
-        return setAlone(claim, claim.seq());
+    public boolean startIsolated(Claim claim) {
+        return setIsolated(claim, claim.seq());
     }
 
     @Override
-    public void endAlone(Claim claim) {
-        setAlone(claim, null);
+    public void endIsolated(Claim claim) {
+        setIsolated(claim, null);
     }
 
-    private boolean setAlone(Claim claim, @Nullable Long seq) {
+    private boolean setIsolated(Claim claim, @Nullable Long seq) {
         LaneCursor cursor = cursors.get(claim.lease().token());
         return cursor != null
                 && table.run(
-                        "note what is delivered alone",
-                        connection -> table.statements.setAlone(connection, cursor, seq));
+                        "note an isolated delivery",
+                        connection -> table.statements.setIsolated(connection, cursor, seq));
     }
 
-    // What is in them
+    // Messages
 
     @Override
     public List<LaneClaim> read(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
@@ -297,6 +299,11 @@ final class JdbcLaneStore implements LaneStore {
     @Override
     public Map<TopicName, Duration> nextDue(Collection<Lane> lanes) {
         return reader.nextDue(lanes);
+    }
+
+    @Override
+    public boolean isPaused(TopicName topic) {
+        return reader.isPaused(topic);
     }
 
     @Override

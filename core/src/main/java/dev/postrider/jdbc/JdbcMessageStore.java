@@ -35,19 +35,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Claims and outcomes over JDBC. */
+/** Claims messages and writes outcomes over JDBC. Thread-safe. */
 final class JdbcMessageStore implements MessageStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
     private static final int MOST_TENANT_SETS = 100;
 
-    /** Expired leases are rare: looked for when the queue is empty, and this often while it is not or somebody rings. */
+    /** Expired leases are rare. A claim scans for them when no message is due, and at this interval under load or after wake-ups. */
     private static final long EXPIRED_EVERY_NANOS = Duration.ofMillis(500).toNanos();
 
     private static final int SWEEP_ERROR_LIMIT = 200;
 
-    /** Keeps a statement below the databases' limits on parameters. */
+    /** Keeps a statement below the parameter limits of the databases. */
     private static final int EXTENDED_AT_ONCE = 1000;
 
     private final Sessions sessions;
@@ -56,47 +56,47 @@ final class JdbcMessageStore implements MessageStore {
     private final JdbcOptions options;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
-    private final Map<Integer, Looks> looks = new ConcurrentHashMap<>();
-    private final Unanswered unanswered = new Unanswered();
+    private final Map<Integer, TopicScans> scans = new ConcurrentHashMap<>();
+    private final InDoubtWrites unanswered = new InDoubtWrites();
 
-    /** Where this process looks for messages of one topic. */
-    private static final class Looks {
+    /** Where the scans of this process start for one topic. */
+    private static final class TopicScans {
 
-        /** By the tenants that claims are restricted to: what a claim passed over is not behind the claims for other tenants. */
-        final Map<Set<String>, ClaimLooks> claims = new ConcurrentHashMap<>();
+        /** By the tenants that claims are restricted to: a claim skips messages of other tenants, so its position is not valid for them. */
+        final Map<Set<String>, ClaimScans> claims = new ConcurrentHashMap<>();
 
-        final Lookback lost = new Lookback();
-        final FirstExpiry firstExpiry = new FirstExpiry();
+        final ScanWindow lost = new ScanWindow();
+        final NextLeaseExpiry firstExpiry = new NextLeaseExpiry();
 
-        /** Beyond a number of sets, which nobody has a reason for, claims begin at the beginning. */
-        ClaimLooks of(Set<String> tenants) {
-            ClaimLooks known = claims.get(tenants);
+        /** A bounded number of tenant sets is remembered. The claims of further sets start at the beginning each time. */
+        ClaimScans of(Set<String> tenants) {
+            ClaimScans known = claims.get(tenants);
             if (known != null) {
                 return known;
             }
             return claims.size() < MOST_TENANT_SETS
-                    ? claims.computeIfAbsent(tenants, set -> new ClaimLooks())
-                    : new ClaimLooks();
+                    ? claims.computeIfAbsent(tenants, set -> new ClaimScans())
+                    : new ClaimScans();
         }
 
         Instant startOfPeek(long now) {
             return claims.values().stream()
-                    .map(looks -> looks.due.startOfPeek(now))
+                    .map(scans -> scans.due.startOfPeek(now))
                     .min(Comparator.naturalOrder())
-                    .orElseGet(() -> new Frontier().startOfPeek(now));
+                    .orElseGet(() -> new DueScanStart().startOfPeek(now));
         }
     }
 
-    private static final class ClaimLooks {
+    private static final class ClaimScans {
 
-        final Frontier due = new Frontier();
-        final Lookback expired = new Lookback();
-        volatile @Nullable Long lookedForExpired;
+        final DueScanStart due = new DueScanStart();
+        final ScanWindow expired = new ScanWindow();
+        volatile @Nullable Long lastExpiredScan;
     }
 
     /**
      * @param nanos the monotonic clock
-     * @param ids each one that nobody else has
+     * @param ids returns a new unique id at each call
      */
     JdbcMessageStore(
             Sessions sessions,
@@ -116,8 +116,8 @@ final class JdbcMessageStore implements MessageStore {
     @Override
     public List<Claim> claim(ClaimRequest request) {
         int topicId = unordered(request.topic());
-        giveBackUnanswered();
-        if (!timeToLookForExpired(topicId, request)) {
+        releaseUnanswered();
+        if (!isExpiredScanDue(topicId, request)) {
             List<Claim> due = claimDue(topicId, request);
             return due.isEmpty() && !request.newOnly() ? claimExpired(topicId, request) : due;
         }
@@ -134,7 +134,7 @@ final class JdbcMessageStore implements MessageStore {
         return claims;
     }
 
-    /** What is claimed already must be handed over, whatever happens to the second statement: nobody else can give it back. */
+    /** Earlier claims are returned even if this statement fails: only the caller can deliver or release them. */
     private void addDue(List<Claim> claims, int topicId, ClaimRequest request) {
         try {
             claims.addAll(claimDue(topicId, request));
@@ -142,38 +142,38 @@ final class JdbcMessageStore implements MessageStore {
             if (claims.isEmpty()) {
                 throw e;
             }
-            log.debug("Expired leases were taken over, but not what was due", e);
+            log.debug("Expired leases were claimed, but due messages were not", e);
         }
     }
 
-    private boolean timeToLookForExpired(int topicId, ClaimRequest request) {
-        Long last = looks(topicId).of(request.tenants()).lookedForExpired;
+    private boolean isExpiredScanDue(int topicId, ClaimRequest request) {
+        Long last = scans(topicId).of(request.tenants()).lastExpiredScan;
         return last == null || nanos.getAsLong() - last >= EXPIRED_EVERY_NANOS;
     }
 
     private List<Claim> claimExpired(int topicId, ClaimRequest request) {
-        ClaimLooks looks = looks(topicId).of(request.tenants());
-        Lookback.Look look = looks.expired.begin(nanos.getAsLong());
-        looks.lookedForExpired = look.began();
+        ClaimScans scans = scans(topicId).of(request.tenants());
+        ScanWindow.Scan scan = scans.expired.begin(nanos.getAsLong());
+        scans.lastExpiredScan = scan.began();
         return lease(topicId, request, (connection, token) -> {
-            List<ClaimedRow> rows = dialect.claimExpired(connection, topicId, request, token, look.span());
-            looks.expired.ended(look, rows.isEmpty(), nanos.getAsLong());
+            List<ClaimedRow> rows = dialect.claimExpired(connection, topicId, request, token, scan.span());
+            scans.expired.ended(scan, rows.isEmpty(), nanos.getAsLong());
             return rows;
         });
     }
 
     private List<Claim> claimDue(int topicId, ClaimRequest request) {
-        Frontier frontier = looks(topicId).of(request.tenants()).due;
-        Frontier.Look look = frontier.begin(nanos.getAsLong());
+        DueScanStart start = scans(topicId).of(request.tenants()).due;
+        DueScanStart.Scan scan = start.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            Dialect.Due due = dialect.claimDue(connection, topicId, request, token, look.from());
-            frontier.ended(look, due, due.rows().size() == request.limit(), nanos.getAsLong());
+            Dialect.Due due = dialect.claimDue(connection, topicId, request, token, scan.from());
+            start.ended(scan, due, due.rows().size() == request.limit(), nanos.getAsLong());
             return due.rows();
         });
     }
 
-    private Looks looks(int topicId) {
-        return looks.computeIfAbsent(topicId, id -> new Looks());
+    private TopicScans scans(int topicId) {
+        return scans.computeIfAbsent(topicId, id -> new TopicScans());
     }
 
     @FunctionalInterface
@@ -181,7 +181,7 @@ final class JdbcMessageStore implements MessageStore {
         List<ClaimedRow> with(Connection connection, UUID token) throws SQLException;
     }
 
-    /** The token is made here and not by the database, so that a claim whose answer is lost can still be named. */
+    /** This node makes the token, so that it can release a claim even if the answer to the statement is lost. */
     private List<Claim> lease(int topicId, ClaimRequest request, Claiming claiming) {
         UUID token = ids.get();
         List<ClaimedRow> rows;
@@ -192,11 +192,11 @@ final class JdbcMessageStore implements MessageStore {
             throw e;
         }
         if (rows.size() > request.limit()) {
-            throw new IllegalStateException("asked for " + request.limit() + " messages and got " + rows.size()
-                    + ": the limit was not applied once");
+            throw new IllegalStateException("requested " + request.limit() + " messages and got " + rows.size()
+                    + ": the statement did not apply the limit");
         }
         if (!rows.isEmpty()) {
-            looks(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
+            scans(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
         buryUnreadable(token, rows);
         buryExhausted(token, rows, request.maxAttempts());
@@ -215,21 +215,21 @@ final class JdbcMessageStore implements MessageStore {
         List<Dialect.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
                 .map(row -> new Dialect.BuriedRow(
-                        new Dialect.HeldRow(row.seq(), token),
+                        new Dialect.LeasedRow(row.seq(), token),
                         epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         bury("bury unreadable rows", unreadable);
     }
 
-    /** The limit was lowered since, or somebody rescheduled a message past it: no attempt beyond the limit is made. */
+    /** Buries messages beyond the attempt limit: the limit was lowered, or a caller rescheduled a message past the limit. */
     private void buryExhausted(UUID token, List<ClaimedRow> rows, int maxAttempts) {
-        Dialect.Epitaph epitaph = epitaph(
+        Dialect.DeathRecord epitaph = epitaph(
                 DeadReason.ATTEMPTS_EXHAUSTED, "All of " + maxAttempts + " attempts were made before this claim");
         bury(
-                "bury messages without attempts",
+                "bury messages without attempts left",
                 rows.stream()
                         .filter(row -> row.message() != null && row.attempts() > maxAttempts)
-                        .map(row -> new Dialect.BuriedRow(new Dialect.HeldRow(row.seq(), token), epitaph))
+                        .map(row -> new Dialect.BuriedRow(new Dialect.LeasedRow(row.seq(), token), epitaph))
                         .toList());
     }
 
@@ -240,14 +240,14 @@ final class JdbcMessageStore implements MessageStore {
         try {
             run(doing, connection -> dialect.bury(connection, rows));
         } catch (PostriderException e) {
-            log.warn("Could not {} ({} rows); their lease will run out", doing, rows.size(), e);
+            log.warn("Could not {} ({} rows); their leases will expire", doing, rows.size(), e);
         }
     }
 
-    private void giveBackUnanswered() {
-        for (Unanswered.LostClaim lost : unanswered.claims(nanos.getAsLong())) {
+    private void releaseUnanswered() {
+        for (InDoubtWrites.LostClaim lost : unanswered.claims(nanos.getAsLong())) {
             int released = run(
-                    "give back a claim", connection -> dialect.releaseClaim(connection, lost.topicId(), lost.token()));
+                    "release a claim", connection -> dialect.releaseClaim(connection, lost.topicId(), lost.token()));
             if (released > 0) {
                 unanswered.givenBack(lost);
             } else {
@@ -258,6 +258,7 @@ final class JdbcMessageStore implements MessageStore {
 
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
+        checkOneForEachClaim(outcomes);
         List<Settlement> settlements = settleOnce(outcomes);
         List<Outcome> locked = new ArrayList<>();
         for (int i = 0; i < settlements.size(); i++) {
@@ -268,7 +269,18 @@ final class JdbcMessageStore implements MessageStore {
         return locked.isEmpty() ? settlements : settleAgain(settlements, locked);
     }
 
-    /** At once: most likely somebody who looked for expired leases had the row for a moment. */
+    /** Refuses two outcomes of one claim: one row would be written, and both outcomes would be reported as written. */
+    private static void checkOneForEachClaim(List<? extends Outcome> outcomes) {
+        Set<Dialect.LeasedRow> rows = new HashSet<>();
+        for (Outcome outcome : outcomes) {
+            if (!rows.add(OutcomeBatch.row(outcome.claim()))) {
+                throw new InvalidConfigurationException(
+                        "outcomes", "contain two for " + outcome.claim() + ": a claim has one outcome");
+            }
+        }
+    }
+
+    /** Writes them again at once: most likely a scan for expired leases had locked the rows for a moment. */
     private List<Settlement> settleAgain(List<Settlement> settlements, List<Outcome> locked) {
         try {
             Iterator<Settlement> again = settleOnce(locked).iterator();
@@ -276,7 +288,7 @@ final class JdbcMessageStore implements MessageStore {
                     .map(settlement -> settlement.isLocked() ? again.next() : settlement)
                     .toList();
         } catch (PostriderException e) {
-            log.debug("Outcomes whose rows were locked could not be written", e);
+            log.debug("Outcomes of locked rows could not be written", e);
             return settlements;
         }
     }
@@ -303,8 +315,8 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /**
-     * Where a step is one statement it commits by itself, so that a process that is frozen between two of them holds no row: its
-     * messages can be taken over when their lease is over.
+     * Writes the steps. Where a step is one statement, it commits by itself. A process that freezes between two steps then
+     * locks no row, and other nodes can claim its messages when their lease ends.
      */
     private void write(OutcomeBatch batch) {
         if (batch.steps().isEmpty()) {
@@ -317,7 +329,7 @@ final class JdbcMessageStore implements MessageStore {
             return;
         }
         batch.written(sessions.transaction("write outcomes", connection -> {
-            Set<Dialect.HeldRow> answers = new HashSet<>();
+            Set<Dialect.LeasedRow> answers = new HashSet<>();
             for (OutcomeBatch.Step step : batch.steps()) {
                 answers.addAll(step.write(connection));
             }
@@ -325,7 +337,7 @@ final class JdbcMessageStore implements MessageStore {
         }));
     }
 
-    /** Of one whose row is locked nothing is known yet: perhaps it is locked by an earlier try that the server is still at. */
+    /** Without the outcomes of locked rows: an earlier write of the same outcome may still run on the server and lock the row. */
     private static List<Outcome> answered(List<? extends Outcome> outcomes, List<Settlement> settlements) {
         List<Outcome> answered = new ArrayList<>(outcomes.size());
         for (int i = 0; i < settlements.size(); i++) {
@@ -342,7 +354,7 @@ final class JdbcMessageStore implements MessageStore {
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
                 .toList();
-        Set<Dialect.HeldRow> locked = stillHeld(outcomes.stream()
+        Set<Dialect.LeasedRow> locked = stillLeased(outcomes.stream()
                 .filter(outcome -> !(outcome instanceof Outcome.Handled) && !(outcome instanceof Outcome.Lost))
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
@@ -365,8 +377,9 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /**
-     * Sent before with its answer lost, and now no longer ours: it was that first one that did it. Unless it was to remove the
-     * message and the message is there: then the first one never arrived, and somebody else has taken over since.
+     * Whether an earlier write of this outcome, which got no answer, took effect. That is so if the claim no longer has the
+     * lease. Exception: the outcome removes the message and the message still exists. Then the earlier write had no effect, and
+     * another node has claimed the message.
      */
     private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
         return unanswered.wasSent(outcome)
@@ -376,15 +389,16 @@ final class JdbcMessageStore implements MessageStore {
 
     @Override
     public List<Settlement> extend(List<Claim> claims, Duration lease) {
-        List<Dialect.HeldRow> rows = claims.stream().map(OutcomeBatch::row).toList();
-        Set<Dialect.HeldRow> extended = new HashSet<>();
+        ClaimRequest.checkLease(lease);
+        List<Dialect.LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+        Set<Dialect.LeasedRow> extended = new HashSet<>();
         for (int start = 0; start < rows.size(); start += EXTENDED_AT_ONCE) {
-            List<Dialect.HeldRow> some = rows.subList(start, Math.min(start + EXTENDED_AT_ONCE, rows.size()));
+            List<Dialect.LeasedRow> some = rows.subList(start, Math.min(start + EXTENDED_AT_ONCE, rows.size()));
             extended.addAll(run("extend leases", connection -> dialect.extend(connection, some, lease)));
         }
         Predicate<Claim> isExtended = claim -> extended.contains(OutcomeBatch.row(claim));
         List<Claim> others = claims.stream().filter(isExtended.negate()).toList();
-        Set<Dialect.HeldRow> locked = stillHeld(others);
+        Set<Dialect.LeasedRow> locked = stillLeased(others);
         Map<Long, UUID> present = present(others);
         List<Settlement> settlements = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
@@ -399,38 +413,44 @@ final class JdbcMessageStore implements MessageStore {
         return settlements;
     }
 
-    private Set<Dialect.HeldRow> stillHeld(Collection<Claim> claims) {
-        List<Dialect.HeldRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+    private Set<Dialect.LeasedRow> stillLeased(Collection<Claim> claims) {
+        List<Dialect.LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
         return rows.isEmpty()
                 ? Set.of()
-                : sessions.statement("look for locked messages", connection -> dialect.stillHeld(connection, rows));
+                : sessions.statement("find locked messages", connection -> dialect.stillLeased(connection, rows));
     }
 
     private Map<Long, UUID> present(Collection<Claim> claims) {
         List<Long> seqs = claims.stream().map(Claim::seq).toList();
         return seqs.isEmpty()
                 ? Map.of()
-                : sessions.statement("look for messages", connection -> dialect.present(connection, seqs));
+                : sessions.statement("find messages", connection -> dialect.present(connection, seqs));
     }
 
-    /** After a failover a number can stand for another message. */
+    /** Compares ids, because after a failover a number can belong to another message. */
     private static boolean isGone(Claim claim, Map<Long, UUID> present) {
         return !claim.message().id().value().equals(present.get(claim.seq()));
     }
 
     @Override
     public int sweep(TopicName topic, int maxAttempts, int limit) {
+        if (limit < 1) {
+            throw new InvalidConfigurationException("limit", "must be at least 1, but is " + limit);
+        }
+        if (maxAttempts < 1) {
+            throw new InvalidConfigurationException("max-attempts", "must be at least 1, but is " + maxAttempts);
+        }
         int topicId = topicId(topic);
-        Dialect.Epitaph epitaph = epitaph(
+        Dialect.DeathRecord epitaph = epitaph(
                 DeadReason.WORKER_LOST,
                 ErrorText.clean(
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
-        Lookback lost = looks(topicId).lost;
-        Lookback.Look look = lost.begin(nanos.getAsLong());
+        ScanWindow lost = scans(topicId).lost;
+        ScanWindow.Scan scan = lost.begin(nanos.getAsLong());
         int buried = run(
                 "sweep lost messages",
-                connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, look.span(), limit));
-        lost.ended(look, buried < limit, nanos.getAsLong());
+                connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, scan.span(), limit));
+        lost.ended(scan, buried < limit, nanos.getAsLong());
         return buried;
     }
 
@@ -439,22 +459,22 @@ final class JdbcMessageStore implements MessageStore {
         if (names.isEmpty()) {
             return Map.of();
         }
-        giveBackUnanswered(); // or they would not show as due before their lease ends
+        releaseUnanswered(); // otherwise their messages become due only when the leases end
         long now = nanos.getAsLong();
         Map<Integer, TopicName> byId = new HashMap<>();
-        Map<Integer, Lookback.Look> leases = new HashMap<>();
+        Map<Integer, ScanWindow.Scan> leases = new HashMap<>();
         Map<Integer, Dialect.Peek> peeks = new HashMap<>();
         for (TopicName name : names) {
             int id = topicId(name);
             byId.put(id, name);
-            Lookback.Look look = looks(id).firstExpiry.begin(now);
-            if (look != null) {
-                leases.put(id, look);
+            ScanWindow.Scan scan = scans(id).firstExpiry.begin(now);
+            if (scan != null) {
+                leases.put(id, scan);
             }
-            peeks.put(id, new Dialect.Peek(looks(id).startOfPeek(now), look == null ? null : look.span()));
+            peeks.put(id, new Dialect.Peek(scans(id).startOfPeek(now), scan == null ? null : scan.span()));
         }
         Map<TopicName, Duration> due = new HashMap<>();
-        sessions.statement("look for due messages", connection -> dialect.nextDue(connection, peeks))
+        sessions.statement("find due messages", connection -> dialect.nextDue(connection, peeks))
                 .forEach((id, prospect) -> {
                     Duration next = earlier(prospect.pending(), firstExpiry(id, leases.get(id), prospect));
                     TopicName name = byId.get(id);
@@ -465,12 +485,12 @@ final class JdbcMessageStore implements MessageStore {
         return due;
     }
 
-    /** @param look null when it was not asked for */
-    private @Nullable Duration firstExpiry(int topicId, Lookback.@Nullable Look look, Dialect.Prospect prospect) {
-        FirstExpiry first = looks(topicId).firstExpiry;
+    /** @param scan null if the statement did not scan for leases */
+    private @Nullable Duration firstExpiry(int topicId, ScanWindow.@Nullable Scan scan, Dialect.Prospect prospect) {
+        NextLeaseExpiry first = scans(topicId).firstExpiry;
         long now = nanos.getAsLong();
-        if (look != null) {
-            first.ended(look, prospect.leased(), now);
+        if (scan != null) {
+            first.ended(scan, prospect.leased(), now);
         }
         return first.left(now);
     }
@@ -483,13 +503,13 @@ final class JdbcMessageStore implements MessageStore {
         return topic(name).id();
     }
 
-    /** Rows of an ordered topic belong to whoever holds their lane. */
+    /** Refuses an ordered topic: its messages belong to the owner of their lane. */
     private int unordered(TopicName name) {
         Topics.Topic topic = topic(name);
         if (topic.lanes() > 0) {
             throw new InvalidConfigurationException(
                     "topic",
-                    "'" + name + "' is ordered: its messages are not claimed one by one, a dispatcher delivers them");
+                    "'" + name + "' is ordered: its messages cannot be claimed one by one, a dispatcher delivers them");
         }
         return topic.id();
     }
@@ -499,9 +519,9 @@ final class JdbcMessageStore implements MessageStore {
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }
 
-    private Dialect.Epitaph epitaph(DeadReason reason, String error) {
+    private Dialect.DeathRecord epitaph(DeadReason reason, String error) {
         String cleaned = ErrorText.clean(error, options.errorLimit());
-        return new Dialect.Epitaph(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
+        return new Dialect.DeathRecord(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
     }
 
     private <T> T run(String doing, Sessions.Body<T> body) {

@@ -5,14 +5,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the tables are and what may be put into them. Immutable; begin with {@link #defaults()}.
+ * The place of the tables and the limits of their contents. Immutable; start with {@link #defaults()}.
  *
- * @param schema the schema (on MySQL and MariaDB: the database) that holds the tables; null for the connection's own
- * @param tablePrefix what every table name begins with
- * @param maxPayloadBytes the largest payload that is accepted
- * @param stagedLimit how many messages one unit of work may stage
- * @param errorLimit how many characters of an error are kept
- * @param archive what is kept of a delivered message
+ * @param schema the schema (on MySQL and MariaDB: the database) that contains the tables; null for the schema of the connection
+ * @param tablePrefix the prefix of every table name
+ * @param maxPayloadBytes the largest accepted payload, in bytes
+ * @param stagedLimit the most messages that one unit of work may stage
+ * @param errorLimit how many characters of an error text are stored
+ * @param archive which part of a delivered message the archive keeps
  */
 public record JdbcOptions(
         @Nullable String schema,
@@ -22,14 +22,14 @@ public record JdbcOptions(
         int errorLimit,
         Archive archive) {
 
-    /** What is kept of a delivered message until the archive's retention is over. */
+    /** Which part of a delivered message the archive keeps until its retention ends. */
     public enum Archive {
         FULL,
         WITHOUT_PAYLOAD,
         OFF
     }
 
-    /** The longest name made from the prefix, message_leased and the like, must fit the 63 characters of PostgreSQL. */
+    /** The longest name with the prefix, such as that of the index message_leased, must fit into the 63 characters of PostgreSQL. */
     private static final Pattern PREFIX = Pattern.compile("[a-z][a-z0-9_]{0,39}");
 
     private static final Pattern SCHEMA = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
@@ -37,7 +37,7 @@ public record JdbcOptions(
     public JdbcOptions {
         if (schema != null && !SCHEMA.matcher(schema).matches()) {
             throw new InvalidConfigurationException(
-                    "schema", "must be a plain name of letters, digits and underscores, up to 63 long");
+                    "schema", "must be a name of letters, digits and underscores, at most 63 characters long");
         }
         if (tablePrefix == null || !PREFIX.matcher(tablePrefix).matches()) {
             throw new InvalidConfigurationException(

@@ -6,6 +6,7 @@ import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.jdbc.Dialect.LiveMessage;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
@@ -15,7 +16,9 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,30 +26,35 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes on the caller's connection. One object for all: what belongs to a connection is in {@link #on}. */
+/** Writes messages on the caller's connection. One object serves all connections; {@link #on} binds it to one. Thread-safe. */
 final class JdbcOutbox {
 
-    /** How often a key may be purged between finding it taken and reading who took it, before something else is wrong. */
+    /** How often a key may be purged between the refused insert and the read of its first use. More races indicate another fault. */
     private static final int PURGE_RACES = 5;
 
-    /** More rows in one statement are no faster (docs/decisions/0012), and there are limits on parameters. */
+    /** More rows in one statement are not faster (docs/decisions/0012), and databases limit the number of parameters. */
     static final int ROWS_PER_STATEMENT = 500;
 
-    /** Of payload and headers. A quarter of the least packet a server takes by default, since escaping may double them. */
+    /** Of payload and headers: a quarter of the smallest default packet limit of a server, because escaping may double the size. */
     private static final long BYTES_PER_STATEMENT = 4L << 20;
 
     private final Dialect dialect;
     private final Topics topics;
     private final JdbcOptions options;
-    private final OwnConnections own;
+    private final KnownConnections own;
     private final EventListener events;
 
     JdbcOutbox(Dialect dialect, Topics topics, JdbcOptions options, String ownAddress, EventListener events) {
         this.dialect = dialect;
         this.topics = topics;
         this.options = options;
-        this.own = new OwnConnections(ownAddress);
+        this.own = new KnownConnections(ownAddress);
         this.events = events;
+    }
+
+    /** Whether the database commits the transaction before DDL. */
+    boolean commitsBeforeDdl() {
+        return dialect.commitsBeforeDdl();
     }
 
     Outbox on(Connection connection) {
@@ -71,13 +79,28 @@ final class JdbcOutbox {
 
         @Override
         public List<Enqueued> enqueueAll(Collection<Message> messages) {
-            List<Message> batch = List.copyOf(messages);
+            List<Message> batch = batch(messages);
             refuseReserved(batch);
             return write(connection, batch, null);
         }
     }
 
-    /** Only the inbox writes to its own topics. */
+    /** Returns a copy. Refuses null and null elements. */
+    static List<Message> batch(@Nullable Collection<Message> messages) {
+        if (messages == null) {
+            throw new InvalidMessageException("messages", "are missing: pass an empty list for no messages");
+        }
+        List<Message> batch = new ArrayList<>(messages.size());
+        for (Message message : messages) {
+            if (message == null) {
+                throw new InvalidMessageException("message", "is missing at position " + batch.size());
+            }
+            batch.add(message);
+        }
+        return batch;
+    }
+
+    /** Refuses messages for the topics of the inbox: only the inbox writes to them. */
     static void refuseReserved(Collection<Message> messages) {
         for (Message message : messages) {
             if (message != null && message.topic().isOfInbox()) {
@@ -88,38 +111,92 @@ final class JdbcOutbox {
         }
     }
 
-    /** @param birth which of them to insert under a lease, and is told of those that were */
-    List<Enqueued> write(Connection connection, List<Message> messages, @Nullable Birth birth) {
+    /**
+     * Writes messages in the transaction of the connection: all or none.
+     *
+     * @param leasedInsert selects the messages to insert under a lease, and receives those that were; null for none
+     */
+    List<Enqueued> write(Connection connection, List<Message> messages, @Nullable LeasedInsert leasedInsert) {
         try {
             checkUsable(connection);
             List<NewRow> rows = new ArrayList<>(messages.size());
             for (Message message : messages) {
                 rows.add(checked(connection, message));
             }
+            refuseOneIdForTwo(rows);
             boolean severalStatements = !rows.isEmpty() && endOfStatement(rows, 0) < rows.size();
             return severalStatements && !dialect.errorEndsTransaction()
-                    ? insertAllOrNone(connection, rows, birth)
-                    : insertAll(connection, rows, birth);
+                    ? insertAllOrNone(connection, rows, leasedInsert)
+                    : insertAll(connection, rows, leasedInsert);
         } catch (SQLException e) {
             throw failed(connection, "write the message", e);
         }
     }
 
-    private List<Enqueued> insertAll(Connection connection, List<NewRow> rows, @Nullable Birth birth)
+    private List<Enqueued> insertAll(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {
         List<Enqueued> answers = new ArrayList<>(rows.size());
-        for (int start = 0; start < rows.size(); start = answers.size()) {
-            answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), birth));
+        try {
+            for (int start = 0; start < rows.size(); start = answers.size()) {
+                answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), leasedInsert));
+            }
+            return answers;
+        } catch (InvalidMessageException e) {
+            takeBack(connection, rows, answers, e);
+            throw e;
         }
-        return answers;
     }
 
-    /** A caller who swallows the error of a later statement and commits must not commit what the earlier ones wrote. */
-    private List<Enqueued> insertAllOrNone(Connection connection, List<NewRow> rows, @Nullable Birth birth)
-            throws SQLException {
+    /** Removes the rows that the earlier statements of a refused batch wrote. */
+    private void takeBack(Connection connection, List<NewRow> rows, List<Enqueued> answers, Throwable reason) {
+        List<NewRow> written = new ArrayList<>();
+        for (int i = 0; i < answers.size(); i++) {
+            if (!answers.get(i).isDuplicate()) {
+                written.add(rows.get(i));
+            }
+        }
+        takeBack(connection, written, reason);
+    }
+
+    private void takeBack(Connection connection, Collection<NewRow> written, Throwable reason) {
+        try {
+            for (NewRow row : written) {
+                dialect.takeBack(connection, row);
+            }
+        } catch (SQLException | RuntimeException | Error e) {
+            reason.addSuppressed(e);
+            Sessions.rollback(connection, reason);
+        }
+    }
+
+    /** Refuses two different messages with one id in a batch. Needs no statement. */
+    private static void refuseOneIdForTwo(List<NewRow> rows) {
+        if (rows.size() < 2) {
+            return;
+        }
+        Map<UUID, NewRow> first = new HashMap<>();
+        for (NewRow row : rows) {
+            NewRow other = first.putIfAbsent(row.id(), row);
+            if (other != null && !LiveMessage.of(other).isSameMessage(LiveMessage.of(row))) {
+                throw idOfAnother(row);
+            }
+        }
+    }
+
+    private static InvalidMessageException idOfAnother(NewRow row) {
+        return new InvalidMessageException(
+                "id",
+                row.message().id()
+                        + " belongs to another message that is not delivered yet (it differs in topic, tenant,"
+                        + " idempotency key or payload): give each message a unique id, or let Postrider generate it");
+    }
+
+    /** Uses a savepoint, so that a caller that ignores the error of a later statement cannot commit the rows of earlier statements. */
+    private List<Enqueued> insertAllOrNone(
+            Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert) throws SQLException {
         Savepoint before = connection.setSavepoint();
         try {
-            List<Enqueued> answers = insertAll(connection, rows, birth);
+            List<Enqueued> answers = insertAll(connection, rows, leasedInsert);
             connection.releaseSavepoint(before);
             return answers;
         } catch (Throwable e) {
@@ -137,7 +214,7 @@ final class JdbcOutbox {
         }
     }
 
-    /** At least one row, and as many more as fit. */
+    /** Returns the end of the rows for one statement: at least one row, and more while they fit. */
     private static int endOfStatement(List<NewRow> rows, int start) {
         int end = start + 1;
         long bytes = rows.get(start).bytes();
@@ -151,7 +228,7 @@ final class JdbcOutbox {
         return end;
     }
 
-    /** What can be known of a message before commit, here and when it is staged. */
+    /** Checks a message before it is written, and also when it is staged. */
     NewRow checked(Connection connection, Message message) throws SQLException {
         int size = message.payload().size();
         if (size > options.maxPayloadBytes()) {
@@ -190,53 +267,101 @@ final class JdbcOutbox {
         }
     }
 
-    private List<Enqueued> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        Set<UUID> inserted = dialect.insert(connection, rows, birth);
+    private List<Enqueued> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+            throws SQLException {
+        Set<UUID> inserted = dialect.insert(connection, rows, leasedInsert);
         return inserted.size() == rows.size()
                 ? rows.stream().map(JdbcOutbox::created).toList()
                 : answers(connection, rows, new HashSet<>(inserted));
     }
 
     private List<Enqueued> answers(Connection connection, List<NewRow> rows, Set<UUID> inserted) throws SQLException {
-        List<NewRow> refused =
-                rows.stream().filter(row -> !inserted.contains(row.id())).toList();
-        Map<NewRow.Mark, FirstUse> first = firstUses(connection, rows, refused, inserted);
+        Map<NewRow.Mark, FirstUse> first = firstUses(connection, rows, inserted);
+        Map<UUID, NewRow> created = new HashMap<>();
         List<Enqueued> answers = new ArrayList<>(rows.size());
         for (NewRow row : rows) {
-            // Taken out when met: the same message given twice is created once.
-            answers.add(inserted.remove(row.id()) ? created(row) : duplicate(row, first));
+            // Removed at the first match: the same message given twice is created once.
+            if (inserted.remove(row.id())) {
+                created.put(row.id(), row);
+                answers.add(created(row));
+            } else {
+                answers.add(duplicate(row, created.get(row.id()), first));
+            }
         }
         return answers;
     }
 
-    /** Who took the keys. A key that was purged meanwhile is free again, and its message goes in after all. */
-    private Map<NewRow.Mark, FirstUse> firstUses(
-            Connection connection, List<NewRow> rows, List<NewRow> refused, Set<UUID> inserted) throws SQLException {
-        List<NewRow> keyed = refused.stream().filter(row -> row.mark() != null).toList();
-        if (keyed.isEmpty()) {
-            return Map.of();
-        }
+    /**
+     * Returns the first uses of the keys of rows that were not inserted. A row that no key refuses is refused by its id: then
+     * the same message already exists, or the batch is refused. If the key was purged meanwhile, or the message with the id was
+     * delivered meanwhile, the row is inserted now.
+     */
+    private Map<NewRow.Mark, FirstUse> firstUses(Connection connection, List<NewRow> rows, Set<UUID> inserted)
+            throws SQLException {
+        Map<NewRow.Mark, FirstUse> found = new HashMap<>();
         for (int race = 0; race < PURGE_RACES; race++) {
-            Map<NewRow.Mark, FirstUse> found = dialect.firstUses(
-                    connection, keyed.stream().map(NewRow::requireMark).toList());
-            List<NewRow> freed = keyed.stream()
-                    .filter(row -> !inserted.contains(row.id()))
-                    .filter(row -> !found.containsKey(row.requireMark()))
+            List<NewRow> refused =
+                    rows.stream().filter(row -> !inserted.contains(row.id())).toList();
+            List<NewRow.Mark> marks = refused.stream()
+                    .filter(row -> row.mark() != null)
+                    .map(NewRow::requireMark)
                     .toList();
+            if (!marks.isEmpty()) {
+                found.putAll(dialect.firstUses(connection, marks));
+            }
+            List<NewRow> freed = withoutLive(
+                    connection,
+                    rows,
+                    inserted,
+                    refused.stream()
+                            .filter(row -> row.mark() == null || !found.containsKey(row.mark()))
+                            .toList());
             if (freed.isEmpty()) {
                 return found;
             }
             refuseToOvertake(rows, freed, inserted);
             inserted.addAll(dialect.insert(connection, freed, null));
         }
-        throw new StoreException("An idempotency key is neither taken nor free: run the transaction again", null);
+        throw new StoreException(
+                "An idempotency key or an id is neither used nor free: run the transaction again", null);
+    }
+
+    /** Returns the rows whose id no live message has. Refuses the batch if a different live message has the id. */
+    private List<NewRow> withoutLive(
+            Connection connection, List<NewRow> rows, Set<UUID> inserted, List<NewRow> unexplained)
+            throws SQLException {
+        if (unexplained.isEmpty()) {
+            return unexplained;
+        }
+        Map<UUID, LiveMessage> live = dialect.live(
+                connection, unexplained.stream().map(NewRow::id).distinct().toList());
+        List<NewRow> freed = new ArrayList<>();
+        for (NewRow row : unexplained) {
+            LiveMessage there = live.get(row.id());
+            if (there == null) {
+                freed.add(row);
+            } else if (!there.isSameMessage(LiveMessage.of(row))) {
+                InvalidMessageException refusal = idOfAnother(row);
+                takeBack(connection, written(rows, inserted), refusal);
+                throw refusal;
+            }
+        }
+        return freed;
+    }
+
+    /** Returns the inserted rows, each once. */
+    private static Collection<NewRow> written(List<NewRow> rows, Set<UUID> inserted) {
+        Map<UUID, NewRow> written = new LinkedHashMap<>();
+        rows.stream().filter(row -> inserted.contains(row.id())).forEach(row -> written.putIfAbsent(row.id(), row));
+        return written.values();
     }
 
     private record KeyOfTopic(int topicId, OrderingKey key) {}
 
     /**
-     * A message that goes in now comes after the others of its statement. If a later one of its ordering key is among them, their order
-     * would be broken, so the transaction has to be run again.
+     * Refuses a late insert that breaks the order. A row that is inserted now gets a higher number than the other rows of its
+     * statement. If a later message of its ordering key is among them, the order would be wrong. So the transaction must run
+     * again.
      */
     private static void refuseToOvertake(List<NewRow> rows, List<NewRow> freed, Set<UUID> inserted)
             throws SQLException {
@@ -251,8 +376,8 @@ final class JdbcOutbox {
                 keys.add(key);
             } else if (inserted.contains(row.id()) && keys.contains(key)) {
                 throw new SQLException(
-                        "The idempotency key of a message was purged while the message was written, which would put it behind later"
-                                + " messages of its ordering key",
+                        "The idempotency key of a message was purged while the message was written, so the message would come after"
+                                + " later messages of its ordering key",
                         "40001");
             }
         }
@@ -262,20 +387,26 @@ final class JdbcOutbox {
         return new Enqueued.Created(row.message().id(), row.message().effectiveKey());
     }
 
-    private Enqueued duplicate(NewRow row, Map<NewRow.Mark, FirstUse> first) {
+    /** @param same the earlier row of the same message in the batch; null if there is none */
+    private Enqueued duplicate(NewRow row, @Nullable NewRow same, Map<NewRow.Mark, FirstUse> first) {
         Message message = row.message();
         NewRow.Mark mark = row.mark();
         FirstUse use = mark == null ? null : first.get(mark);
-        Enqueued.Duplicate answer = use == null || mark == null
-                ? new Enqueued.Duplicate(message.id(), message.effectiveKey(), true)
-                : new Enqueued.Duplicate(use.id(), message.effectiveKey(), use.samePayload(mark));
+        Enqueued.Duplicate answer;
+        if (use != null && mark != null) {
+            answer = new Enqueued.Duplicate(use.id(), message.effectiveKey(), use.samePayload(mark));
+        } else {
+            // Refused by its id, and compared with the message that has this id.
+            boolean samePayload = same == null || LiveMessage.of(same).samePayload(LiveMessage.of(row));
+            answer = new Enqueued.Duplicate(message.id(), message.effectiveKey(), samePayload);
+        }
         events.on(new Event.Duplicate(message, answer.firstId(), answer.samePayload()));
         return answer;
     }
 
     /**
-     * A lock wait timeout rolls back no more than its statement on MySQL and MariaDB: whoever swallowed the error and committed
-     * would keep the business rows without the message. So the transaction ends here.
+     * Translates a failure, and after a conflict rolls back the transaction. On MySQL and MariaDB a lock wait timeout rolls back only its
+     * statement: a caller that ignores the error and commits would keep the business rows without the message.
      */
     RuntimeException failed(Connection connection, String doing, SQLException e) {
         RuntimeException translated = SqlErrors.translateInTransaction(doing, e);

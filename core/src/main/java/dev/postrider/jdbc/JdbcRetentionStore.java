@@ -8,16 +8,16 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** Purges over JDBC. */
+/** Purges old rows over JDBC. Thread-safe. */
 final class JdbcRetentionStore implements RetentionStore {
 
     private final Sessions sessions;
     private final Dialect dialect;
     private final CommandStatements commands;
     private final LongSupplier nanos;
-    private final Lookback archive = new Lookback();
-    private final Lookback keys = new Lookback();
-    private final Lookback inboxMarks = new Lookback();
+    private final ScanWindow archive = new ScanWindow();
+    private final ScanWindow keys = new ScanWindow();
+    private final ScanWindow inboxMarks = new ScanWindow();
 
     /** @param nanos the monotonic clock */
     JdbcRetentionStore(Sessions sessions, Dialect dialect, LongSupplier nanos) {
@@ -64,15 +64,15 @@ final class JdbcRetentionStore implements RetentionStore {
         int back(Connection connection, Duration span) throws SQLException;
     }
 
-    private int purge(String doing, Lookback lookback, int limit, Purge purge) {
-        Lookback.Look look = lookback.begin(nanos.getAsLong());
-        int removed = sessions.transaction(doing, connection -> purge.back(connection, look.span()));
-        lookback.ended(look, removed < limit, nanos.getAsLong());
+    private int purge(String doing, ScanWindow window, int limit, Purge purge) {
+        ScanWindow.Scan scan = window.begin(nanos.getAsLong());
+        int removed = sessions.transaction(doing, connection -> purge.back(connection, scan.span()));
+        window.ended(scan, removed < limit, nanos.getAsLong());
         return removed;
     }
 
     @Override
-    public int tendInboxPartitions(Optional<Duration> age) {
+    public int maintainInboxPartitions(Optional<Duration> age) {
         return dialect.inbox()
                 .partitions()
                 .map(partitions -> partitions.tend(sessions, age))
@@ -84,7 +84,7 @@ final class JdbcRetentionStore implements RetentionStore {
         return dialect.rebuildIndexes(sessions);
     }
 
-    /** Each stage in a transaction of its own: what one has done stays done. */
+    /** Runs each stage in its own transaction: a failure of a later stage does not undo an earlier one. */
     @Override
     public SweptCommands sweepCommands(int limit) {
         return new SweptCommands(

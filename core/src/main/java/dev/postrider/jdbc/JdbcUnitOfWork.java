@@ -1,8 +1,8 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A unit of work on one connection. Remembers a failed write, so that swallowing the exception does not commit half of it. */
+/**
+ * A unit of work on one connection. It remembers a failed write: if the caller ignores the exception, the commit fails instead
+ * of committing a part of the work. Used by one thread.
+ */
 final class JdbcUnitOfWork implements UnitOfWork {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcUnitOfWork.class);
@@ -34,12 +37,13 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private final List<Message> written = new ArrayList<>();
     private final List<Enqueued> staged = new ArrayList<>();
     private final List<Runnable> afterCommit = new ArrayList<>();
-    private List<Claim> born = List.of();
+    private List<Claim> leased = List.of();
     private HandOver.Reservation reservation = HandOver.Reservation.NONE;
     private @Nullable PostriderException failure;
+    private boolean ended;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection = new GuardedConnection(connection);
+        this.connection = new GuardedConnection(connection, outboxes.commitsBeforeDdl());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
@@ -57,11 +61,12 @@ final class JdbcUnitOfWork implements UnitOfWork {
         stage(Collections.singletonList(message));
     }
 
-    /** Checks here what the commit would refuse, so that the error surfaces where the message was made. */
+    /** Runs the checks of the commit also here, so that the error appears where the message is made. */
     @Override
     public void stage(Collection<Message> messages) {
-        List<Message> batch = new ArrayList<>(messages);
+        requireOpen();
         try {
+            List<Message> batch = JdbcOutbox.batch(messages);
             JdbcOutbox.refuseReserved(batch);
             staging.addAll(checked(batch));
         } catch (PostriderException e) {
@@ -69,12 +74,16 @@ final class JdbcUnitOfWork implements UnitOfWork {
         }
     }
 
+    private void requireOpen() {
+        if (ended) {
+            throw new UnusableConnectionException(
+                    UnusableConnectionException.Problem.CLOSED, " (the unit of work has ended)", null);
+        }
+    }
+
     private List<Message> checked(List<Message> batch) {
         try {
             for (Message message : batch) {
-                if (message == null) {
-                    throw new InvalidMessageException("message", "is missing");
-                }
                 outboxes.checked(connection, message);
             }
             return batch;
@@ -88,13 +97,14 @@ final class JdbcUnitOfWork implements UnitOfWork {
         return new Outbox() {
             @Override
             public Enqueued enqueue(Message message) {
-                return enqueueAll(List.of(message)).get(0);
+                return enqueueAll(Collections.singletonList(message)).get(0);
             }
 
             @Override
             public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                requireOpen();
                 try {
-                    List<Message> batch = List.copyOf(messages);
+                    List<Message> batch = JdbcOutbox.batch(messages);
                     List<Enqueued> answers = direct.enqueueAll(batch);
                     addWritten(batch, answers);
                     return answers;
@@ -105,7 +115,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
         };
     }
 
-    /** The unit of work of ours that a handler was given. */
+    /** Returns the JDBC unit of work behind the one that a handler got. */
     static JdbcUnitOfWork of(UnitOfWork work) {
         UnitOfWork own = work instanceof CausedUnitOfWork caused ? caused.target() : work;
         if (own instanceof JdbcUnitOfWork unit) {
@@ -115,8 +125,8 @@ final class JdbcUnitOfWork implements UnitOfWork {
     }
 
     /**
-     * Adds messages of the inbox's own. As long as they fit they are staged, so that this node can take them over; more than that are
-     * written at once.
+     * Adds messages for topics of the inbox. They are staged while they fit within the limit, which allows a local hand-over.
+     * Otherwise they are written at once.
      */
     void stageReceived(List<Message> messages) throws SQLException {
         if (staging.size() + messages.size() > stagedLimit) {
@@ -129,12 +139,12 @@ final class JdbcUnitOfWork implements UnitOfWork {
         staging.addAll(messages);
     }
 
-    /** Runs this when the commit was answered, and never if it was not. */
+    /** Runs the report after a confirmed commit only. */
     void afterCommit(Runnable report) {
         afterCommit.add(report);
     }
 
-    /** The last thing before commit. */
+    /** Writes the staged messages: the last step before the commit. */
     void flush() {
         if (failure != null) {
             throw failure;
@@ -151,6 +161,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
             }
         });
         staged.addAll(answers);
+        ended = true;
     }
 
     @Override
@@ -158,15 +169,15 @@ final class JdbcUnitOfWork implements UnitOfWork {
         return List.copyOf(staged);
     }
 
-    /** Those for which this node has room are inserted under its lease. */
+    /** Writes the staged messages. Those for which this node has a free slot are inserted under its lease. */
     private List<Enqueued> writeStaged(List<Message> messages) {
         reservation = handOver.reserve(messages);
-        Birth birth = reservation.messages().isEmpty() ? null : new Birth(reservation);
-        List<Enqueued> answers = outboxes.write(connection, messages, birth);
+        LeasedInsert insert = reservation.messages().isEmpty() ? null : new LeasedInsert(reservation);
+        List<Enqueued> answers = outboxes.write(connection, messages, insert);
         addWritten(messages, answers);
-        if (birth != null) {
-            born = birth.claims(messages);
-            written.removeIf(message -> birth.isBorn(message.id()));
+        if (insert != null) {
+            leased = insert.claims(messages);
+            written.removeIf(message -> insert.isInserted(message.id()));
         }
         return answers;
     }
@@ -179,31 +190,47 @@ final class JdbcUnitOfWork implements UnitOfWork {
         }
     }
 
-    /** @throws TransactionConflictException when a statement of ours had to roll the transaction back, and the work went on */
-    void requireWhole() {
+    /**
+     * Checks that the transaction still contains all of its work.
+     *
+     * @throws TransactionConflictException when Postrider rolled back the transaction after a conflict, and the work continued
+     * @throws UnusableConnectionException when an error aborted the transaction, and the work continued
+     */
+    void requireIntact() {
         if (connection.wasRolledBack()) {
             throw new TransactionConflictException(
-                    new SQLException("The transaction was rolled back, and the work went on", "40001"));
+                    new SQLException("The transaction was rolled back, and the work continued", "40001"));
+        }
+        try {
+            connection.requireGood();
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("commit the unit of work", e);
         }
     }
 
-    /** The commit was answered: whatever happens here does not undo it. */
+    /** Returns the reason why the original transaction no longer exists: the database rolled it back, or the work ended it. */
+    PostriderException lost(SQLException missing) {
+        return connection.metConflict()
+                ? new TransactionConflictException(missing)
+                : new UnusableConnectionException(UnusableConnectionException.Problem.ENDED, "", missing);
+    }
+
+    /** Called after a confirmed commit. Throws nothing, because a failure here does not undo the commit. */
     void committed() {
         try {
-            reservation.committed(born);
+            reservation.committed(leased);
             if (!written.isEmpty()) {
                 handOver.committed(written);
             }
             afterCommit.forEach(Runnable::run);
         } catch (RuntimeException | Error e) {
-            log.error(
-                    "Messages were committed, but the dispatcher could not be told; they are found by its next poll",
-                    e);
+            log.error("Messages were committed, but the dispatcher was not notified; its next poll finds them", e);
         }
     }
 
-    /** Rolled back, or nobody knows. */
+    /** Called after a rollback, or when the result of the commit is unknown. */
     void abandoned() {
+        ended = true;
         reservation.abandoned();
     }
 

@@ -21,48 +21,53 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * How far a lane has been read under one tenure, and what of that has no outcome yet. Reading begins at a number below which
- * everything is either read or finished; a wrong one could only delay, because now and then the lane is read from its beginning.
- * Thread-safe.
+ * The read position of an owned lane under one lease token, and its messages in flight. A scan starts at a number below which
+ * every message is read or finished. A wrong start only delays messages: a full scan is due once a minute, and runs when
+ * {@link FullScanBudget} allows it. Thread-safe.
  */
 final class LaneCursor {
 
-    private static final long WHOLE_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
-    private static final long WHOLE_SOON_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long FULL_SCAN_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long FULL_SCAN_SOON_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** How many messages of a lane may be in a node's hands at once, each of which may be the one that kills it. */
-    static final int MOST_IN_HAND = 256;
+    /** How many messages of a lane may be in flight on a node. If the node is lost, each of them may be the cause. */
+    static final int MOST_IN_FLIGHT = 256;
 
     /**
-     * Where to begin, and how many rows to take.
+     * Where a scan of a lane starts, and how many rows it reads.
      *
-     * @param leaveOut the numbers from there on that were read already
+     * @param full whether the scan starts at the beginning of the lane
+     * @param leaveOut the numbers above the start that were read before and have no outcome yet
      */
-    record Look(int lane, long start, int room, boolean whole, List<Long> leaveOut) {}
+    record Scan(int lane, long start, int room, boolean full, List<Long> leaveOut) {}
 
     final int topicId;
     final int lane;
     final UUID token;
     private final Lock writing = new ReentrantLock();
+
+    /** The numbers of the messages in flight that were read in order. */
     private final NavigableSet<Long> inOrder = new TreeSet<>();
+
+    /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
 
-    /** The numbers of messages whose outcomes could not be written because somebody has locked their rows, with their keys. */
+    /** The numbers and keys of messages whose outcome could not be written, because another session has locked the row. */
     private final Map<Long, OrderingKey> locked = new HashMap<>();
 
-    /** The numbers of messages that should be heads of their keys, and that somebody had locked when they were to become that. */
+    /** The numbers of messages that should have become the head of their key while another session had locked their row. */
     private final Set<Long> lockedHeads = new HashSet<>();
 
-    /** What of the first was read before the connection was lost. */
+    /** The part of {@link #inOrder} that was read before the connection was lost. */
     private final NavigableSet<Long> readBefore = new TreeSet<>();
 
     private int revision;
     private boolean floorKnown;
     private long storedFloor;
     private long start;
-    private long nextWhole;
+    private long nextFullScan;
 
-    /** How far the look under way may conclude anything: it left out what was in hand and has been put back since. */
+    /** The highest number to which the current scan may advance the start. The scan left out messages that were put back since. */
     private long limit = Long.MAX_VALUE;
 
     LaneCursor(int topicId, int lane, UUID token, int revision, long nanos) {
@@ -70,13 +75,13 @@ final class LaneCursor {
         this.lane = lane;
         this.token = token;
         this.revision = revision;
-        this.nextWhole = nanos + WHOLE_EVERY_NANOS;
+        this.nextFullScan = nanos + FULL_SCAN_EVERY_NANOS;
     }
 
     /**
-     * Writes outcomes of these lanes while nobody else here does. A hold that ends while a message joins it would leave that one
-     * without a head, since neither statement sees the other. A lane has one holder, so it is enough that this store does one thing
-     * at a time in each; in different ones it may do several.
+     * Writes outcomes under the locks of these lanes. Without the locks, one statement could unblock a key while another
+     * statement blocks a message behind its head. Neither statement sees the other, and the message would have no head. A lane
+     * has one owner, so a lock in this process is enough. Outcomes of different lanes are written concurrently.
      */
     static <T> T writing(Collection<LaneCursor> lanes, Supplier<T> write) {
         List<LaneCursor> inOrder = new ArrayList<>(lanes);
@@ -95,25 +100,30 @@ final class LaneCursor {
         }
     }
 
-    /** Whether a look should begin at the beginning of the lane. */
-    synchronized boolean isWholeDue(long nanos) {
-        return nanos - nextWhole >= 0;
-    }
-
-    /** @param wholeAllowed whether it may begin there now */
-    synchronized Look look(int room, long nanos, boolean wholeAllowed) {
-        limit = Long.MAX_VALUE;
-        boolean whole = wholeAllowed && isWholeDue(nanos);
-        if (whole) {
-            nextWhole = nanos + WHOLE_EVERY_NANOS;
-        }
-        long from = whole ? 0 : start;
-        return new Look(lane, from, room, whole, List.copyOf(inOrder.tailSet(from, false)));
+    /** Whether a full scan of the lane is due. */
+    synchronized boolean isFullScanDue(long nanos) {
+        return nanos - nextFullScan >= 0;
     }
 
     /**
-     * Below the first message in hand that may be of another server. There its number may stand for a message of any lane, and a look
-     * leaves that out.
+     * Starts the next scan.
+     *
+     * @param fullAllowed whether a full scan may run now, if one is due
+     */
+    synchronized Scan scan(int room, long nanos, boolean fullAllowed) {
+        limit = Long.MAX_VALUE;
+        boolean full = fullAllowed && isFullScanDue(nanos);
+        if (full) {
+            nextFullScan = nanos + FULL_SCAN_EVERY_NANOS;
+        }
+        long from = full ? 0 : start;
+        return new Scan(lane, from, room, full, List.copyOf(inOrder.tailSet(from, false)));
+    }
+
+    /**
+     * Returns the highest number below the first message in flight that was read before the connection was lost. On another
+     * server the number of that message may belong to a message of any lane. A scan leaves this number out, so it proves
+     * nothing from there on.
      */
     synchronized long knownUpTo() {
         readBefore.retainAll(inOrder);
@@ -121,13 +131,13 @@ final class LaneCursor {
     }
 
     /**
-     * Everything without an outcome. What came in order is among it although it is read elsewhere: a message that failed waits in
-     * the database a moment before this node knows that it is written.
+     * Returns all messages in flight. Messages that were read in order are included: when a retry of such a message is written,
+     * the database shows the message as waiting a moment before this node has the answer.
      */
-    synchronized List<Long> inHand() {
-        List<Long> inHand = new ArrayList<>(inOrder);
-        inHand.addAll(waiting.keySet());
-        return inHand;
+    synchronized List<Long> inFlight() {
+        List<Long> inFlight = new ArrayList<>(inOrder);
+        inFlight.addAll(waiting.keySet());
+        return inFlight;
     }
 
     synchronized boolean isBelowStart(long seq) {
@@ -135,76 +145,84 @@ final class LaneCursor {
     }
 
     /**
-     * False when it is in hand already. If it waited when it was read, it is in the order again, as on a server that took over without
-     * the last commits: nobody may begin above it before it has its outcome.
+     * Adds a message that was read in order. A message that was read as waiting before is then in order again, for example on a server that
+     * took over without the last commits. No scan starts above the message before it has its outcome.
+     *
+     * @return false if the message is already in flight
      */
-    synchronized boolean tookInOrder(long seq) {
-        boolean inHand = waiting.remove(seq) != null;
-        return inOrder.add(seq) && !inHand;
-    }
-
-    /** @param inHeldKey or else beside the order */
-    synchronized boolean tookWaiting(long seq, boolean inHeldKey) {
-        return !inOrder.contains(seq) && waiting.putIfAbsent(seq, inHeldKey) == null;
+    synchronized boolean addInOrder(long seq) {
+        boolean inFlight = waiting.remove(seq) != null;
+        return inOrder.add(seq) && !inFlight;
     }
 
     /**
-     * The next look may begin there. Only called with a number that the look just taken has proved, or that an earlier one had,
-     * and never above the last row that it returned if there may be more. What was put back during the look is read again.
+     * Adds a message that was read outside the order.
+     *
+     * @param inBlockedKey true for a message of a blocked key, false for a scheduled message
+     * @return false if the message is already in flight
+     */
+    synchronized boolean addWaiting(long seq, boolean inBlockedKey) {
+        return !inOrder.contains(seq) && waiting.putIfAbsent(seq, inBlockedKey) == null;
+    }
+
+    /**
+     * Raises the start of the next scan. The number must be proved by the last scan or an earlier one. If there may be more
+     * rows, the number must not exceed the last returned row. Messages that were put back during the scan are read again.
      */
     synchronized void advance(long to) {
         start = Math.max(start, Math.min(to, limit));
     }
 
-    /** Whether it was read from a held key. */
-    synchronized boolean isInHeldKey(long seq) {
+    /** Whether the message was read from a blocked key. */
+    synchronized boolean isInBlockedKey(long seq) {
         return waiting.getOrDefault(seq, false);
     }
 
-    /** It has its outcome. */
+    /** Removes a message that has its outcome. */
     synchronized void finished(long seq) {
         inOrder.remove(seq);
         waiting.remove(seq);
         locked.remove(seq);
     }
 
-    /** Its outcome is to be written again later, and no other of its key before it. */
+    /** Notes that the outcome must be written again later, before any other outcome of the key. */
     synchronized void locked(long seq, OrderingKey key) {
         locked.put(seq, key);
     }
 
-    /** Its outcome is written. */
+    /** Notes that the outcome of a locked message is written. */
     synchronized void unlocked(long seq) {
         locked.remove(seq);
     }
 
-    /** Whether an outcome of the key has to be written before that of this message. */
+    /** Whether an outcome of another message of the key must be written before the outcome of this message. */
     synchronized boolean isBehindLocked(long seq, OrderingKey key) {
         return !locked.isEmpty() && !locked.containsKey(seq) && locked.containsValue(key);
     }
 
     /**
-     * Notes that a message should be the head of its key and is not, because somebody has locked it. One that is in hand here is being
-     * handled, and is seen to when it has its outcome. For another nobody comes back, so the lane is looked at again soon.
+     * Notes that a message should be the head of its key, but another session has locked its row. If the message is in flight
+     * here, its handler locks the row, and the message is promoted after its outcome. Otherwise no later event leads to the
+     * message, so a full scan becomes due within a second.
      */
     synchronized void headIsLocked(long seq, long nanos) {
-        if (isInHand(seq)) {
+        if (isInFlight(seq)) {
             lockedHeads.add(seq);
-        } else if (nextWhole - nanos > WHOLE_SOON_NANOS) {
-            nextWhole = nanos + WHOLE_SOON_NANOS;
+        } else if (nextFullScan - nanos > FULL_SCAN_SOON_NANOS) {
+            nextFullScan = nanos + FULL_SCAN_SOON_NANOS;
         }
     }
 
-    /** Whether it should have become the head of its key while it was in hand, and is not in hand any more; the answer is given once. */
+    /** Whether the message should have become the head of its key while it was in flight, and is no longer in flight. True only once. */
     synchronized boolean takeLockedHead(long seq) {
-        return !lockedHeads.isEmpty() && !isInHand(seq) && lockedHeads.remove(seq);
+        return !lockedHeads.isEmpty() && !isInFlight(seq) && lockedHeads.remove(seq);
     }
 
-    private boolean isInHand(long seq) {
+    private boolean isInFlight(long seq) {
         return inOrder.contains(seq) || waiting.containsKey(seq);
     }
 
-    /** It was not delivered, and is to be read again. */
+    /** Puts back a message that was not delivered: the next scan reads it again. */
     synchronized void putBack(long seq) {
         if (inOrder.remove(seq)) {
             readAgain(seq);
@@ -213,21 +231,21 @@ final class LaneCursor {
         locked.remove(seq);
     }
 
-    /** Puts back whatever is noted here and not in flight; says how many that were. */
+    /** Puts back the messages that are noted here and not in flight on the node. Returns their number. */
     synchronized int putBackExcept(Set<Long> inFlight) {
         List<Long> stray =
-                inHand().stream().filter(seq -> !inFlight.contains(seq)).toList();
+                inFlight().stream().filter(seq -> !inFlight.contains(seq)).toList();
         stray.forEach(this::putBack);
         return stray.size();
     }
 
-    /** Whatever has this number is to be read by the next look. */
+    /** Lowers the start so that the next scan reads the row with this number. */
     synchronized void readAgain(long seq) {
         start = Math.min(start, seq - 1);
         limit = Math.min(limit, seq - 1);
     }
 
-    /** What the lane row may say, if it does not say more: nothing up to here is still to be delivered in order. */
+    /** Returns the lane floor: no message up to this number is still to be delivered in order. A higher floor in the lane row stays. */
     synchronized long floor() {
         long lowest = inOrder.isEmpty() ? Long.MAX_VALUE : inOrder.first() - 1;
         return Math.min(start, lowest);
@@ -241,19 +259,19 @@ final class LaneCursor {
         storedFloor = floor;
     }
 
-    /** Whether it is known where to begin. Else the lane row must be asked, of the server that is to be read from. */
+    /** Whether the floor is known. Otherwise it must be read from the lane row, on the server from which the lane is read. */
     synchronized boolean isFloorKnown() {
         return floorKnown;
     }
 
-    /** Reading begins where the lane row says. */
+    /** Starts reading at the floor of the lane row. */
     synchronized void begin(long floor) {
         storedFloor = floor;
         start = floor;
         floorKnown = true;
     }
 
-    /** What was read is still in hand; what was concluded from it, and what the lane row said, is not to be trusted. */
+    /** Restarts the lane after a lost connection. The messages in flight stay. The start and the floor are no longer valid. */
     synchronized void restart() {
         readBefore.addAll(inOrder);
         start = 0;

@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The lanes that are held through one store: how far each was read, and the horizon that all of them go by. Thread-safe. */
+/** The cursors of the lanes that one store owns, and their common horizon. Thread-safe. */
 final class LaneCursors {
 
     final Horizon horizon = new Horizon();
@@ -25,7 +25,7 @@ final class LaneCursors {
         cursors.put(cursor.token, cursor);
     }
 
-    /** Null when the lane is not held any more. */
+    /** Returns null if the lane is no longer owned. */
     @Nullable
     LaneCursor get(UUID token) {
         return cursors.get(token);
@@ -47,15 +47,15 @@ final class LaneCursors {
     }
 
     /**
-     * The database may have crashed, and a number that was given to a transaction that did not survive comes again; or it may be another
-     * one, which lacks the last commits.
+     * Discards the horizon and restarts all cursors. The database may have crashed: then it gives out the numbers of lost
+     * transactions again. Or another server may have taken over without the last commits.
      */
     void distrust() {
         horizon.forget();
         cursors.values().forEach(LaneCursor::restart);
     }
 
-    /** Asks where to begin with lanes of which that is not known; those that are lost are forgotten. */
+    /** Reads the floors of lanes whose floor is not known. Removes the cursors of lost lanes. */
     void findFloors(Collection<Lane> lanes) {
         List<LaneCursor> lost =
                 of(lanes).stream().filter(cursor -> !cursor.isFloorKnown()).toList();
@@ -78,10 +78,10 @@ final class LaneCursors {
     }
 
     private LaneStatements.Standings standings(List<LaneCursor> lanes) {
-        return table.statement("look after lanes", connection -> table.statements.standings(connection, lanes));
+        return table.statement("read the rows of lanes", connection -> table.statements.standings(connection, lanes));
     }
 
-    /** Whether an operator changed one of these lanes, so that writing again is worth it; lanes that are lost are forgotten. */
+    /** Whether an operator has changed one of these lanes, so that outcomes should be written again. Removes the cursors of lost lanes. */
     boolean refresh(List<LaneCursor> lanes) {
         Map<UUID, LaneStatements.Standing> standings = standings(lanes).byToken();
         boolean changed = false;

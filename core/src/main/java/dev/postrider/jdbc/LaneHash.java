@@ -8,14 +8,14 @@ import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In which lane a key travels. Part of the contract with whoever writes rows by other means, so it never changes; vectors are in
- * {@code docs/how-it-works.md}.
+ * Computes the lane of an ordering key. The function is part of the contract with programs that write rows without this
+ * library, so it never changes. Test vectors are in {@code docs/ordered-topics.md}. Thread-safe.
  */
 final class LaneHash {
 
     private LaneHash() {}
 
-    /** The first 31 bits of an MD5 over both texts, each in UTF-8 with its length before it (-1 for no tenant), modulo the lanes. */
+    /** Returns the first 31 bits of an MD5 over both texts, modulo the lanes. Each text is in UTF-8 after its length (-1 for no tenant). */
     static int of(@Nullable String tenant, String key, int lanes) {
         MessageDigest md5 = md5();
         field(md5, tenant);

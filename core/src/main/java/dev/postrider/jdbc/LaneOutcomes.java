@@ -20,46 +20,47 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Outcomes of lanes, in the steps they are written in. Each step commits by itself, so their order is part of the protocol: a
- * process that dies between two of them must leave every key so that its messages come in order.
+ * The outcomes of lanes, in the steps in which they are written. Each step commits by itself, so the order of the steps is part of the
+ * protocol: if a process dies between two steps, the messages of every key must still be delivered in order.
  *
  * <ol>
- *   <li>what leaves the order: a key is held before anything waits behind its head;
- *   <li>what joins a held key: it has joined before the hold can end;
- *   <li>what was delivered, in order and then in held keys, where the next one becomes the head;
- *   <li>what was tried in held keys without success, after what was before it is gone.
+ *   <li>Messages that leave the order: a key is blocked before other messages are blocked behind its head.
+ *   <li>Messages that join a blocked key: they join before the key can be unblocked.
+ *   <li>Delivered messages, first those in order, then those of blocked keys, where the next message becomes the head.
+ *   <li>Failed messages of blocked keys, after the earlier messages of the key are gone.
  * </ol>
  *
- * <p>What was sent without an answer, in a lane that an operator has changed since, is only written where it cannot meet what the operator
- * did. Of a held key it could, and is left: the message is tried again if it still waits.
+ * <p>A write of an outcome may have got no answer, and an operator may have changed the lane since. Then the outcome is written again only
+ * if it cannot overwrite the change of the operator. A failure in a blocked key could overwrite it and is not written: the message is
+ * attempted again if it still waits. Not thread-safe.
  */
 final class LaneOutcomes {
 
-    /** Statements for a part of the outcomes. */
+    /** Writes a part of the outcomes. */
     @FunctionalInterface
     interface Write {
         LaneStatements.Written run(Connection connection, LaneStatements statements) throws SQLException;
     }
 
     /**
-     * A part of the outcomes, and how it is written.
+     * A part of the outcomes, and the statement that writes it.
      *
-     * @param states which rows it changes
+     * @param states the states of the rows that it changes
      */
     record Step(List<Outcome> part, Write write, List<String> states) {}
 
-    /** What was delivered is removed, whatever was made of it meanwhile. */
+    /** A delivered message is removed, also if an operator has changed its state meanwhile. */
     private static final List<String> ANY_STATE = List.of("PENDING", "SCHEDULED", "RETRY", "BLOCKED", "PARKED", "DEAD");
 
     private final List<? extends Outcome> outcomes;
     private final LaneCursors cursors;
     private final JdbcOptions options;
-    private final Unanswered unanswered;
-    private final Map<Long, Boolean> keyHeld = new HashMap<>();
+    private final InDoubtWrites unanswered;
+    private final Map<Long, Boolean> keyBlocked = new HashMap<>();
     private final Set<Long> gone = new HashSet<>();
     private final Set<Long> locked = new HashSet<>();
 
-    LaneOutcomes(List<? extends Outcome> outcomes, LaneCursors cursors, JdbcOptions options, Unanswered unanswered) {
+    LaneOutcomes(List<? extends Outcome> outcomes, LaneCursors cursors, JdbcOptions options, InDoubtWrites unanswered) {
         this.outcomes = outcomes;
         this.cursors = cursors;
         this.options = options;
@@ -67,55 +68,55 @@ final class LaneOutcomes {
     }
 
     void written(LaneStatements.Written written) {
-        keyHeld.putAll(written.keyHeld());
+        keyBlocked.putAll(written.keyBlocked());
     }
 
-    /** The row is not there any more, or not in a state that the outcome is for. */
+    /** Notes that the row no longer exists, or is not in a state that the outcome applies to. */
     void gone(Outcome outcome) {
         gone.add(outcome.claim().seq());
     }
 
-    /** Somebody has locked the row. What comes after it in its key has to wait for it. */
+    /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
     void locked(LaneCursor lane, Outcome outcome) {
         locked.add(outcome.claim().seq());
         lane.locked(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
     }
 
-    /** Whether the outcome is to be written again later: it met a locked row, or has to wait for one that did. */
+    /** Whether the outcome must be written again later: its row is locked, or an earlier outcome of its key waits for a locked row. */
     boolean isLocked(LaneCursor lane, Outcome outcome) {
         long seq = outcome.claim().seq();
         boolean behind = lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
-        return locked.contains(seq) || (behind && !keyHeld.containsKey(seq) && !gone.contains(seq));
+        return locked.contains(seq) || (behind && !keyBlocked.containsKey(seq) && !gone.contains(seq));
     }
 
-    /** What the step did not meet. */
+    /** Returns the outcomes of the step whose rows the statement did not match. */
     List<Outcome> unmet(Step step) {
         return step.part().stream()
-                .filter(outcome -> !keyHeld.containsKey(outcome.claim().seq()))
+                .filter(outcome -> !keyBlocked.containsKey(outcome.claim().seq()))
                 .toList();
     }
 
-    /** Null when the row was not met. */
+    /** Whether the key is blocked after the write; null if no statement matched the row. */
     @Nullable
-    Boolean keyHeld(Claim claim) {
-        return keyHeld.get(claim.seq());
+    Boolean keyBlocked(Claim claim) {
+        return keyBlocked.get(claim.seq());
     }
 
     List<? extends Outcome> writtenSoFar(List<? extends Outcome> all) {
         return all.stream()
-                .filter(outcome -> keyHeld.containsKey(outcome.claim().seq()))
+                .filter(outcome -> keyBlocked.containsKey(outcome.claim().seq()))
                 .toList();
     }
 
     private boolean isOpen(LaneCursor lane, Outcome outcome) {
         long seq = outcome.claim().seq();
-        if (keyHeld.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
+        if (keyBlocked.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
             return false;
         }
         return !lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
     }
 
-    /** What is left to write, in the order in which it must be written. */
+    /** Returns the remaining steps, in the order in which they must be written. */
     List<Step> steps() {
         Part leaving = new Part();
         Part joining = new Part();
@@ -128,7 +129,7 @@ final class LaneOutcomes {
             if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, outcome)) {
                 continue;
             }
-            boolean waiting = lane.isInHeldKey(outcome.claim().seq());
+            boolean waiting = lane.isInBlockedKey(outcome.claim().seq());
             if (outcome instanceof Outcome.Delivered) {
                 (waiting ? deliveredWaiting : delivered).add(lane, outcome);
             } else if (outcome instanceof Outcome.Blocked) {
@@ -194,8 +195,8 @@ final class LaneOutcomes {
         if (outcome instanceof Outcome.Retry retry) {
             return later(retry.claim(), "RETRY", retry.delay(), retry.error());
         }
-        if (outcome instanceof Outcome.Skipped skipped) {
-            return later(skipped.claim(), "SCHEDULED", skipped.delay(), skipped.error());
+        if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+            return later(outOfOrder.claim(), "SCHEDULED", outOfOrder.delay(), outOfOrder.error());
         }
         if (outcome instanceof Outcome.Parked parked) {
             return ended(parked.claim(), "PARKED", parked.reason(), parked.error());
@@ -225,7 +226,7 @@ final class LaneOutcomes {
                 ErrorText.fingerprint(reason.name(), text));
     }
 
-    /** A row that makes no message, and so has neither a claim nor an outcome. */
+    /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
     static LaneStatements.Move unreadable(LaneStatements.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);

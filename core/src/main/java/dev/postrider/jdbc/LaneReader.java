@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads lanes: what is next in their order, and what is due beside it and in held keys. Thread-safe; reads are one after another, because
- * what one look proves an older look must not use.
+ * Reads lanes: the next messages in order, and the due messages that are scheduled or in blocked keys. Thread-safe. Reads run one after
+ * another, because an older scan must not use the result of a newer scan.
  */
 final class LaneReader {
 
@@ -39,8 +40,9 @@ final class LaneReader {
     private final JdbcOptions options;
     private final EventListener events;
     private final LongSupplier nanos;
-    private final WholeLooks wholeLooks = new WholeLooks();
+    private final FullScanBudget fullScans = new FullScanBudget();
     private final Object reading = new Object();
+    private final Set<TopicName> paused = ConcurrentHashMap.newKeySet();
 
     /** @param nanos the monotonic clock */
     LaneReader(LaneTable table, LaneCursors cursors, JdbcOptions options, EventListener events, LongSupplier nanos) {
@@ -62,76 +64,77 @@ final class LaneReader {
         }
     }
 
-    /** Null if another server has answered than said where to begin: it may have rows before those that were asked for. */
+    /** Returns null if another server answered than the one that gave the floors: it may have rows below the start of the scan. */
     private @Nullable List<LaneClaim> readOnce(TopicName topic, Map<Lane, Integer> room, long maxBytes) {
         int topicId = table.topicId(topic);
         cursors.findFloors(room.keySet());
         Map<Integer, LaneCursor> byLane = cursors.byLane(room.keySet());
-        Map<Integer, LaneCursor.Look> looks = new HashMap<>();
-        List<Integer> whole = new ArrayList<>();
+        Map<Integer, LaneCursor.Scan> scans = new HashMap<>();
+        List<Integer> full = new ArrayList<>();
         long knownUpTo =
                 byLane.values().stream().mapToLong(LaneCursor::knownUpTo).min().orElse(Long.MAX_VALUE);
         long began = nanos.getAsLong();
-        int mayBeWhole = wholeLooks.room(began);
+        int mostFull = fullScans.room(began);
         room.forEach((lane, count) -> {
             LaneCursor cursor = byLane.get(lane.number());
             if (cursor != null) {
-                LaneCursor.Look look = cursor.look(count, began, whole.size() < mayBeWhole);
-                looks.put(lane.number(), look);
-                if (look.whole()) {
-                    whole.add(lane.number());
+                LaneCursor.Scan scan = cursor.scan(count, began, full.size() < mostFull);
+                scans.put(lane.number(), scan);
+                if (scan.full()) {
+                    full.add(lane.number());
                 }
             }
         });
-        if (looks.isEmpty()) {
+        if (scans.isEmpty()) {
             return List.of();
         }
-        table.goOnWithoutHeads(topicId, whole).forEach((lane, heads) -> {
+        table.promoteMissingHeads(topicId, full).forEach((lane, heads) -> {
             LaneCursor cursor = byLane.get(lane);
             if (cursor != null) {
                 heads.forEach(head -> cursor.headIsLocked(head, began));
             }
         });
-        LaneStatements.Sighting sighting = sight(topicId, looks, maxBytes);
-        wholeLooks.took(whole.size(), began, nanos.getAsLong());
-        if (!cursors.horizon.see(sighting.sight())) {
+        LaneStatements.LaneRead laneRead = scan(topicId, scans, maxBytes);
+        fullScans.took(full.size(), began, nanos.getAsLong());
+        if (!cursors.horizon.see(laneRead.sight())) {
             return null;
         }
-        reportLate(topic, byLane, looks, sighting);
-        List<LaneClaim> claims = take(room.keySet(), byLane, sighting.rows(), Set.of());
-        if (!sighting.paused()) {
-            advance(byLane, looks, sighting, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
+        notePause(topic, laneRead.paused());
+        reportLate(topic, byLane, scans, laneRead);
+        List<LaneClaim> claims = take(room.keySet(), byLane, laneRead.rows(), Set.of());
+        if (!laneRead.paused()) {
+            advance(byLane, scans, laneRead, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
         }
         return claims;
     }
 
-    private LaneStatements.Sighting sight(int topicId, Map<Integer, LaneCursor.Look> looks, long maxBytes) {
+    private LaneStatements.LaneRead scan(int topicId, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
         try {
             return table.run(
                     "read lanes",
-                    connection -> table.statements.read(connection, topicId, List.copyOf(looks.values()), maxBytes));
+                    connection -> table.statements.read(connection, topicId, List.copyOf(scans.values()), maxBytes));
         } catch (StoreUnavailableException e) {
             cursors.distrust();
             throw e;
         }
     }
 
-    /** What appears below the start, where nothing should, was missed by every look so far: a fault worth knowing of. */
+    /** Reports messages that a full scan finds below the start. Every earlier scan missed them, which is a fault. */
     private void reportLate(
             TopicName topic,
             Map<Integer, LaneCursor> byLane,
-            Map<Integer, LaneCursor.Look> looks,
-            LaneStatements.Sighting sighting) {
-        if (looks.values().stream().noneMatch(LaneCursor.Look::whole)) {
+            Map<Integer, LaneCursor.Scan> scans,
+            LaneStatements.LaneRead laneRead) {
+        if (scans.values().stream().noneMatch(LaneCursor.Scan::full)) {
             return;
         }
-        int late = (int) sighting.rows().stream()
+        int late = (int) laneRead.rows().stream()
                 .filter(row -> {
                     LaneCursor cursor = byLane.get(row.lane());
-                    LaneCursor.Look look = looks.get(row.lane());
+                    LaneCursor.Scan scan = scans.get(row.lane());
                     return cursor != null
-                            && look != null
-                            && look.whole()
+                            && scan != null
+                            && scan.full()
                             && cursor.isBelowStart(row.row().seq());
                 })
                 .count();
@@ -140,14 +143,14 @@ final class LaneReader {
         }
     }
 
-    /** A lane is read up to what is proved, or up to the last row if there may be more behind it. */
+    /** Advances each lane to the proved number, or only to its last row if there may be more rows behind it. */
     private void advance(
             Map<Integer, LaneCursor> byLane,
-            Map<Integer, LaneCursor.Look> looks,
-            LaneStatements.Sighting sighting,
+            Map<Integer, LaneCursor.Scan> scans,
+            LaneStatements.LaneRead laneRead,
             long proved,
             long maxBytes) {
-        List<LaneStatements.LaneRow> rows = sighting.rows();
+        List<LaneStatements.LaneRow> rows = laneRead.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
         Map<Integer, Integer> count = new HashMap<>();
@@ -156,17 +159,17 @@ final class LaneReader {
             count.merge(row.lane(), 1, Integer::sum);
             last.put(row.lane(), row.row().seq());
         }
-        looks.forEach((lane, look) -> {
-            boolean full = count.getOrDefault(lane, 0) >= look.room();
+        scans.forEach((lane, scan) -> {
+            boolean filled = count.getOrDefault(lane, 0) >= scan.room();
             LaneCursor cursor = byLane.get(lane);
             if (cursor != null) {
                 cursor.advance(Math.min(
-                        proved, Math.min(end, full ? last.getOrDefault(lane, Long.MAX_VALUE) : Long.MAX_VALUE)));
+                        proved, Math.min(end, filled ? last.getOrDefault(lane, Long.MAX_VALUE) : Long.MAX_VALUE)));
             }
         });
     }
 
-    /** By the budget; of a row that makes no message the size is not known. */
+    /** Whether the byte budget may have cut the rows short. The size of an unreadable row is not known. */
     private static boolean mayBeCutShort(List<LaneStatements.LaneRow> rows, long maxBytes) {
         long bytes = 0;
         for (LaneStatements.LaneRow row : rows) {
@@ -185,27 +188,28 @@ final class LaneReader {
             if (byLane.isEmpty()) {
                 return List.of();
             }
-            Set<Long> inHand = byLane.values().stream()
-                    .flatMap(cursor -> cursor.inHand().stream())
+            Set<Long> inFlight = byLane.values().stream()
+                    .flatMap(cursor -> cursor.inFlight().stream())
                     .collect(Collectors.toUnmodifiableSet());
             List<LaneStatements.LaneRow> rows = table.run(
-                    "read what is due in lanes",
+                    "read due messages of lanes",
                     connection -> table.statements.readTimed(
-                            connection, topicId, List.copyOf(byLane.keySet()), List.copyOf(inHand), limit, maxBytes));
-            return take(lanes, byLane, rows, inHand);
+                            connection, topicId, List.copyOf(byLane.keySet()), List.copyOf(inFlight), limit, maxBytes));
+            return take(lanes, byLane, rows, inFlight);
         }
     }
 
     /**
-     * Of a held key only what comes before the first row that is not to be had: nothing may overtake it.
+     * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken: no message may
+     * overtake that row.
      *
-     * @param inHand what of the rows was in hand before they were read: if it has its outcome now, they were read before that
+     * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
      */
     private List<LaneClaim> take(
             Collection<Lane> lanes,
             Map<Integer, LaneCursor> byLane,
             List<LaneStatements.LaneRow> rows,
-            Set<Long> inHand) {
+            Set<Long> inFlight) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());
@@ -223,14 +227,14 @@ final class LaneReader {
             }
             LaneClaim.Place place = place(found.state());
             boolean taken = place == LaneClaim.Place.IN_ORDER
-                    ? cursor.tookInOrder(found.row().seq())
+                    ? cursor.addInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
                             && !found.state().equals("PARKED")
-                            && !inHand.contains(found.row().seq())
-                            && cursor.tookWaiting(found.row().seq(), place == LaneClaim.Place.IN_HELD_KEY);
+                            && !inFlight.contains(found.row().seq())
+                            && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
                 claims.add(new LaneClaim(claim(found.row(), message, lane), found.lane(), place));
-            } else if (place == LaneClaim.Place.IN_HELD_KEY) {
+            } else if (place == LaneClaim.Place.IN_BLOCKED_KEY) {
                 ended.add(OrderingKey.of(message));
             }
         }
@@ -241,12 +245,12 @@ final class LaneReader {
     private static LaneClaim.Place place(String state) {
         return switch (state) {
             case "PENDING" -> LaneClaim.Place.IN_ORDER;
-            case "SCHEDULED" -> LaneClaim.Place.BESIDE;
-            default -> LaneClaim.Place.IN_HELD_KEY;
+            case "SCHEDULED" -> LaneClaim.Place.OUT_OF_ORDER;
+            default -> LaneClaim.Place.IN_BLOCKED_KEY;
         };
     }
 
-    /** Attempts are counted when they have an outcome, so this is the next one. */
+    /** An attempt is counted when its outcome is written, so this claim is the next attempt. */
     private static Claim claim(ClaimedRow row, Message message, Lane lane) {
         return new Claim(row.seq(), message, row.attempts() + 1, row.crashes(), lane.lease());
     }
@@ -261,13 +265,13 @@ final class LaneReader {
         }
     }
 
-    /** A failure is no reason to drop the other rows of the read: they are noted as read, and no other read would return them. */
+    /** A failure must not drop the other rows of the read: they are noted as read, and no other read would return them. */
     private boolean isBuried(LaneCursor cursor, LaneStatements.LaneRow found, UUID id) {
         try {
             return bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
         } catch (RuntimeException e) {
             log.warn(
-                    "Row {} makes no message and could not be buried; the next read tries again",
+                    "Row {} is unreadable and could not be buried; the next read tries to bury it",
                     found.row().seq(),
                     e);
             if (e instanceof StoreUnavailableException) {
@@ -277,7 +281,7 @@ final class LaneReader {
         }
     }
 
-    /** A row that cannot be buried now must be met again: nothing else remembers it. */
+    /** Lets the next scan read a row again that could not be buried: the row is noted nowhere else. */
     private static void readAgain(LaneCursor cursor, LaneStatements.LaneRow found) {
         if (place(found.state()) == LaneClaim.Place.IN_ORDER) {
             cursor.readAgain(found.row().seq());
@@ -285,7 +289,7 @@ final class LaneReader {
     }
 
     private boolean bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
-        LaneStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_HELD_KEY
+        LaneStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_BLOCKED_KEY
                 ? LaneStatements.Leaving.THEIR_KEY
                 : LaneStatements.Leaving.THE_ORDER;
         return LaneCursor.writing(List.of(cursor), () -> {
@@ -296,7 +300,7 @@ final class LaneReader {
                                 "bury an unreadable row",
                                 connection ->
                                         table.statements.move(connection, List.of(cursor), List.of(move), leaving))
-                        .keyHeld()
+                        .keyBlocked()
                         .isEmpty();
                 again = !buried && cursors.refresh(List.of(cursor));
             }
@@ -304,7 +308,7 @@ final class LaneReader {
         });
     }
 
-    /** @return how many rows were noted as read from these lanes and are not in flight; they are read again */
+    /** @return the number of messages that were noted as read from these lanes and are not in flight; they are read again */
     int reconcile(Map<Lane, Set<Long>> inFlight) {
         synchronized (reading) {
             int stray = 0;
@@ -313,7 +317,7 @@ final class LaneReader {
                 int found = cursor == null ? 0 : cursor.putBackExcept(lane.getValue());
                 if (found > 0) {
                     log.error(
-                            "{} messages of lane {} of {} were noted as read and not in flight: they are read again",
+                            "{} messages of lane {} of {} were noted as read, but not in flight: they are read again",
                             found,
                             lane.getKey().number(),
                             lane.getKey().topic());
@@ -325,6 +329,18 @@ final class LaneReader {
         }
     }
 
+    private void notePause(TopicName topic, boolean isPaused) {
+        if (isPaused) {
+            paused.add(topic);
+        } else {
+            paused.remove(topic);
+        }
+    }
+
+    boolean isPaused(TopicName topic) {
+        return paused.contains(topic);
+    }
+
     Map<TopicName, Duration> nextDue(Collection<Lane> lanes) {
         Map<LaneCursor, Long> starts = new HashMap<>();
         cursors.of(lanes).forEach(cursor -> starts.put(cursor, cursor.start()));
@@ -334,18 +350,20 @@ final class LaneReader {
         Map<Integer, TopicName> names = new HashMap<>();
         lanes.forEach(lane -> names.put(table.topicId(lane.topic()), lane.topic()));
         Map<TopicName, Duration> due = new HashMap<>();
-        table.statement("look for due messages in lanes", connection -> table.statements.nextDue(connection, starts))
-                .forEach((id, micros) -> {
-                    TopicName name = names.get(id);
-                    if (name != null) {
-                        due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
-                    }
-                });
+        LaneStatements.DueTopics dueTopics = table.statement(
+                "find due messages of lanes", connection -> table.statements.nextDue(connection, starts));
+        dueTopics.due().forEach((id, micros) -> {
+            TopicName name = names.get(id);
+            if (name != null) {
+                due.put(name, Duration.of(Math.max(micros, 0), ChronoUnit.MICROS));
+            }
+        });
+        names.forEach((id, name) -> notePause(name, dueTopics.paused().contains(id)));
         long now = nanos.getAsLong();
         for (Lane lane : lanes) {
             LaneCursor cursor = cursors.get(lane.lease().token());
-            if (cursor != null && wholeLooks.room(now) > 0 && cursor.isWholeDue(now)) {
-                due.put(lane.topic(), Duration.ZERO); // what was missed in a quiet lane nothing else would lead to
+            if (cursor != null && fullScans.room(now) > 0 && cursor.isFullScanDue(now)) {
+                due.put(lane.topic(), Duration.ZERO); // only a full scan finds a missed message of a quiet lane
             }
         }
         return due;

@@ -20,22 +20,22 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one database does for lanes. Every change of a message is fenced: it locks the lane's row in share mode, and happens only
- * if the lane still has the token and the revision that the cursor knows. Immutable, thread-safe.
+ * The statements of one database for lanes. Every change of a message is fenced: it locks the lane's row in share mode, and happens only
+ * if the lane still has the token and the revision of the cursor. Immutable, thread-safe.
  */
 abstract class LaneStatements {
 
-    /** How many messages behind the head of a held key are read together with it. */
+    /** How many messages behind the head of a blocked key are read together with the head. */
     static final int BEHIND_HEAD = 50;
 
     /**
-     * A lane as it was taken.
+     * A lane at its acquisition.
      *
-     * @param crashed its last holder was lost
-     * @param alone what that one delivered alone when it was lost
-     * @param buffer how many messages it may have had in its hands
+     * @param crashed whether the last owner was lost
+     * @param alone the message in isolated delivery when the last owner was lost; null for none
+     * @param buffer how many messages may have been in flight on the last owner
      */
-    record Taken(
+    record AcquiredLane(
             int lane,
             UUID token,
             int revision,
@@ -44,19 +44,29 @@ abstract class LaneStatements {
             @Nullable Long alone,
             int buffer) {}
 
-    /** A row of a lane, and the state it was in. */
+    /** A row of a lane, and its state at the read. */
     record LaneRow(int lane, String state, ClaimedRow row) {}
 
     /**
-     * @param paused nothing was looked for, so nothing can be concluded
+     * The result of one read of lanes.
+     *
+     * @param paused whether the topic is paused: then no rows were read, and the read proves nothing
      * @param rows in the order of their numbers
      */
-    record Sighting(Horizon.Sight sight, boolean paused, List<LaneRow> rows) {}
+    record LaneRead(Horizon.Sight sight, boolean paused, List<LaneRow> rows) {}
 
     /**
-     * A message that is not delivered, and where it goes.
+     * When topics have messages to read.
      *
-     * @param delay until it is due; null for never
+     * @param due microseconds until each topic has a message to read; without paused topics and topics that have none
+     * @param paused the paused topics
+     */
+    record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
+
+    /**
+     * The new state of a message that was not delivered.
+     *
+     * @param delay until the message is due; null for never
      */
     record Move(
             long seq,
@@ -69,17 +79,17 @@ abstract class LaneStatements {
             @Nullable String fingerprint) {}
 
     /**
-     * What messages leave when they are moved, and so the states that they are moved from. An operator never puts one back into
-     * the order: an outcome that is sent again cannot meet what it did, unless it is of a held key.
+     * What messages leave when they are moved, which determines the states that they are moved from. No operator puts a message back into
+     * the order. So an outcome that is sent again cannot overwrite an operator's change, unless the message is in a blocked key.
      */
     enum Leaving {
-        /** The order, or their time beside it. */
+        /** The messages leave the order, or are scheduled messages outside the order. */
         THE_ORDER,
 
-        /** Their key, whose next message becomes the head. */
+        /** The messages leave their blocked key. The next message of the key becomes the head. */
         THEIR_KEY,
 
-        /** They stay in their key. */
+        /** The messages stay in their blocked key. */
         NOTHING;
 
         List<String> states() {
@@ -88,45 +98,49 @@ abstract class LaneStatements {
     }
 
     /**
-     * Which rows a statement met.
+     * The rows that a statement matched.
      *
-     * @param keyHeld by number: whether the row's key still has waiting rows
-     * @param lockedHeads by number: the next row of its key, if it should have become the head and somebody has locked it
-     * @param transaction the transaction's id, where it has a meaning
+     * @param keyBlocked by number: whether the key of the row still has waiting rows
+     * @param lockedHeads by number: the next row of the key, if it should have become the head and another session has locked it
+     * @param transaction the id of the transaction; {@link Horizon#NO_TRANSACTION} where it has no meaning
      */
-    record Written(Map<Long, Boolean> keyHeld, Map<Long, Long> lockedHeads, long transaction) {
+    record Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
 
-        Written(Map<Long, Boolean> keyHeld, long transaction) {
-            this(keyHeld, Map.of(), transaction);
+        Written(Map<Long, Boolean> keyBlocked, long transaction) {
+            this(keyBlocked, Map.of(), transaction);
         }
     }
 
     /**
-     * What became of a key whose head is gone.
+     * The state of a key after its head was removed.
      *
-     * @param keyHeld whether messages of the key are waiting
-     * @param lockedHead the next message, if it should have become the head and somebody has locked it
+     * @param keyBlocked whether messages of the key are waiting
+     * @param lockedHead the next message, if it should have become the head and another session has locked it; null otherwise
      */
-    record Promotion(boolean keyHeld, @Nullable Long lockedHead) {}
+    record Promotion(boolean keyBlocked, @Nullable Long lockedHead) {}
 
     /**
-     * @param floors by the token of each lane that was renewed, as they are stored now
-     * @param locked the tokens of lanes that are still held, and that somebody has locked
+     * The result of a renewal.
+     *
+     * @param floors the stored floors, by the token of each renewed lane
+     * @param locked the tokens of lanes that are still owned, and whose rows another session has locked
      * @param transaction as in {@link Written}
      */
     record Renewed(Map<UUID, Long> floors, Set<UUID> locked, long transaction) {}
 
     /**
-     * How far lanes are done with, by what one server showed. On another one that means nothing: it may lack what the first had,
-     * and give out the same numbers again.
+     * The floors of lanes, valid for one server. On another server they have no meaning: it may lack the last commits and give out the same
+     * numbers again.
+     *
+     * @param server the server whose rows proved the floors; null if none is known
      */
     record Floors(@Nullable String server, Map<LaneCursor, Long> byLane) {}
 
     /**
-     * What the rows of lanes say.
+     * The contents of lane rows.
      *
-     * @param server whose rows they are
-     * @param byToken of the lanes that are still held
+     * @param server the server that returned the rows
+     * @param byToken only the lanes that are still owned
      */
     record Standings(String server, Map<UUID, Standing> byToken) {}
 
@@ -135,105 +149,105 @@ abstract class LaneStatements {
 
     private final Dialect dialect;
     private final NodeTable nodes;
-    private final HeldKeys keys;
+    private final BlockedKeys keys;
 
     LaneStatements(Dialect dialect) {
         this.dialect = dialect;
         this.nodes = new NodeTable(dialect);
-        this.keys = new HeldKeys(dialect);
+        this.keys = new BlockedKeys(dialect);
     }
 
     // Nodes
 
-    /** Says that the node is alive; answers how many are, by the number of each topic that they deliver. In a transaction. */
+    /** Announces that the node is alive. Returns the number of live nodes by the id of each topic. Runs in a transaction. */
     Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
             throws SQLException {
         return nodes.announce(connection, node, topicIds, lease);
     }
 
-    /** @return whether it was known */
+    /** @return whether the node was announced */
     boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
         return nodes.leave(connection, node);
     }
 
-    // Keys whose head was removed by its own handler, which locks no lane
+    // Keys whose head was removed by the transaction of its handler, which locks no lane
 
-    /** The next message of the key becomes its head, unless somebody has locked it. In a transaction. */
-    Promotion goOnWithout(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
-        return keys.goOnWithout(connection, topicId, lane, key);
+    /** Makes the next message of the key its head, unless another session has locked the row. Runs in a transaction. */
+    Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+        return keys.promoteNext(connection, topicId, lane, key);
     }
 
-    /** The lanes that have keys without a head. Locks nothing. */
+    /** Returns the lanes that have keys without a head. Locks nothing. */
     Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
         return keys.lanesWithoutHeads(connection, topicId, lanes);
     }
 
-    /** As {@link #goOnWithout}, for all keys of a lane; answers the messages that somebody has locked. */
-    Set<Long> goOnWithoutHeads(Connection connection, int topicId, int lane) throws SQLException {
-        return keys.goOnWithoutHeads(connection, topicId, lane);
+    /** As {@link #promoteNext}, for all keys of a lane. Returns the messages whose rows another session has locked. */
+    Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
+        return keys.promoteMissingHeads(connection, topicId, lane);
     }
 
-    // Owning
+    // Ownership
 
-    /** @param buffer how many messages the new holder may have in its hands, from the first moment on */
-    abstract List<Taken> acquire(
+    /** @param buffer how many messages may be in flight on the new owner, from the acquisition on */
+    abstract List<AcquiredLane> acquire(
             Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
 
     /**
-     * Prolongs, and stores the floors that are higher than what is stored; answers for the lanes that are still held.
+     * Extends the leases, and stores each floor that is higher than the stored one. Returns the lanes that are still owned.
      *
-     * @param wait whether to wait for a lane that somebody has locked, instead of leaving it out
+     * @param wait whether to wait for the row of a lane that another session has locked, instead of skipping it
      */
     abstract Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
             throws SQLException;
 
-    /** Whether a renewal conflicts with outcomes that are being written in the lane, and so needs to wait for its turn. */
+    /** Whether a renewal conflicts with concurrent writes of outcomes in the lane, so that it must wait for their locks. */
     abstract boolean renewalMeetsOutcomes();
 
     abstract void release(Connection connection, Floors floors) throws SQLException;
 
-    /** Gives back lanes that were taken without an answer. */
+    /** Releases lanes whose acquisition or release got no answer. */
     abstract void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException;
 
     abstract Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
 
-    /** The states of the rows that have these numbers and ids. Locks nothing. */
+    /** Returns the states of the rows with these numbers and ids. Locks nothing. */
     abstract Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
 
-    /** The keys that are held in each of these lanes. */
-    abstract Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    /** Returns the blocked keys of each of these lanes. */
+    abstract Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException;
 
     /**
-     * Counts a crash against what the lost holders had in their hands: the one message, if it was delivered alone, else all that
-     * may have been, which by itself only makes them be delivered alone. A message that somebody has locked is passed over.
+     * Counts a crash for the messages that may have been in flight on the lost owners, up to two crashes each. Two crashes make a message a
+     * suspect. A suspect in isolated delivery, as noted in its lane, gets one more crash, also beyond two. Locked messages are skipped.
      */
-    abstract void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException;
+    abstract void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException;
 
-    /** @return whether the lane is still held */
-    abstract boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException;
+    /** @return whether the lane is still owned */
+    abstract boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException;
 
     // Reading
 
-    abstract Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes)
+    abstract LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
             throws SQLException;
 
-    /** What any of the looks leaves out. */
-    static List<Long> leaveOut(List<LaneCursor.Look> looks) {
-        return looks.stream().flatMap(look -> look.leaveOut().stream()).toList();
+    /** Returns the numbers that any of the scans leaves out. */
+    static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
+        return scans.stream().flatMap(scan -> scan.leaveOut().stream()).toList();
     }
 
     abstract List<LaneRow> readTimed(
             Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
             throws SQLException;
 
-    /** Microseconds until each topic has something to read beyond these numbers; topics without are left out. */
-    abstract Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
+    /** Returns when there are messages to read above these numbers. */
+    abstract DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
 
     // Outcomes
 
-    /** Removes rows that were delivered; if they were waiting, the next of each key becomes its head. */
+    /** Removes the rows of delivered messages. If they were waiting, the next message of each key becomes its head. */
     abstract Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
@@ -242,18 +256,15 @@ abstract class LaneStatements {
             JdbcOptions.Archive archive)
             throws SQLException;
 
-    /**
-     * Moves rows that were not delivered.
-     *
-     */
+    /** Moves the rows of messages that were not delivered. */
     abstract Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
             throws SQLException;
 
-    /** Puts rows behind the head of their key; one that turns out to have none before it is the head. */
+    /** Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. */
     abstract Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException;
 
-    // Ways to read an answer
+    // Result sets
 
     static final Comparator<LaneRow> BY_NUMBER =
             Comparator.comparingLong(row -> row.row().seq());
@@ -280,12 +291,12 @@ abstract class LaneStatements {
         return states;
     }
 
-    static Map<Integer, Set<OrderingKey>> heldKeys(ResultSet rows) throws SQLException {
-        Map<Integer, Set<OrderingKey>> held = new HashMap<>();
+    static Map<Integer, Set<OrderingKey>> blockedKeys(ResultSet rows) throws SQLException {
+        Map<Integer, Set<OrderingKey>> blocked = new HashMap<>();
         while (rows.next()) {
-            held.computeIfAbsent(rows.getInt("lane"), lane -> new HashSet<>())
+            blocked.computeIfAbsent(rows.getInt("lane"), lane -> new HashSet<>())
                     .add(new OrderingKey(rows.getString("tenant"), rows.getString("ordering_key")));
         }
-        return held;
+        return blocked;
     }
 }

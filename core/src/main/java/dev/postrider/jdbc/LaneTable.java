@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The statements of lanes, each run the way the database wants it. Thread-safe. */
+/** Runs the statements of lanes, each by itself or in a transaction as the dialect requires. Thread-safe. */
 final class LaneTable {
 
     final LaneStatements statements;
@@ -24,7 +24,7 @@ final class LaneTable {
         this.topics = topics;
     }
 
-    /** By itself if that is enough for it, in a transaction otherwise. */
+    /** Runs the body as single statements if the dialect allows that, otherwise in a transaction. */
     <T> T run(String doing, Sessions.Body<T> body) {
         return dialect.worksInSingleStatements() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
     }
@@ -37,7 +37,7 @@ final class LaneTable {
         return sessions.transaction(doing, body);
     }
 
-    /** Ordered or not. */
+    /** Returns the topic, ordered or unordered. */
     Topics.Topic topic(TopicName name) {
         return topics.known(name)
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
@@ -52,33 +52,35 @@ final class LaneTable {
     }
 
     /**
-     * A lost holder may have handled a message, and not have got to the next one of its key. Whoever took the lane after him and gave
-     * it back may not have got there either, and nothing tells of that: so every lane is looked at.
+     * Makes the next message the head of each key without a head. A lost owner may have handled a message without promoting the
+     * next message of its key. The next owner may have released the lane before it did so, and no row records that. So every
+     * lane is checked.
      *
-     * @return by lane: the messages that should have become heads, and that somebody has locked
+     * @return by lane: the messages that should have become heads, and whose rows another session has locked
      */
-    Map<Integer, Set<Long>> goOnWithoutHeads(int topicId, Collection<Integer> lanes) {
+    Map<Integer, Set<Long>> promoteMissingHeads(int topicId, Collection<Integer> lanes) {
         Set<Integer> headless = lanes.isEmpty()
                 ? Set.of()
                 : sessions.statement(
-                        "look for keys without a head",
+                        "find keys without a head",
                         connection -> statements.lanesWithoutHeads(connection, topicId, lanes));
         Map<Integer, Set<Long>> locked = new HashMap<>();
         for (int lane : headless) {
             locked.put(
                     lane,
                     sessions.transaction(
-                            "go on with keys", connection -> statements.goOnWithoutHeads(connection, topicId, lane)));
+                            "promote heads", connection -> statements.promoteMissingHeads(connection, topicId, lane)));
         }
         return locked;
     }
 
-    LaneStatements.Promotion goOnWithout(Message message) {
+    /** Makes the next message the head of the key, after this message was removed. */
+    LaneStatements.Promotion promoteNext(Message message) {
         int topicId = topicId(message.topic());
         OrderingKey key = OrderingKey.of(message);
         int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);
         int lane = LaneHash.of(key.tenant(), key.key(), lanes);
         return sessions.transaction(
-                "go on with a key", connection -> statements.goOnWithout(connection, topicId, lane, key));
+                "promote a head", connection -> statements.promoteNext(connection, topicId, lane, key));
     }
 }

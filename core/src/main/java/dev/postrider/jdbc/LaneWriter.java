@@ -20,19 +20,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes the outcomes of lanes, again as long as an operator changes them meanwhile. Thread-safe; one at a time in each lane. */
+/**
+ * Writes the outcomes of lanes. If an operator changes a lane meanwhile, the remaining outcomes are written again. Thread-safe;
+ * in each lane one write runs at a time.
+ */
 final class LaneWriter {
 
     private static final Logger log = LoggerFactory.getLogger(LaneWriter.class);
 
-    /** How often outcomes are written again because an operator changed the lane meanwhile. */
+    /** The most writes of the same outcomes while operators change the lane. */
     private static final int OPERATOR_RACES = 10;
 
     private final LaneTable table;
     private final LaneCursors cursors;
     private final JdbcOptions options;
     private final LongSupplier nanos;
-    private final Unanswered unanswered = new Unanswered();
+    private final InDoubtWrites unanswered = new InDoubtWrites();
 
     /** @param nanos the monotonic clock */
     LaneWriter(LaneTable table, LaneCursors cursors, JdbcOptions options, LongSupplier nanos) {
@@ -53,7 +56,7 @@ final class LaneWriter {
         return LaneCursor.writing(lanes, () -> write(outcomes));
     }
 
-    /** What was handled has left the table already, and only its key is to be seen to. */
+    /** The transaction of a handler has already removed a handled message, so only the head of its key is promoted. */
     private List<Settlement> write(List<? extends Outcome> outcomes) {
         Map<Claim, Settlement> handled = new HashMap<>();
         List<Outcome> others = new ArrayList<>();
@@ -72,46 +75,46 @@ final class LaneWriter {
             Settlement settlement = handled.get(outcome.claim());
             settlements.add(settlement == null ? written.next() : settlement);
         }
-        outcomes.forEach(this::seeToLockedHead);
+        outcomes.forEach(this::promoteLockedHead);
         return settlements;
     }
 
     /**
-     * A message that was being handled when it should have become the head of its key, and was not handled in the end, becomes it now. One
-     * that failed has been written as the head, or has left the key to the next.
+     * Promotes a message that could not become the head of its key while its handler ran, if it still waits. A failed message
+     * was written as the head, or has left the key to the next message.
      */
-    private void seeToLockedHead(Outcome outcome) {
+    private void promoteLockedHead(Outcome outcome) {
         LaneCursor cursor = cursors.get(outcome.claim().lease().token());
         long seq = outcome.claim().seq();
         if (cursor != null && cursor.takeLockedHead(seq)) {
             try {
-                goOnWithout(cursor, outcome.claim());
+                promoteNext(cursor, outcome.claim());
             } catch (PostriderException e) {
-                log.debug("A key could not go on; it is looked for again soon", e);
+                log.debug("The head of a key could not be promoted; a full scan follows soon", e);
                 cursor.headIsLocked(seq, nanos.getAsLong());
             }
         }
     }
 
     /** @return whether messages of the key are waiting */
-    private boolean goOnWithout(@Nullable LaneCursor cursor, Claim claim) {
-        LaneStatements.Promotion promotion = table.goOnWithout(claim.message());
+    private boolean promoteNext(@Nullable LaneCursor cursor, Claim claim) {
+        LaneStatements.Promotion promotion = table.promoteNext(claim.message());
         Long locked = promotion.lockedHead();
         if (cursor != null && locked != null) {
             cursor.headIsLocked(locked, nanos.getAsLong());
         }
-        return promotion.keyHeld();
+        return promotion.keyBlocked();
     }
 
     private Settlement handled(Outcome outcome) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
-        boolean keyHeld = (cursor == null || cursor.isInHeldKey(claim.seq())) && goOnWithout(cursor, claim);
+        boolean keyBlocked = (cursor == null || cursor.isInBlockedKey(claim.seq())) && promoteNext(cursor, claim);
         if (outcome instanceof Outcome.Handled) {
             if (cursor != null) {
                 cursor.finished(claim.seq());
             }
-            return new Settlement.Settled(claim, keyHeld);
+            return new Settlement.Settled(claim, keyBlocked);
         }
         if (cursor == null) {
             return new Settlement.LeaseLost(claim, false);
@@ -137,7 +140,7 @@ final class LaneWriter {
             throw e;
         } catch (RuntimeException e) {
             unanswered.outcomes(
-                    batch.writtenSoFar(outcomes), this::revision); // these have their answer, but nobody is told
+                    batch.writtenSoFar(outcomes), this::revision); // written, but the caller gets no settlement
             throw e;
         }
     }
@@ -148,9 +151,9 @@ final class LaneWriter {
     }
 
     /**
-     * Writes step by step. Whatever a step did not meet is looked after before the next one, which may depend on it.
+     * Writes step by step. Rows that a step did not match are checked before the next step, which may depend on them.
      *
-     * @return false when an operator changed a lane meanwhile, and all that is left is to be tried again
+     * @return false if an operator changed a lane meanwhile: then the remaining outcomes must be written again
      */
     private boolean writeInSteps(LaneOutcomes batch) {
         for (List<LaneOutcomes.Step> left = batch.steps(); !left.isEmpty(); left = batch.steps()) {
@@ -173,14 +176,15 @@ final class LaneWriter {
         Horizon.Seen seen = cursors.horizon.lastSeen();
         LaneStatements.Written written =
                 table.run("write outcomes", connection -> step.write().run(connection, table.statements));
-        if (!written.keyHeld().isEmpty()) {
+        if (!written.keyBlocked().isEmpty()) {
             cursors.horizon.wrote(seen, written.transaction());
         }
         batch.written(written);
         for (Outcome outcome : step.part()) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             Long head = written.lockedHeads().get(outcome.claim().seq());
-            if (cursor != null && written.keyHeld().containsKey(outcome.claim().seq())) {
+            if (cursor != null
+                    && written.keyBlocked().containsKey(outcome.claim().seq())) {
                 cursor.unlocked(outcome.claim().seq());
             }
             if (cursor != null && head != null) {
@@ -200,13 +204,13 @@ final class LaneWriter {
         return List.copyOf(lanes);
     }
 
-    /** In a lane that is ours and unchanged, a row that is there as the step wants it was not met because somebody has locked it. */
+    /** Separates locked rows from gone rows. In an owned and unchanged lane, an unmatched row in a state of the step is locked. */
     private void tellApart(LaneOutcomes batch, LaneOutcomes.Step step, List<Outcome> unmet) {
         Map<Long, UUID> rows = new HashMap<>();
         unmet.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
         Map<Long, String> states =
-                table.statement("look for messages", connection -> table.statements.states(connection, rows));
+                table.statement("find messages", connection -> table.statements.states(connection, rows));
         for (Outcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             String state = states.get(outcome.claim().seq());
@@ -229,22 +233,24 @@ final class LaneWriter {
     private Settlement settlement(Outcome outcome, LaneOutcomes batch) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
-        Boolean keyHeld = batch.keyHeld(claim);
+        Boolean keyBlocked = batch.keyBlocked(claim);
         if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isLocked(cursor, outcome)) {
             return new Settlement.Locked(claim);
         }
         if (cursor == null) {
-            return keyHeld == null ? new Settlement.LeaseLost(claim, false) : new Settlement.Settled(claim, keyHeld);
+            return keyBlocked == null
+                    ? new Settlement.LeaseLost(claim, false)
+                    : new Settlement.Settled(claim, keyBlocked);
         }
         if (outcome instanceof Outcome.Released) {
             cursor.putBack(claim.seq());
             return new Settlement.Settled(claim);
         }
-        if (keyHeld != null) {
+        if (keyBlocked != null) {
             cursor.finished(claim.seq());
-            return new Settlement.Settled(claim, keyHeld);
+            return new Settlement.Settled(claim, keyBlocked);
         }
-        // The lane is ours, and the message is no longer there; whatever has its number now was left out by every look.
+        // The lane is owned, but the message is gone. Scans left out its number, so a new row with it must be read.
         cursor.putBack(claim.seq());
         return unanswered.wasSent(outcome)
                 ? new Settlement.Settled(claim, true)

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A unit of work whose transaction begins when it is first needed. User code that does not need it can take connections of its own
- * without holding two of the pool. Used by one thread.
+ * A unit of work that begins its transaction on first use. User code that does not use it can open its own connection without
+ * occupying two connections of the pool. Not thread-safe: one thread uses it.
  */
 final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
 
@@ -27,18 +27,21 @@ final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
     private boolean ended;
 
     /**
-     * @param begin takes a connection and begins a transaction
-     * @param units makes the unit of work of that connection
+     * @param begin opens a connection and begins a transaction
+     * @param units creates the unit of work of that connection
      */
     LazyUnitOfWork(Supplier<OwnTransaction> begin, Function<Connection, JdbcUnitOfWork> units) {
         this.begin = begin;
         this.units = units;
     }
 
-    /** Remembers that there was no connection, so that swallowing the exception does not commit without what was refused. */
+    /**
+     * Begins the transaction on the first call. If that fails, every later call throws the same exception: user code that swallows
+     * the exception cannot commit without the refused work.
+     */
     private JdbcUnitOfWork unit() {
         if (ended) {
-            throw new IllegalStateException("The unit of work has ended: use it within the call that it was given to");
+            throw new IllegalStateException("The unit of work has ended: use it only within the call that received it");
         }
         if (failure != null) {
             throw failure;
@@ -70,7 +73,7 @@ final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
         unit().stage(messages);
     }
 
-    /** Also when it has ended. */
+    /** Returns the staged messages, also after the unit of work has ended. */
     @Override
     public List<Enqueued> staged() {
         return unit == null ? List.of() : unit.staged();
@@ -81,7 +84,7 @@ final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
         return unit().outbox();
     }
 
-    /** Writes what was staged, does the last thing, and commits. */
+    /** Writes the staged messages, runs the last step, and commits. */
     void commit(Consumer<UnitOfWork> last) {
         JdbcUnitOfWork own = unit();
         own.flush();
@@ -91,7 +94,7 @@ final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
         }
     }
 
-    /** The commit was answered. */
+    /** Called when the database has confirmed the commit. */
     void committed() {
         if (unit != null) {
             unit.committed();
@@ -102,8 +105,8 @@ final class LazyUnitOfWork implements UnitOfWork, AutoCloseable {
         if (unit != null) {
             unit.abandoned();
         }
-        if (transaction != null) {
-            transaction.rollback(reason);
+        if (transaction != null && unit != null) {
+            transaction.rollback(reason, unit);
         }
     }
 

@@ -26,12 +26,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Databases that do not return what they changed: the rows are locked first, under the token, then changed by number, and the
- * counts must agree. Always within one short transaction.
+ * A database whose statements do not return the changed rows. Each operation locks the rows under their token, changes them by
+ * number, and compares the two counts. It runs in one short transaction.
  */
 abstract class LockingDialect extends Dialect {
 
-    /** Up to how many rows the text of an INSERT is kept, because it comes again and again; that of a full one is, too. */
+    /** The text of an INSERT is cached up to this number of rows, and for a full statement, because these sizes repeat. */
     private static final int KEPT_ROWS = 16;
 
     private record Rows(String insert, int count) {}
@@ -42,46 +42,43 @@ abstract class LockingDialect extends Dialect {
         super(tables);
     }
 
-    /** Microseconds from now to the given expression, negative when it is past. */
+    /** An expression for the microseconds from now until the given time, negative for a past time. */
     abstract String microsUntil(String time);
 
     /**
-     * Inserts marks, leaving out those that are taken; in the given order, which is the same for everyone. Returns how many it
-     * inserted.
+     * Inserts the marks that do not exist yet and returns their number. Every transaction inserts marks in the same order, which
+     * prevents deadlocks: this method keeps the given order.
      */
     abstract int insertMarks(Connection connection, List<NewRow> rows) throws SQLException;
 
-    /** The same for marks of the inbox. */
+    /** As {@link #insertMarks}, for the marks of the inbox. */
     abstract int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException;
 
-    /** The number of its session, to be asked for by the session itself. */
-    abstract String sessionId();
-
-    /** What makes a DELETE take so many rows, the oldest first where that can be said. */
+    /** The clause that limits a DELETE to a number of rows, oldest first where the database supports that. */
     abstract String oldestFirst(String columns);
 
-    /** What is added to a SELECT so that it reads the newest committed rows, also in a transaction with an older snapshot. */
+    /** The clause that makes a SELECT read the newest committed rows, also in a transaction with an older snapshot. */
     abstract String lockingRead();
 
-    /** What is added to a SELECT so that nobody changes the rows before the transaction ends. */
+    /** The clause that makes a SELECT lock its rows against changes until the transaction ends. */
     abstract String shareLock();
 
-    /** What is added to the message table so that the index of lanes is used, whatever the statistics say; read by number, it is in order. */
+    /** The hint after the message table that forces the lane index regardless of statistics. The index is ordered by number. */
     String byLane() {
         return "";
     }
 
-    /** What is added to a table so that this index of it is used, whatever the statistics say. */
+    /** The hint after a table that forces this index regardless of statistics. */
     String byIndex(String name) {
         return "";
     }
 
-    /** A time that does not come. */
+    /** A time literal that means never. */
     String never() {
         return "'9999-12-31 00:00:00'";
     }
 
-    /** A parameter that may be a null time; some databases want to be told its type. */
+    /** The placeholder of a time parameter that may be null. Some databases need an explicit type. */
     String timeParameter() {
         return "?";
     }
@@ -104,14 +101,15 @@ abstract class LockingDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        return new LockingInsert(this, connection, birth).insert(rows);
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+            throws SQLException {
+        return new LockingInsert(this, connection, leasedInsert).insert(rows);
     }
 
-    /** Inserts all of them, in their order, or fails and inserts none. */
+    /** Inserts all rows in their order. If it fails, no row is inserted. */
     void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
         String insert = withRows(LockingSql.INSERT, LockingSql.INSERT_ROW, rows.size());
-        try (PreparedStatement statement = connection.prepareStatement(insert)) {
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
             Binder binder = bind(statement);
             for (NewRow row : rows) {
                 binder.row(row);
@@ -124,7 +122,7 @@ abstract class LockingDialect extends Dialect {
         try {
             connection.rollback(savepoint);
         } catch (SQLException e) {
-            reason.addSuppressed(e); // after a deadlock the whole transaction is gone, and the savepoint with it
+            reason.addSuppressed(e); // a deadlock rolls back the whole transaction and removes the savepoint
         }
     }
 
@@ -139,6 +137,19 @@ abstract class LockingDialect extends Dialect {
         return found;
     }
 
+    @Override
+    Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
+        return query(
+                connection,
+                in(LockingSql.LIVE + lockingRead(), ids.size()),
+                binder -> {
+                    for (UUID id : padded(ids)) {
+                        binder.uuid(id);
+                    }
+                },
+                this::liveMessages);
+    }
+
     private static Map<Integer, List<NewRow.Mark>> byTopic(Collection<NewRow.Mark> marks) {
         return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
     }
@@ -151,6 +162,11 @@ abstract class LockingDialect extends Dialect {
     }
 
     // Claiming
+
+    @Override
+    boolean commitsBeforeDdl() {
+        return true;
+    }
 
     @Override
     boolean worksInSingleStatements() {
@@ -168,7 +184,7 @@ abstract class LockingDialect extends Dialect {
         return new Due(lease(connection, LockingSql.LEASE_DUE, locked, request, token), null);
     }
 
-    /** Leases are in no index of their own: what is leased is gone through in any case. */
+    /** Ignores the span: leases have no index of their own, so the statement reads all leased rows in any case. */
     @Override
     List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
             throws SQLException {
@@ -221,9 +237,9 @@ abstract class LockingDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
+    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
-        Set<HeldRow> held = lockHeld(connection, rows);
+        Set<LeasedRow> held = lockHeld(connection, rows);
         if (archive != JdbcOptions.Archive.OFF) {
             boolean withPayload = archive == JdbcOptions.Archive.FULL;
             change(connection, LockingSql.COPY, numbers(held), "archive messages", binder -> binder.flag(withPayload));
@@ -233,10 +249,10 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
-        Set<HeldRow> held =
+    Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Set<LeasedRow> held =
                 lockHeld(connection, rows.stream().map(Rescheduled::row).toList());
-        Set<HeldRow> changed = new HashSet<>();
+        Set<LeasedRow> changed = new HashSet<>();
         for (Rescheduled row : rows) {
             if (!held.contains(row.row())) {
                 continue;
@@ -256,10 +272,10 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
-        Set<HeldRow> held =
+    Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Set<LeasedRow> held =
                 lockHeld(connection, rows.stream().map(BuriedRow::row).toList());
-        Set<HeldRow> changed = new HashSet<>();
+        Set<LeasedRow> changed = new HashSet<>();
         for (BuriedRow row : rows) {
             if (!held.contains(row.row())) {
                 continue;
@@ -280,8 +296,8 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
-        Set<HeldRow> held = lockHeld(connection, rows);
+    Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException {
+        Set<LeasedRow> held = lockHeld(connection, rows);
         change(connection, LockingSql.RELEASE, numbers(held), "release messages", binder -> {});
         return held;
     }
@@ -298,26 +314,26 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
-        Set<HeldRow> held = lockHeld(connection, rows);
+    Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
+        Set<LeasedRow> held = lockHeld(connection, rows);
         change(connection, LockingSql.EXTEND, numbers(held), "extend leases", binder -> binder.micros(lease));
         return held;
     }
 
     @Override
-    Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+    Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException {
         return held(connection, rows, "");
     }
 
-    private Set<HeldRow> lockHeld(Connection connection, List<HeldRow> rows) throws SQLException {
+    private Set<LeasedRow> lockHeld(Connection connection, List<LeasedRow> rows) throws SQLException {
         return held(connection, rows, "FOR UPDATE SKIP LOCKED");
     }
 
-    private Set<HeldRow> held(Connection connection, List<HeldRow> rows, String lock) throws SQLException {
-        List<Long> seqs = rows.stream().map(HeldRow::seq).toList();
-        List<UUID> tokens = rows.stream().map(HeldRow::token).distinct().toList();
-        String select = LockingSql.HELD.replace("{tokens}", placeholders(tokens.size())) + lock;
-        Set<HeldRow> locked = query(
+    private Set<LeasedRow> held(Connection connection, List<LeasedRow> rows, String lock) throws SQLException {
+        List<Long> seqs = rows.stream().map(LeasedRow::seq).toList();
+        List<UUID> tokens = rows.stream().map(LeasedRow::token).distinct().toList();
+        String select = LockingSql.LEASED.replace("{tokens}", placeholders(tokens.size())) + lock;
+        Set<LeasedRow> locked = query(
                 connection,
                 in(select, seqs.size()),
                 binder -> {
@@ -326,13 +342,13 @@ abstract class LockingDialect extends Dialect {
                         binder.uuid(token);
                     }
                 },
-                this::heldRows);
+                this::leasedRows);
         locked.retainAll(new HashSet<>(rows));
         return locked;
     }
 
-    private static List<Long> numbers(Set<HeldRow> rows) {
-        return rows.stream().map(HeldRow::seq).sorted().toList();
+    private static List<Long> numbers(Set<LeasedRow> rows) {
+        return rows.stream().map(LeasedRow::seq).sorted().toList();
     }
 
     @Override
@@ -346,7 +362,7 @@ abstract class LockingDialect extends Dialect {
 
     // Handling
 
-    /** The session is told before how long it may be idle. */
+    /** Ignores the idle limit: {@link IdleLimit} sets it on the session before, where the database has one. */
     @Override
     LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
         return handled(connection, rows, " FOR UPDATE SKIP LOCKED");
@@ -406,7 +422,7 @@ abstract class LockingDialect extends Dialect {
     }
 
     @Override
-    Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException {
+    Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
         return query(
                 connection,
                 in(LockingSql.PRESENT + " FOR UPDATE", seqs.size()),
@@ -414,10 +430,10 @@ abstract class LockingDialect extends Dialect {
                 this::numbersWithIds);
     }
 
-    // Housekeeping
+    // Maintenance
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
+    int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
             throws SQLException {
         Set<Long> lost = query(
                 connection,
@@ -502,10 +518,14 @@ abstract class LockingDialect extends Dialect {
 
     // Commands
 
-    /** A duplicate key undoes no more than its statement on these databases. */
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
-            throws SQLException {
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
+        insertUnlessThere(connection, bind);
+        return Optional.empty();
+    }
+
+    /** Inserts the row unless it exists. On these databases a duplicate key rolls back only its own statement. */
+    private void insertUnlessThere(Connection connection, Bind bind) throws SQLException {
         try {
             update(connection, CommandSql.INSERT, bind);
         } catch (SQLException e) {
@@ -513,6 +533,12 @@ abstract class LockingDialect extends Dialect {
                 throw e;
             }
         }
+    }
+
+    @Override
+    final Optional<CommandRecord> insertCommandAlone(
+            Connection connection, CommandId id, Bind bind, Duration lockTimeout) throws SQLException {
+        insertUnlessThere(connection, bind);
         return Optional.empty();
     }
 
@@ -524,10 +550,10 @@ abstract class LockingDialect extends Dialect {
     // Lists of parameters
 
     /**
-     * Changes rows that were locked a moment ago. Another count means that the table is not what we think, and nothing is
-     * changed.
+     * Changes rows that this transaction has locked. Throws if the statement changes another number of rows, so that the caller
+     * rolls the transaction back.
      *
-     * @param first binds what comes before the numbers
+     * @param first binds the parameters before the numbers
      */
     final void change(Connection connection, String update, Collection<Long> seqs, String doing, Bind first)
             throws SQLException {
@@ -554,7 +580,7 @@ abstract class LockingDialect extends Dialect {
         return binder;
     }
 
-    /** An INSERT of so many rows. */
+    /** Returns the INSERT for this number of rows. */
     final String withRows(String insert, String row, int count) {
         return count <= KEPT_ROWS || count == JdbcOutbox.ROWS_PER_STATEMENT
                 ? inserts.computeIfAbsent(new Rows(insert, count), rows -> build(insert, row, count))
@@ -568,11 +594,11 @@ abstract class LockingDialect extends Dialect {
 
     static void expect(int wanted, int met, String doing) throws SQLException {
         if (wanted != met) {
-            throw new SQLException("Tried to " + doing + ": expected " + wanted + " rows but met " + met);
+            throw new SQLException("Could not " + doing + ": expected " + wanted + " rows but changed " + met);
         }
     }
 
-    /** The statement for a list of this many values; lists are padded to few lengths, so that statements repeat. */
+    /** Returns the statement for a list of this many values. Lists are padded to a few lengths, so that statements repeat. */
     static String in(String statement, int count) {
         return statement.replace("{values}", placeholders(count));
     }
@@ -581,7 +607,7 @@ abstract class LockingDialect extends Dialect {
         return String.join(", ", Collections.nCopies(paddedSize(count), "?"));
     }
 
-    /** The values, and the last one again until the next power of two: an IN list does not mind. */
+    /** Repeats the last value up to the next power of two. Duplicates do not change the result of an IN list. */
     static <T> List<T> padded(Collection<T> values) {
         List<T> padded = new ArrayList<>(values);
         while (padded.size() < paddedSize(values.size())) {

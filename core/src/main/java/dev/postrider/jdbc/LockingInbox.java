@@ -14,23 +14,23 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The inbox on databases that do not return what they changed. */
+/** The inbox on databases whose statements do not return the changed rows. */
 final class LockingInbox extends InboxStatements {
 
-    /** By the whole primary key: no row but these is read, locked or waited for, whatever the statistics say. */
+    /** Uses the whole primary key: the statement reads, locks and waits for no other row, regardless of statistics. */
     private static final String FIND = "SELECT * FROM {inbox_mark}{by key} WHERE ";
 
     private static final String PURGE = "{delete inbox_mark} WHERE ";
 
     private static final String KEY = "(message_id = ? AND consumer = ? AND tenant = ?)";
 
-    /** In the order of the index: what is returned is locked, and what others have locked is passed over. */
+    /** Reads in index order, so that only returned rows are locked. Rows locked by other transactions are skipped. */
     private static final String LOCK_OLD = """
             SELECT message_id, consumer, tenant FROM {inbox_mark}{by seen}
             WHERE seen_at < {ago} AND seen_at >= {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
             """;
 
-    /** A mark as the primary key names it. */
+    /** The primary key of a mark. */
     private record Place(InboxMark.Key key, String consumer) {}
 
     private final LockingDialect dialect;
@@ -40,7 +40,7 @@ final class LockingInbox extends InboxStatements {
         this.dialect = dialect;
     }
 
-    /** A deadlock rolls back the whole transaction, and the next statement begins another one. */
+    /** True: a deadlock rolls back the whole transaction, and the next statement begins a new one. */
     @Override
     boolean canLoseATransaction() {
         return true;
@@ -63,8 +63,9 @@ final class LockingInbox extends InboxStatements {
     }
 
     /**
-     * The count tells which were new when all were or none. Otherwise it is begun again without those that can be seen to be there,
-     * and if even then one is taken, which is a race, they are inserted one by one.
+     * Inserts the marks in one statement. Its row count is a complete answer if all marks were new, or none. Otherwise the method rolls
+     * back to the savepoint and inserts again without the visible marks. If a mark exists even then, another transaction won a race, and
+     * the method inserts the marks one by one.
      */
     private Set<InboxMark.Key> insertMany(
             Connection connection, String consumer, List<InboxMark> marks, Savepoint before) throws SQLException {
@@ -73,7 +74,7 @@ final class LockingInbox extends InboxStatements {
             return inserted == 0 ? Set.of() : keys(marks);
         }
         connection.rollback(before);
-        Map<InboxMark.Key, InboxMark> there = look(connection, consumer, keys(marks), "");
+        Map<InboxMark.Key, InboxMark> there = lookUp(connection, consumer, keys(marks), "");
         List<InboxMark> others =
                 marks.stream().filter(mark -> !there.containsKey(mark.key)).toList();
         if (others.isEmpty() || dialect.insertInboxMarks(connection, consumer, others) == others.size()) {
@@ -94,14 +95,14 @@ final class LockingInbox extends InboxStatements {
         return inserted;
     }
 
-    /** A locking read: it sees what the insert met, also in a transaction with an older snapshot. */
+    /** Uses a locking read, which sees the marks that the insert conflicted with, also in a transaction with an older snapshot. */
     @Override
     Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException {
-        return look(connection, consumer, keys, dialect.lockingRead());
+        return lookUp(connection, consumer, keys, dialect.lockingRead());
     }
 
-    private Map<InboxMark.Key, InboxMark> look(
+    private Map<InboxMark.Key, InboxMark> lookUp(
             Connection connection, String consumer, Collection<InboxMark.Key> keys, String lock) throws SQLException {
         List<Place> places = keys.stream().map(key -> new Place(key, consumer)).toList();
         return dialect.query(
@@ -124,7 +125,7 @@ final class LockingInbox extends InboxStatements {
         return String.join(" OR ", Collections.nCopies(LockingDialect.paddedSize(count), KEY));
     }
 
-    /** No partitions, so nothing is ever removed but by the age of its mark. */
+    /** Always empty: without partitions, a mark is removed only by its own age. */
     @Override
     Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) {
         return Set.of();

@@ -18,20 +18,20 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One insert on a database that does not return what it changed: marks first, then the messages of those that were new. */
+/** One insert on a database whose statements do not return the changed rows: first the marks, then the messages of new marks. */
 final class LockingInsert {
 
     private final LockingDialect dialect;
     private final Connection connection;
-    private final @Nullable Birth birth;
+    private final @Nullable LeasedInsert leasedInsert;
 
-    LockingInsert(LockingDialect dialect, Connection connection, @Nullable Birth birth) {
+    LockingInsert(LockingDialect dialect, Connection connection, @Nullable LeasedInsert leasedInsert) {
         this.dialect = dialect;
         this.connection = connection;
-        this.birth = birth;
+        this.leasedInsert = leasedInsert;
     }
 
-    /** Inserts the rows and their marks in the order given, leaving out those whose key or id is there already; says which went in. */
+    /** Inserts the rows and their marks in the given order, except rows whose key or id exists. Returns the ids of the inserted rows. */
     Set<UUID> insert(List<NewRow> rows) throws SQLException {
         List<NewRow> keyed = rows.stream().filter(row -> row.mark() != null).toList();
         if (keyed.isEmpty()) {
@@ -40,35 +40,35 @@ final class LockingInsert {
         return rows.size() == 1 ? insertWithMark(rows.get(0)) : insertWithMarks(rows, inMarkOrder(keyed));
     }
 
-    // A mark without its message would swallow the event for ever: both or neither, also when the caller goes on after
-    // an error.
+    // A mark without its message would suppress the message for ever. So both are inserted or neither, also if the
+    // caller continues its transaction after an error.
 
-    /** One mark can be taken back by itself, which saves the two round trips of a savepoint. */
+    /** Inserts one message with its mark. A single mark can be deleted again, which saves the two round trips of a savepoint. */
     private Set<UUID> insertWithMark(NewRow row) throws SQLException {
         if (dialect.insertMarks(connection, List.of(row)) == 0) {
             return Set.of();
         }
+        Set<UUID> inserted;
         try {
-            return insertMessages(List.of(row));
+            inserted = insertMessages(List.of(row));
         } catch (Throwable e) {
             takeBack(row, e);
             throw e;
         }
+        if (inserted.isEmpty()) {
+            dialect.takeBackMarks(connection, List.of(row));
+        }
+        return inserted;
     }
 
-    /** If the mark cannot be taken back, the transaction cannot be saved; after a conflict it is lost already. */
+    /** Deletes the mark of a failed insert. If the delete fails, or the failure was a conflict, the transaction is rolled back. */
     private void takeBack(NewRow row, Throwable reason) {
         if (reason instanceof SQLException e && SqlErrors.isConflict(e)) {
             Sessions.rollback(connection, reason);
             return;
         }
         try {
-            NewRow.Mark mark = row.requireMark();
-            int met = dialect.update(
-                    connection,
-                    LockingSql.TAKE_BACK_MARK,
-                    binder -> binder.integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()));
-            LockingDialect.expect(1, met, "take back an idempotency key");
+            dialect.takeBackMark(connection, row);
         } catch (Throwable e) {
             reason.addSuppressed(e);
             Sessions.rollback(connection, reason);
@@ -79,7 +79,13 @@ final class LockingInsert {
         Savepoint savepoint = connection.setSavepoint();
         try {
             Set<NewRow.Mark> first = newMarks(keyed, savepoint);
-            Set<UUID> inserted = insertMessages(firstUses(rows, first));
+            List<NewRow> wanted = firstUses(rows, first);
+            Set<UUID> inserted = insertMessages(wanted);
+            dialect.takeBackMarks(
+                    connection,
+                    wanted.stream()
+                            .filter(row -> row.mark() != null && !inserted.contains(row.id()))
+                            .toList());
             connection.releaseSavepoint(savepoint);
             return inserted;
         } catch (Throwable e) {
@@ -89,8 +95,9 @@ final class LockingInsert {
     }
 
     /**
-     * Inserts the marks that are not taken, and says which. The count tells it, except when some are taken: then those that name
-     * our messages are new, unless there are more of them than were inserted, because the same message was written before.
+     * Inserts the marks that do not exist yet and returns them. The row count is a complete answer if all marks were new, or none.
+     * Otherwise the marks that name these messages are new. If more marks name them than were inserted, a message was already written
+     * before: then the method rolls back to the savepoint and inserts the marks one by one.
      */
     private Set<NewRow.Mark> newMarks(List<NewRow> keyed, Savepoint before) throws SQLException {
         int inserted = dialect.insertMarks(connection, keyed);
@@ -127,7 +134,7 @@ final class LockingInsert {
         return ours;
     }
 
-    /** The rows without a key, and the first of each new mark, in their order. */
+    /** Returns the rows without a key and the first row of each new mark, in their order. */
     private static List<NewRow> firstUses(List<NewRow> rows, Set<NewRow.Mark> marks) {
         Set<NewRow.Mark> left = new TreeSet<>(marks);
         return rows.stream()
@@ -135,14 +142,14 @@ final class LockingInsert {
                 .toList();
     }
 
-    /** Stable, so that of two messages with one key the first takes it. */
+    /** Sorts by mark. The sort is stable: of two messages with one key, the first gets the mark. */
     private static List<NewRow> inMarkOrder(List<NewRow> keyed) {
         List<NewRow> sorted = new ArrayList<>(keyed);
         sorted.sort((a, b) -> a.requireMark().compareTo(b.requireMark()));
         return sorted;
     }
 
-    /** An id that is there already is left out and the rest tried again; the failed statement itself left nothing behind. */
+    /** Inserts the messages. After a duplicate id, it removes the live ids and inserts the rest. A failed statement inserts no row. */
     private Set<UUID> insertMessages(List<NewRow> rows) throws SQLException {
         Map<UUID, NewRow> remaining = new LinkedHashMap<>();
         rows.forEach(row -> remaining.putIfAbsent(row.id(), row));
@@ -161,15 +168,15 @@ final class LockingInsert {
     }
 
     private void insertRows(Collection<NewRow> rows) throws SQLException {
-        List<NewRow> born = birth == null ? List.of() : open(birth.wanted(rows));
-        if (birth == null || born.isEmpty()) {
+        List<NewRow> inserted = leasedInsert == null ? List.of() : open(leasedInsert.wanted(rows));
+        if (leasedInsert == null || inserted.isEmpty()) {
             dialect.insertRows(connection, rows);
         } else {
-            insertBorn(rows, birth, born);
+            insertLeased(rows, leasedInsert, inserted);
         }
     }
 
-    /** Looked at before the insert and not in it, where it would lock the row of the topic until the commit. */
+    /** Returns the rows whose topic is not paused. A query inside the INSERT would lock the topic's row until the commit. */
     private List<NewRow> open(List<NewRow> wanted) throws SQLException {
         List<Integer> topics = wanted.stream().map(NewRow::topicId).distinct().toList();
         if (topics.isEmpty()) {
@@ -195,14 +202,15 @@ final class LockingInsert {
         return numbers;
     }
 
-    private void insertBorn(Collection<NewRow> rows, Birth leases, List<NewRow> born) throws SQLException {
-        Set<NewRow> leased = new HashSet<>(born);
+    private void insertLeased(Collection<NewRow> rows, LeasedInsert leases, List<NewRow> inserted) throws SQLException {
+        Set<NewRow> leased = new HashSet<>(inserted);
         String values = rows.stream()
-                .map(row -> leased.contains(row) ? LockingSql.INSERT_BORN_ROW : LockingSql.INSERT_UNBORN_ROW)
+                .map(row -> leased.contains(row) ? LockingSql.INSERT_LEASED_ROW : LockingSql.INSERT_UNLEASED_ROW)
                 .collect(Collectors.joining(", "));
         String insert = dialect.sqlOnce(
-                LockingSql.INSERT_BORN.replace("{rows}", values).replace("{time}", dialect.timeParameter()));
-        try (PreparedStatement statement = connection.prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
+                LockingSql.INSERT_LEASED.replace("{rows}", values).replace("{time}", dialect.timeParameter()));
+        try (PreparedStatement statement =
+                GuardedConnection.target(connection).prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
             Binder binder = dialect.bind(statement);
             for (NewRow row : rows) {
                 binder.row(row);
@@ -214,9 +222,9 @@ final class LockingInsert {
             }
             LockingDialect.expect(rows.size(), statement.executeUpdate(), "insert messages");
             if (rows.size() == 1) {
-                leases.born(born.get(0).message().id().value(), generatedNumber(statement));
+                leases.inserted(inserted.get(0).message().id().value(), generatedNumber(statement));
             } else {
-                numbers(born).forEach((seq, id) -> leases.born(id, seq));
+                numbers(inserted).forEach((seq, id) -> leases.inserted(id, seq));
             }
         }
     }
@@ -224,13 +232,13 @@ final class LockingInsert {
     private static long generatedNumber(PreparedStatement statement) throws SQLException {
         try (ResultSet keys = statement.getGeneratedKeys()) {
             if (!keys.next()) {
-                throw new SQLException("The driver does not say which number the message was given");
+                throw new SQLException("The driver did not return the generated number of the message");
             }
             return keys.getLong(1);
         }
     }
 
-    /** Drivers differ in what they say of several rows, so they are read back. */
+    /** Reads the numbers of inserted rows. Drivers differ in the generated keys that they return for several rows. */
     private Map<Long, UUID> numbers(List<NewRow> rows) throws SQLException {
         return dialect.query(
                 connection,

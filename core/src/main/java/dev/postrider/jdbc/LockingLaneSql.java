@@ -1,9 +1,9 @@
 package dev.postrider.jdbc;
 
 /**
- * The statements for lanes of the databases that do not return what they changed. In braces: table names, {@code {now}} and the
- * like for the database's clock, {@code {values}} for a list of parameters, and {@code {by lane}} for what makes the planner take the index of lanes;
- * {@code {by key}} and {@code {delete message}} are as in {@link Dialect#sql}.
+ * The lane statements of databases whose statements do not return the changed rows. In braces: table names, {@code {now}} and
+ * similar for the clock of the database, {@code {values}} for a list of parameters, {@code {by lane}} for the hint that forces the lane
+ * index, and {@code {by key}} and {@code {delete message}} as in {@link Dialect#sql}.
  */
 final class LockingLaneSql {
 
@@ -20,7 +20,7 @@ final class LockingLaneSql {
     static final String TAKE =
             "UPDATE {lane} SET owner = ?, token = ?, until = {later}, buffer = ?, alone = NULL WHERE topic_id = ? AND lane = ?";
 
-    /** In the order of everybody else who locks more than one; a lock of its kind is added. */
+    /** Ordered by lane, as in every statement that locks several lanes. The caller appends the lock clause. */
     static final String LANES =
             "SELECT lane, token, revision, floor FROM {lane}{by key} WHERE topic_id = ? AND lane IN ({values}) ORDER BY lane";
 
@@ -41,7 +41,7 @@ final class LockingLaneSql {
             WHERE topic_id = ? AND lane = ? AND token = ?
             """;
 
-    static final String HELD_KEYS = """
+    static final String BLOCKED_KEYS = """
             SELECT DISTINCT lane, tenant, ordering_key FROM {message}
             WHERE state IN ('RETRY', 'PARKED') AND topic_id = ? AND lane IN ({values})
             """;
@@ -66,17 +66,17 @@ final class LockingLaneSql {
             WHERE seq IN ({values}) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
             """;
 
-    /** What unmet rows are, to tell one that was locked from one that is gone. */
+    /** The states of rows that an outcome did not change: tells a locked row from a removed one. */
     static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq IN ({values})";
 
-    static final String SET_ALONE = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
+    static final String SET_ISOLATED = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
 
-    /** How far everybody has come: the highest number that can be seen, and the time. And whether to look at all. */
+    /** The highest visible number, the time of the database, and whether the topic is paused. */
     static final String SIGHT = """
             SELECT {now} AS now, (SELECT MAX(seq) FROM {message}) AS last_number, (SELECT paused FROM {topic} WHERE id = ?) AS paused
             """;
 
-    /** One lane's part of the question what is next; a union of these asks for all, in one statement and one snapshot. */
+    /** The next messages of one lane. A union of these reads all lanes in one statement and one snapshot. */
     static final String NEXT_IN_LANE = """
             (SELECT seq, lane, OCTET_LENGTH(payload) AS bytes FROM {message}{by lane}
              WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ?
@@ -90,7 +90,7 @@ final class LockingLaneSql {
             ORDER BY available_at, seq LIMIT ?
             """;
 
-    /** One state's part of the question what waits in a key, in the order of the index; {@code {tenant}} is a comparison. */
+    /** The messages of a blocked key in one state, in index order. {@code {tenant}} is a comparison. */
     static final String WAITING = """
             (SELECT seq, lane, state, OCTET_LENGTH(payload) AS bytes FROM {message}{by lane}
              WHERE state = '{state}' AND topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant}
@@ -100,23 +100,23 @@ final class LockingLaneSql {
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
     static final String NEXT_DUE = """
-            SELECT t.id,
+            SELECT t.id, t.paused,
                    (SELECT 0 FROM {message} m
                     WHERE m.state = 'PENDING' AND m.topic_id = t.id AND m.lane IN ({values}) AND m.seq > ? LIMIT 1) AS in_order,
                    (SELECT {until} FROM {message} m
                     WHERE m.state = 'RETRY' AND m.topic_id = t.id ORDER BY m.available_at LIMIT 1) AS retry,
                    (SELECT {until} FROM {message} m
                     WHERE m.state = 'SCHEDULED' AND m.topic_id = t.id ORDER BY m.available_at LIMIT 1) AS scheduled
-            FROM {topic} t WHERE t.id = ? AND NOT t.paused
+            FROM {topic} t WHERE t.id = ?
             """;
 
-    /** The lane is locked, so a row that somebody has locked is not waited for. */
+    /** Skips locked rows: the statement must not wait for a row while it has the lane locked. */
     static final String FIND = """
             SELECT seq, id, topic_id, state, lane, tenant, ordering_key FROM {message}{by key} WHERE seq IN ({values})
             FOR UPDATE SKIP LOCKED
             """;
 
-    /** Attempts of lanes are counted here, when they have an outcome. */
+    /** Counts the attempt: on lanes, an attempt is counted with its outcome. */
     static final String COPY = """
             INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
                                    payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,

@@ -24,21 +24,27 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lanes on databases that do not return what they changed: a short transaction for each verb, which locks the lanes first, so
- * that everything after that is seen as it is.
+ * Lanes on databases whose statements do not return the changed rows. Each operation is a short transaction that locks the lanes
+ * first, so that its later statements see the current rows.
  */
 final class LockingLanes extends LaneStatements {
 
-    /** Where open transactions cannot be seen: none is expected to be older. What one all the same leaves behind is found later. */
+    /**
+     * The assumed maximum age of an open transaction, since these databases do not show open transactions. A full scan finds the
+     * messages of an older one later.
+     */
     private static final Duration OLDEST_TRANSACTION = Duration.ofMinutes(1);
 
-    /** Numbers are proved by their age here: a server that lacks the last commits, but less than that, gives no proved number again. */
+    /**
+     * One name for all servers, because a number is proved by its age here. A server that lacks less than the last
+     * {@link #OLDEST_TRANSACTION} of commits does not assign a proved number again.
+     */
     private static final String ANY_SERVER = "";
 
-    /** How many messages that have waited for their time are taken at once; each head of a key costs a few statements. */
+    /** How many due scheduled messages, and how many due heads, one read asks for. Each head costs a few statements. */
     private static final int MOST_TIMED = 32;
 
-    /** Numbers of lanes and keys repeat from topic to topic. */
+    /** A lane with its topic, because lane numbers and keys repeat from topic to topic. */
     private record Place(int topicId, int lane) {}
 
     private record Key(Place place, OrderingKey key) {}
@@ -61,17 +67,17 @@ final class LockingLanes extends LaneStatements {
     // Owning
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
-        boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
-        List<Taken> free = dialect.query(
+        boolean leftOver = request.supply() == Lane.Supply.UNCLAIMED;
+        List<AcquiredLane> free = dialect.query(
                 connection,
                 LockingLaneSql.LOCK_FREE,
                 binder -> binder.integer(topicId)
                         .micros(leftOver ? request.lease() : Duration.ZERO)
                         .integer(tokens.size()),
                 rows -> free(rows, tokens));
-        for (Taken lane : free) {
+        for (AcquiredLane lane : free) {
             int met = dialect.update(
                     connection,
                     LockingLaneSql.TAKE,
@@ -81,17 +87,17 @@ final class LockingLanes extends LaneStatements {
                             .integer(buffer)
                             .integer(topicId)
                             .integer(lane.lane()));
-            LockingDialect.expect(1, met, "take a lane");
+            LockingDialect.expect(1, met, "acquire a lane");
         }
         return free;
     }
 
-    private static List<Taken> free(ResultSet rows, List<UUID> tokens) throws SQLException {
-        List<Taken> free = new ArrayList<>();
+    private static List<AcquiredLane> free(ResultSet rows, List<UUID> tokens) throws SQLException {
+        List<AcquiredLane> free = new ArrayList<>();
         while (rows.next()) {
             long alone = rows.getLong("alone");
             Long suspect = rows.wasNull() ? null : alone;
-            free.add(new Taken(
+            free.add(new AcquiredLane(
                     rows.getInt("lane"),
                     tokens.get(free.size()),
                     rows.getInt("revision"),
@@ -205,7 +211,7 @@ final class LockingLanes extends LaneStatements {
         return new Standings(ANY_SERVER, held(connection, lanes, ""));
     }
 
-    /** The lanes that still have their token. */
+    /** Returns the lanes that still have their token. */
     private Map<UUID, Standing> held(Connection connection, Collection<LaneCursor> lanes, String lock)
             throws SQLException {
         Map<UUID, Standing> held = new HashMap<>();
@@ -246,23 +252,22 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException {
         return dialect.query(
                 connection,
-                LockingDialect.in(LockingLaneSql.HELD_KEYS, lanes.size()),
+                LockingDialect.in(LockingLaneSql.BLOCKED_KEYS, lanes.size()),
                 binder -> LockingDialect.bindIntegers(binder.integer(topicId), lanes),
-                LaneStatements::heldKeys);
+                LaneStatements::blockedKeys);
     }
 
     @Override
-    void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException {
+    void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Set<Long> many = new HashSet<>();
         Set<Long> one = new HashSet<>();
-        for (Taken lane : crashed) {
+        for (AcquiredLane lane : crashed) {
             if (lane.alone() != null) {
                 one.add(lane.alone());
-                continue;
             }
             many.addAll(dialect.query(
                     connection,
@@ -294,7 +299,7 @@ final class LockingLanes extends LaneStatements {
         }
     }
 
-    /** One that is locked is being handled at this moment by somebody who is not lost. */
+    /** Locks and returns the rows that no other transaction has locked. A handler of a live node is processing a locked row. */
     private Set<Long> free(Connection connection, Set<Long> seqs) throws SQLException {
         return dialect.query(
                 connection,
@@ -304,13 +309,13 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+    boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
         if (lanes(connection, lane.topicId, List.of(lane), " FOR UPDATE").isEmpty()) {
             return false;
         }
         dialect.update(
                 connection,
-                LockingLaneSql.SET_ALONE,
+                LockingLaneSql.SET_ISOLATED,
                 binder -> binder.numberOrNone(seq)
                         .integer(lane.topicId)
                         .integer(lane.lane)
@@ -320,43 +325,46 @@ final class LockingLanes extends LaneStatements {
 
     // Reading
 
-    /** The sight comes first: whatever had finished by then is seen by what follows. A pause that begins later is too late. */
+    /**
+     * Reads the sight before the messages: the second statement sees every transaction that had finished by then. A pause that begins
+     * after the first statement does not stop this read.
+     */
     @Override
-    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes) throws SQLException {
-        Sighting sighting = sight(connection, topicId);
-        if (sighting.paused()) {
-            return sighting;
+    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+        LaneRead laneRead = sight(connection, topicId);
+        if (laneRead.paused()) {
+            return laneRead;
         }
         String select =
-                String.join(" UNION ALL ", Collections.nCopies(looks.size(), byLane(LockingLaneSql.NEXT_IN_LANE)));
+                String.join(" UNION ALL ", Collections.nCopies(scans.size(), byLane(LockingLaneSql.NEXT_IN_LANE)));
         List<Sized> next = dialect.query(
                 connection,
                 select,
                 binder -> {
-                    for (LaneCursor.Look look : looks) {
+                    for (LaneCursor.Scan scan : scans) {
                         binder.integer(topicId)
-                                .integer(look.lane())
-                                .number(look.start())
-                                .integer(look.room() + look.leaveOut().size());
+                                .integer(scan.lane())
+                                .number(scan.start())
+                                .integer(scan.room() + scan.leaveOut().size());
                     }
                 },
                 rows -> sized(rows, "PENDING"));
-        Set<Long> leaveOut = new HashSet<>(leaveOut(looks));
+        Set<Long> leaveOut = new HashSet<>(leaveOut(scans));
         next.removeIf(row -> leaveOut.contains(row.seq()));
         next.sort(Comparator.comparingLong(Sized::seq));
         Map<Integer, Integer> room = new HashMap<>();
-        looks.forEach(look -> room.put(look.lane(), look.room()));
+        scans.forEach(scan -> room.put(scan.lane(), scan.room()));
         next.removeIf(row -> room.merge(row.lane(), -1, Integer::sum) < 0);
-        return new Sighting(sighting.sight(), false, fetch(connection, upToBudget(next, maxBytes)));
+        return new LaneRead(laneRead.sight(), false, fetch(connection, upToBudget(next, maxBytes)));
     }
 
-    private Sighting sight(Connection connection, int topicId) throws SQLException {
+    private LaneRead sight(Connection connection, int topicId) throws SQLException {
         return dialect.query(connection, LockingLaneSql.SIGHT, binder -> binder.integer(topicId), row -> {
             row.next();
             long now = micros(dialect.readTime(row, "now"));
             long oldest = now - Binder.toMicros(OLDEST_TRANSACTION);
             Horizon.Sight sight = new Horizon.Sight(ANY_SERVER, row.getLong("last_number"), oldest, now);
-            return new Sighting(sight, row.getBoolean("paused"), List.of());
+            return new LaneRead(sight, row.getBoolean("paused"), List.of());
         });
     }
 
@@ -406,34 +414,34 @@ final class LockingLanes extends LaneStatements {
     List<LaneRow> readTimed(
             Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
             throws SQLException {
-        Set<Long> inHand = new HashSet<>(leaveOut);
+        Set<Long> inFlight = new HashSet<>(leaveOut);
         List<Sized> due = new ArrayList<>();
-        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, MOST_TIMED + inHand.size())) {
-            if (inHand.contains(beside.seq())) {
+        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, MOST_TIMED + inFlight.size())) {
+            if (inFlight.contains(beside.seq())) {
                 continue;
             }
             due.add(new Sized(beside.seq(), beside.lane(), "SCHEDULED", beside.bytes()));
         }
-        due.addAll(dueHeads(connection, topicId, lanes, inHand));
+        due.addAll(dueHeads(connection, topicId, lanes, inFlight));
         due.sort(Comparator.comparingLong(Sized::seq));
         return fetch(connection, upToBudget(due, maxBytes));
     }
 
     /**
-     * The due heads of keys, each with the messages behind it. The head of each key is looked up once. If too few of the due rows are
-     * heads, more rows are read, up to all of them: rows that are no heads must not hide the heads of other keys. Such rows are rare,
-     * since a replayed message is blocked behind the head of its key.
+     * Returns the due heads of keys, each with the messages behind it. The head of each key is looked up once. If too few of the due
+     * rows are heads, more rows are read, up to all of them: rows that are not heads must not hide the heads of other keys. Such rows
+     * are rare, since a replayed message is blocked behind the head of its key.
      */
-    private List<Sized> dueHeads(Connection connection, int topicId, List<Integer> lanes, Set<Long> inHand)
+    private List<Sized> dueHeads(Connection connection, int topicId, List<Integer> lanes, Set<Long> inFlight)
             throws SQLException {
         Map<Key, List<Sized>> waiting = new HashMap<>();
-        int limit = MOST_TIMED + inHand.size();
+        int limit = MOST_TIMED + inFlight.size();
         while (true) {
             List<Sized> found = new ArrayList<>();
             int heads = 0;
             List<Due> rows = due(connection, "RETRY", topicId, lanes, limit);
             for (Due row : rows) {
-                if (heads < MOST_TIMED && !inHand.contains(row.seq())) {
+                if (heads < MOST_TIMED && !inFlight.contains(row.seq())) {
                     Key key = new Key(new Place(topicId, row.lane()), row.key());
                     List<Sized> ofKey = waiting.get(key);
                     if (ofKey == null) {
@@ -477,7 +485,7 @@ final class LockingLanes extends LaneStatements {
         return new OrderingKey(row.getString("tenant"), key == null ? "" : key);
     }
 
-    /** What waits in a key, the lowest first. */
+    /** Returns the retrying, blocked and parked messages of a key, lowest number first. */
     private List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
         String tenant = key.key().tenant();
         String one =
@@ -505,8 +513,9 @@ final class LockingLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
         Map<Integer, Long> due = new HashMap<>();
+        Set<Integer> paused = new HashSet<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic :
                 byTopic(starts.keySet()).entrySet()) {
             long start = topic.getValue().stream()
@@ -522,6 +531,10 @@ final class LockingLanes extends LaneStatements {
                     binder -> bindLanes(binder, topic.getValue()).number(start).integer(topic.getKey()),
                     rows -> {
                         while (rows.next()) {
+                            if (rows.getBoolean("paused")) {
+                                paused.add(rows.getInt("id"));
+                                continue;
+                            }
                             earlier(due, rows, "in_order");
                             earlier(due, rows, "retry");
                             earlier(due, rows, "scheduled");
@@ -529,7 +542,7 @@ final class LockingLanes extends LaneStatements {
                         return due;
                     });
         }
-        return due;
+        return new DueTopics(due, paused);
     }
 
     private static void earlier(Map<Integer, Long> due, ResultSet rows, String column) throws SQLException {
@@ -570,15 +583,17 @@ final class LockingLanes extends LaneStatements {
         rows.forEach(row -> wanted.put(row.seq(), row.id()));
         Map<Long, Found> met = fenced(connection, fence, wanted);
         met.values().removeIf(row -> !leaving.states().contains(row.state()));
-        Map<Long, Boolean> keyHeld = new HashMap<>();
+        Map<Long, Boolean> keyBlocked = new HashMap<>();
         for (Move row : rows) {
             if (met.containsKey(row.seq())) {
                 move(connection, row);
-                keyHeld.put(
+                keyBlocked.put(
                         row.seq(), row.state().equals("RETRY") || row.state().equals("PARKED"));
             }
         }
-        return leaving == Leaving.THEIR_KEY ? promoted(connection, met) : new Written(keyHeld, Horizon.NO_TRANSACTION);
+        return leaving == Leaving.THEIR_KEY
+                ? promoted(connection, met)
+                : new Written(keyBlocked, Horizon.NO_TRANSACTION);
     }
 
     private void move(Connection connection, Move row) throws SQLException {
@@ -622,10 +637,13 @@ final class LockingLanes extends LaneStatements {
         List<Long> seqs = rows.keySet().stream()
                 .filter(seq -> rows.getOrDefault(seq, false) == which)
                 .toList();
-        dialect.change(connection, LockingLaneSql.WAIT, seqs, "let messages wait", binder -> binder.text(state));
+        dialect.change(connection, LockingLaneSql.WAIT, seqs, "block messages", binder -> binder.text(state));
     }
 
-    /** The rows that are there, in lanes that are still ours and unchanged; in the order of their numbers. */
+    /**
+     * Locks and returns the existing rows of lanes that still have this node's token and revision, ordered by number. Rows that another
+     * transaction has locked are left out.
+     */
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
         Map<UUID, Standing> held = held(connection, fence, dialect.shareLock());
@@ -660,19 +678,19 @@ final class LockingLanes extends LaneStatements {
         return met;
     }
 
-    private static Written written(Map<Long, Found> met, boolean keyHeld) {
+    private static Written written(Map<Long, Found> met, boolean keyBlocked) {
         Map<Long, Boolean> answers = new HashMap<>();
-        met.keySet().forEach(seq -> answers.put(seq, keyHeld));
+        met.keySet().forEach(seq -> answers.put(seq, keyBlocked));
         return new Written(answers, Horizon.NO_TRANSACTION);
     }
 
     /**
-     * The lowest of what is left waiting in each key becomes its head, due now. One that is being handled at this moment, or locked by
-     * anybody else, stays as it is and is named.
+     * Makes the lowest remaining message of each blocked key its head, due now. If a handler or another transaction has locked that
+     * message, it stays unchanged and the result names it.
      */
     private Written promoted(Connection connection, Map<Long, Found> gone) throws SQLException {
         Map<Key, Promotion> promotions = new HashMap<>();
-        Map<Long, Boolean> keyHeld = new HashMap<>();
+        Map<Long, Boolean> keyBlocked = new HashMap<>();
         Map<Long, Long> lockedHeads = new HashMap<>();
         for (Found row : gone.values()) {
             Promotion promotion = promotions.get(row.key());
@@ -680,13 +698,13 @@ final class LockingLanes extends LaneStatements {
                 promotion = promote(connection, row.key());
                 promotions.put(row.key(), promotion);
             }
-            keyHeld.put(row.seq(), promotion.keyHeld());
+            keyBlocked.put(row.seq(), promotion.keyBlocked());
             Long locked = promotion.lockedHead();
             if (locked != null) {
                 lockedHeads.put(row.seq(), locked);
             }
         }
-        return new Written(keyHeld, lockedHeads, Horizon.NO_TRANSACTION);
+        return new Written(keyBlocked, lockedHeads, Horizon.NO_TRANSACTION);
     }
 
     private Promotion promote(Connection connection, Key key) throws SQLException {
@@ -699,7 +717,7 @@ final class LockingLanes extends LaneStatements {
             return new Promotion(true, head);
         }
         dialect.change(
-                connection, LockingLaneSql.WAIT, List.of(head), "go on with a key", binder -> binder.text("RETRY"));
+                connection, LockingLaneSql.WAIT, List.of(head), "promote a new head", binder -> binder.text("RETRY"));
         return new Promotion(true, null);
     }
 }

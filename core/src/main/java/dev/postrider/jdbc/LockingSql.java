@@ -1,9 +1,9 @@
 package dev.postrider.jdbc;
 
 /**
- * The statements of the databases that do not return what they changed. In braces: table names, {@code {now}} and the like for
- * the database's clock, {@code {time}} for a parameter that may be a null time, and {@code {values}} for a list of parameters;
- * {@code {by key}} and {@code {delete message}} are as in {@link Dialect#sql}.
+ * The statements of databases whose statements do not return the changed rows. In braces: table names, {@code {now}} and similar for
+ * the clock of the database, {@code {time}} for a time parameter that may be null, {@code {values}} for a list of parameters, and
+ * {@code {by key}} and {@code {delete message}} as in {@link Dialect#sql}.
  */
 final class LockingSql {
 
@@ -22,35 +22,33 @@ final class LockingSql {
              GREATEST(COALESCE({time}, {now}), {now}), {now}, {now})
             """;
 
-    /** MySQL and MariaDB. IGNORE only ever hides a taken key here: every column is of fixed size and none of the values can be null. */
+    /** For MySQL and MariaDB. IGNORE hides only duplicate keys here: every column has a fixed size, and no value can be null. */
     static final String INSERT_MARKS =
             "INSERT IGNORE INTO {dedup} (topic_id, key_hash, message_id, payload_hash, seen_at) VALUES {rows}";
 
     static final String MARK_ROW = "(?, ?, ?, ?, {now})";
 
-    /** IGNORE only ever hides a taken key here too: names and tenants are checked to fit before. */
+    /** IGNORE hides only duplicate keys here too: the lengths of names and tenants are checked before. */
     static final String INSERT_INBOX_MARKS =
             "INSERT IGNORE INTO {inbox_mark} (message_id, consumer, tenant, payload_hash, seen_at) VALUES {rows}";
 
     static final String INBOX_MARK_ROW = "(?, ?, ?, ?, {now})";
 
-    static final String TAKE_BACK_MARK = "DELETE FROM {dedup} WHERE topic_id = ? AND key_hash = ? AND message_id = ?";
-
-    /** The same for messages that this node means to take over: each either leased to it from the start or not. */
-    static final String INSERT_BORN = """
+    /** The INSERT for local hand-over: each row is inserted either with a lease of this node or without a lease. */
+    static final String INSERT_LEASED = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
                                    deliver_at, lane, state, available_at, created_at, updated_at, lease_token, locked_by, locked_until)
             VALUES {rows}
             """;
 
-    static final String INSERT_BORN_ROW = """
+    static final String INSERT_LEASED_ROW = """
             (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
              CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PROCESSING' END,
              GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, ?, ?, {later})
             """;
 
-    static final String INSERT_UNBORN_ROW = """
+    static final String INSERT_UNLEASED_ROW = """
             (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
              CASE WHEN ? AND COALESCE({time}, {now}) > {now} THEN 'SCHEDULED' ELSE 'PENDING' END,
              GREATEST(COALESCE({time}, {now}), {now}), {now}, {now}, NULL, NULL, NULL)
@@ -58,7 +56,7 @@ final class LockingSql {
 
     static final String PAUSED = "SELECT id FROM {topic} WHERE paused AND id IN ({values})";
 
-    /** In the order of the index, so that only what is returned is locked; another worker's rows are passed over. */
+    /** Reads in index order, so that only returned rows are locked. Rows locked by other workers are skipped. */
     static final String LOCK_DUE = """
             SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
             WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= {now}{tenants}
@@ -94,8 +92,8 @@ final class LockingSql {
 
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
-    /** Rows of many claims, with their tokens: which of them go together is for the caller to see. */
-    static final String HELD = """
+    /** Rows of many claims, with their tokens. The caller checks which number belongs to which token. */
+    static final String LEASED = """
             SELECT seq, lease_token FROM {message}{by key}
             WHERE seq IN ({values}) AND lease_token IN ({tokens}) AND state = 'PROCESSING'
             """;
@@ -113,7 +111,7 @@ final class LockingSql {
             FROM {message} WHERE seq IN ({values})
             """;
 
-    /** Rows to be handled: which of them are as they should be is for the caller to see. */
+    /** Rows to be handled. The caller checks the id, the token and the state of each row. */
     static final String HANDLED =
             "SELECT seq, id, lease_token, state, {session} AS session_id, '' AS session_transaction FROM {message}{by key}"
                     + " WHERE seq IN ({values}) ORDER BY seq";
@@ -179,9 +177,12 @@ final class LockingSql {
 
     static final String NUMBERS = "SELECT seq, id FROM {message} WHERE id IN ({values})";
 
+    static final String LIVE =
+            "SELECT id, topic_id, tenant, idempotency_key, payload FROM {message} WHERE id IN ({values})";
+
     static final String LIVE_IDS = "SELECT id FROM {message} WHERE id IN ({values})";
 
-    /** One topic's part of the question what comes next; a union of these asks for all. */
+    /** The time until the next due message and the next lease expiry of one topic. A union of these covers all topics. */
     static final String NEXT_DUE = """
             SELECT t.id,
                    (SELECT {until pending} FROM {message} m

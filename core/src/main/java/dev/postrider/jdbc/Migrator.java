@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.SchemaMismatchException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -16,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Brings the tables to the version of this library, from the numbered files beside this class. Safe on many nodes at once. */
+/** Upgrades the tables to the schema version of this library with the numbered schema files. Safe on several nodes at once. */
 final class Migrator {
 
     private static final Logger log = LoggerFactory.getLogger(Migrator.class);
 
-    /** One file for each version, in order; its last statement notes the version. */
+    /** A schema version and its file. The last statement of the file records the version. */
     private record Version(int number, String file) {}
 
     private static final List<Version> VERSIONS = List.of(
@@ -33,7 +34,7 @@ final class Migrator {
     static final int CURRENT = VERSIONS.get(VERSIONS.size() - 1).number();
 
     private static final String NO_SCHEMA =
-            "is needed, because the connection has none by itself: name the schema (on MySQL and MariaDB the database) in the JDBC"
+            "is missing, and the connection has no default schema: name the schema (on MySQL and MariaDB the database) in the JDBC"
                     + " URL, or with tables(t -> t.withSchema(…))";
 
     private final Dialect dialect;
@@ -44,10 +45,11 @@ final class Migrator {
         this.schema = options.schema();
     }
 
-    /** @return how many versions were applied */
+    /** @return the number of applied versions */
     int migrate(Connection connection) throws SQLException {
         List<Integer> applied = new ArrayList<>();
         String place = place(dialect, connection, schema);
+        requireSchema(dialect, connection, schema);
         dialect.migrate(connection, place, locked -> {
             int found = version(locked, place);
             for (Version version : VERSIONS) {
@@ -60,10 +62,20 @@ final class Migrator {
         return applied.size();
     }
 
-    /** @throws InvalidConfigurationException when no schema is named, neither here nor by the connection */
+    /** @throws InvalidConfigurationException if neither the configuration nor the connection names a schema */
     static String place(Dialect dialect, Connection connection, @Nullable String schema) throws SQLException {
         return dialect.schemaOfTables(connection, schema)
                 .orElseThrow(() -> new InvalidConfigurationException("schema", NO_SCHEMA));
+    }
+
+    /** @throws SchemaMismatchException if the configured schema does not exist */
+    static void requireSchema(Dialect dialect, Connection connection, @Nullable String schema) throws SQLException {
+        if (schema != null
+                && !dialect.query(connection, dialect.schemaQuery(), binder -> binder.text(schema), ResultSet::next)) {
+            throw new SchemaMismatchException("Schema " + schema
+                    + " does not exist, or this user cannot see it. Create it first, as its owner" + " (CREATE SCHEMA "
+                    + schema + "; on MySQL and MariaDB that is a database), or correct the name");
+        }
     }
 
     private int version(Connection connection, String place) throws SQLException {
@@ -86,14 +98,14 @@ final class Migrator {
         log.info("Applied schema version {} ({})", version.number(), version.file());
     }
 
-    /** The statements of this installation, as they would be run: for people who apply them by other means. */
+    /** Returns the statements of this installation as {@link #migrate} runs them, for users who apply them with another tool. */
     List<String> script() {
         return VERSIONS.stream()
                 .flatMap(version -> statements(version).stream())
                 .toList();
     }
 
-    /** Our own files: no semicolon but at the end of a statement, no comment within a quotation. */
+    /** Splits a schema file. These files have semicolons only at the end of a statement, and no comment within a quotation. */
     private List<String> statements(Version version) {
         String code = dialect.tables().ddl(read(version.file())).replaceAll("(?m)--.*$", "");
         List<String> statements = new ArrayList<>();
@@ -109,7 +121,7 @@ final class Migrator {
         String path = "/dev/postrider/schema/" + dialect.folder() + "/" + file;
         try (InputStream in = Migrator.class.getResourceAsStream(path)) {
             if (in == null) {
-                throw new IllegalStateException("The jar lacks " + path);
+                throw new IllegalStateException("The jar does not contain " + path);
             }
             return new String(in.readAllBytes(), UTF_8);
         } catch (IOException e) {

@@ -12,16 +12,21 @@ final class MySqlDialect extends InnoDbDialect {
         return true;
     }
 
-    /** FORCE INDEX is taken and has no effect here: a table of up to some hundred rows is scanned, and every row of it locked. */
+    /** FORCE INDEX has no effect here: MySQL scans a table of up to some hundred rows and locks every row of it. */
     @Override
     String deleteByKey() {
         return "DELETE /*+ INDEX(d PRIMARY) */ FROM {$1} AS d";
     }
 
-    /** There is none for transactions alone; the session has another value outside of them. */
+    /** MySQL has no idle timeout for transactions only. Outside of transactions the session has its own value. */
     @Override
     String idleVariable() {
         return "wait_timeout";
+    }
+
+    @Override
+    Dialect in(String schema) {
+        return new MySqlDialect(tables().in(schema, "`"));
     }
 
     @Override

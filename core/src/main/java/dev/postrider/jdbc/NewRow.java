@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A message on its way into the table, with its topic's number and, if it has an idempotency key, the mark for it. */
+/** A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key. */
 record NewRow(
         Message message,
         int topicId,
@@ -41,12 +41,12 @@ record NewRow(
         if (key == null) {
             throw new InvalidMessageException(
                     "key",
-                    "is missing: topic '" + message.topic() + "' is ordered, and every message says by which key");
+                    "is missing: topic '" + message.topic() + "' is ordered, and every message needs an ordering key");
         }
         return LaneHash.of(message.tenant(), key, topic.lanes());
     }
 
-    /** How much of a statement it takes, but for what is small. */
+    /** The approximate size of the row in a statement: payload and headers. */
     long bytes() {
         long bytes = message.payload().size();
         for (Map.Entry<String, String> header : message.headers().entrySet()) {
@@ -59,12 +59,12 @@ record NewRow(
         return message.id().value();
     }
 
-    /** For rows that are known to have a key. */
+    /** Returns the mark of a row that has an idempotency key. */
     Mark requireMark() {
         return Objects.requireNonNull(mark);
     }
 
-    /** With its length before it, so that no tenant and key run into each other; -1 for no tenant. */
+    /** Adds a field with its length before it, so that different pairs of tenant and key differ. The length of no tenant is -1. */
     private static void field(MessageDigest digest, @Nullable String text) {
         byte[] bytes = text == null ? new byte[0] : text.getBytes(UTF_8);
         digest.update(
@@ -80,7 +80,7 @@ record NewRow(
         }
     }
 
-    /** The primary key of a dedup row, comparable so that every transaction takes its marks in the same order. */
+    /** The primary key of a dedup row. It is comparable, so that every transaction inserts its marks in the same order. */
     static final class Mark implements Comparable<Mark> {
 
         final int topicId;

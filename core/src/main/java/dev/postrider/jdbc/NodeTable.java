@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Which nodes are at work, by the database's clock. */
+/** The table of live nodes. The clock of the database decides which nodes are live. */
 final class NodeTable {
 
     private static final String RENEW =
@@ -21,12 +21,12 @@ final class NodeTable {
 
     private static final String ALIVE = "SELECT topics FROM {node} WHERE until > {now}";
 
-    /** What is long gone, and only in the way. */
-    private static final String FORGET = "DELETE FROM {node} WHERE until < {ago}";
+    /** Removes the rows of nodes that ended without deleting their row. */
+    private static final String PURGE = "DELETE FROM {node} WHERE until < {ago}";
 
     private static final String LEAVE = "DELETE FROM {node} WHERE instance = ?";
 
-    private static final Duration MEMORY = Duration.ofDays(1);
+    private static final Duration RETENTION = Duration.ofDays(1);
 
     private final Dialect dialect;
 
@@ -34,7 +34,11 @@ final class NodeTable {
         this.dialect = dialect;
     }
 
-    /** @return how many nodes are alive, by the number of each topic that they deliver */
+    /**
+     * Renews the row of this node, or inserts it.
+     *
+     * @return the number of live nodes that deliver each topic, by topic number
+     */
     Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
             throws SQLException {
         String topics = topicIds.stream().sorted().map(String::valueOf).collect(Collectors.joining(","));
@@ -44,7 +48,7 @@ final class NodeTable {
                 .micros(lease)
                 .uuid(node.instance());
         if (dialect.update(connection, RENEW, bind) == 0) {
-            dialect.update(connection, FORGET, binder -> binder.micros(MEMORY));
+            dialect.update(connection, PURGE, binder -> binder.micros(RETENTION));
             dialect.update(connection, INSERT, bind);
         }
         return dialect.query(connection, ALIVE, binder -> {}, rows -> {

@@ -11,26 +11,26 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
-/** Outcomes sorted into as few steps as they need: one for each kind, whatever the number of claims. */
+/** Outcomes of many claims, grouped into one step for each kind of outcome. Not thread-safe. */
 final class OutcomeBatch {
 
     @FunctionalInterface
     interface Epitaphs {
-        Dialect.Epitaph of(DeadReason reason, String error);
+        Dialect.DeathRecord of(DeadReason reason, String error);
     }
 
-    /** Outcomes of one kind. Answers with the rows that were still held. */
+    /** Writes the outcomes of one kind. Returns the rows that were still leased under their tokens. */
     @FunctionalInterface
     interface Step {
-        Set<Dialect.HeldRow> write(Connection connection) throws SQLException;
+        Set<Dialect.LeasedRow> write(Connection connection) throws SQLException;
     }
 
-    private final List<Dialect.HeldRow> delivered = new ArrayList<>();
-    private final List<Dialect.HeldRow> released = new ArrayList<>();
+    private final List<Dialect.LeasedRow> delivered = new ArrayList<>();
+    private final List<Dialect.LeasedRow> released = new ArrayList<>();
     private final List<Dialect.Rescheduled> rescheduled = new ArrayList<>();
     private final List<Dialect.BuriedRow> buried = new ArrayList<>();
     private final List<Step> steps = new ArrayList<>();
-    private final Set<Dialect.HeldRow> written = new HashSet<>();
+    private final Set<Dialect.LeasedRow> written = new HashSet<>();
 
     OutcomeBatch(
             List<? extends Outcome> outcomes,
@@ -46,7 +46,7 @@ final class OutcomeBatch {
     }
 
     private void sort(Outcome outcome, Epitaphs epitaphs, UnaryOperator<String> cleaned) {
-        Dialect.HeldRow row = row(outcome.claim());
+        Dialect.LeasedRow row = row(outcome.claim());
         if (outcome instanceof Outcome.Delivered) {
             delivered.add(row);
         } else if (outcome instanceof Outcome.Released) {
@@ -57,7 +57,7 @@ final class OutcomeBatch {
             buried.add(new Dialect.BuriedRow(row, epitaphs.of(dead.reason(), dead.error())));
         } else if (!(outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost)) {
             throw new IllegalArgumentException(outcome.getClass().getSimpleName()
-                    + " is an outcome of a lane: a message that was claimed by itself is delivered, retried, buried or"
+                    + " is an outcome of a lane: a message of an unordered topic is delivered, retried, buried or"
                     + " released");
         }
     }
@@ -68,16 +68,16 @@ final class OutcomeBatch {
         }
     }
 
-    static Dialect.HeldRow row(Claim claim) {
-        return new Dialect.HeldRow(claim.seq(), claim.lease().token());
+    static Dialect.LeasedRow row(Claim claim) {
+        return new Dialect.LeasedRow(claim.seq(), claim.lease().token());
     }
 
     List<Step> steps() {
         return steps;
     }
 
-    /** Notes what a step did, once that is certain. */
-    void written(Set<Dialect.HeldRow> rows) {
+    /** Notes the rows that a step changed. Called when its result is certain. */
+    void written(Set<Dialect.LeasedRow> rows) {
         written.addAll(rows);
     }
 

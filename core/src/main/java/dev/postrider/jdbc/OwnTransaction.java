@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import java.sql.Connection;
@@ -11,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transaction in which user code runs, on a connection that is taken for it. Before the commit it proves that it is still the
- * transaction that was begun: on some databases a deadlock rolls all of it back, and the next statement begins another one. Errors
- * of the database come out translated. Used by one thread.
+ * A transaction for user code, on a connection of its own. Before the commit it checks that the transaction is still the one that
+ * was begun: on some databases a deadlock rolls back the whole transaction, and the next statement begins a new one. Errors of the
+ * database are translated. Not thread-safe: one thread uses it.
  */
 final class OwnTransaction implements AutoCloseable {
 
@@ -24,6 +25,7 @@ final class OwnTransaction implements AutoCloseable {
     private final Connection connection;
     private final boolean autoCommit;
     private final @Nullable Savepoint begun;
+    private boolean checked;
 
     private OwnTransaction(Connection connection, boolean autoCommit, @Nullable Savepoint begun) {
         this.connection = connection;
@@ -32,9 +34,9 @@ final class OwnTransaction implements AutoCloseable {
     }
 
     /**
-     * @param autoCommit what the data source's connections are in
-     * @param canBeLost whether the database may roll the transaction back and go on with another
-     * @throws UnusableConnectionException when the connection is in somebody's transaction already
+     * @param autoCommit whether the connections of the data source are in autocommit mode
+     * @param canBeLost whether the database may roll the transaction back and continue with a new one
+     * @throws UnusableConnectionException if the connection is already in a transaction of other code
      */
     static OwnTransaction begin(DataSource dataSource, boolean autoCommit, boolean canBeLost) {
         try {
@@ -52,7 +54,10 @@ final class OwnTransaction implements AutoCloseable {
         }
     }
 
-    /** A connection of a data source that commits by itself does not come without autocommit, unless it is in use. */
+    /**
+     * Refuses a connection that is already in a transaction. A data source in autocommit mode returns a connection without autocommit
+     * only if the connection is in use.
+     */
     static void refuseForeign(Connection connection, boolean autoCommit) throws SQLException {
         if (autoCommit && !connection.getAutoCommit()) {
             throw new UnusableConnectionException(UnusableConnectionException.Problem.IN_TRANSACTION);
@@ -71,12 +76,16 @@ final class OwnTransaction implements AutoCloseable {
         return connection;
     }
 
-    /** @throws TransactionConflictException when the transaction that was begun is no more; nothing is committed */
+    /**
+     * @throws TransactionConflictException if the database has rolled the transaction back; nothing is committed
+     * @throws UnusableConnectionException if user code has ended the transaction, or an error has aborted it
+     */
     void commit(JdbcUnitOfWork unit) {
-        unit.requireWhole();
+        unit.requireIntact();
         try {
+            checked = true;
             if (begun != null) {
-                requireWhole(connection, begun);
+                release(begun, unit);
             }
             connection.commit();
         } catch (SQLException e) {
@@ -84,12 +93,23 @@ final class OwnTransaction implements AutoCloseable {
         }
     }
 
+    private void release(Savepoint begun, JdbcUnitOfWork unit) throws SQLException {
+        try {
+            connection.releaseSavepoint(begun);
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                throw unit.lost(e);
+            }
+            throw e;
+        }
+    }
+
     /**
-     * Releases a savepoint, which exists as long as its transaction does.
+     * Checks that the transaction is still the one in which the savepoint was set, by releasing the savepoint.
      *
-     * @throws TransactionConflictException when it does not
+     * @throws TransactionConflictException if the savepoint no longer exists
      */
-    static void requireWhole(Connection connection, Savepoint begun) throws SQLException {
+    static void requireIntact(Connection connection, Savepoint begun) throws SQLException {
         try {
             connection.releaseSavepoint(begun);
         } catch (SQLException e) {
@@ -100,11 +120,34 @@ final class OwnTransaction implements AutoCloseable {
         }
     }
 
-    void rollback(Throwable reason) {
+    /**
+     * Rolls back.
+     *
+     * @throws UnusableConnectionException if user code had ended the transaction before it failed, so that a part of its work may be
+     *     committed
+     */
+    void rollback(Throwable reason, JdbcUnitOfWork unit) {
+        PostriderException ended = SqlErrors.isCausedByConflict(reason) ? null : ended(unit);
         Sessions.rollback(connection, reason);
+        if (ended instanceof UnusableConnectionException) {
+            ended.addSuppressed(reason);
+            throw ended;
+        }
     }
 
-    /** What has been committed stays so, whatever happens here. */
+    private @Nullable PostriderException ended(JdbcUnitOfWork unit) {
+        if (begun == null || checked) {
+            return null;
+        }
+        try {
+            connection.releaseSavepoint(begun);
+            return null;
+        } catch (SQLException e) {
+            return SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : null;
+        }
+    }
+
+    /** Closes the connection. An error here is only logged, because it does not change a committed transaction. */
     @Override
     public void close() {
         try (connection) {
@@ -112,7 +155,7 @@ final class OwnTransaction implements AutoCloseable {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            log.debug("A connection could not be given back after its transaction", e);
+            log.debug("Could not close a connection after its transaction", e);
         }
     }
 }

@@ -9,6 +9,7 @@ import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;
 import dev.postrider.store.CommandRecord;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -17,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,14 +29,16 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL: one statement for each verb, arrays for batches, RETURNING for the answer. */
+/** PostgreSQL: one statement for each operation, with arrays for batches and RETURNING for the result. */
 final class PostgresDialect extends Dialect {
 
-    /** Each number of rows is a statement of its own, and a connection keeps only so many prepared. */
+    /** The largest insert by plain values. Each number of rows is a separate prepared statement, and a connection keeps few of them. */
     private static final int FEW = 8;
 
     private static final List<String> INSERT_FEW =
             IntStream.rangeClosed(0, FEW).mapToObj(PostgresSql::insertFew).toList();
+
+    private static final String SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', ?, true)";
 
     private static final String MISSING_GRANTS = """
             SELECT needed.privilege || ' on ' || needed.name
@@ -46,6 +50,11 @@ final class PostgresDialect extends Dialect {
 
     PostgresDialect(Tables tables) {
         super(tables);
+    }
+
+    @Override
+    Dialect in(String schema) {
+        return new PostgresDialect(tables().in(schema, "\""));
     }
 
     @Override
@@ -69,6 +78,11 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
+    String sessionId() {
+        return "pg_backend_pid()";
+    }
+
+    @Override
     LaneStatements lanes(Duration lockTimeout) {
         return new PostgresLanes(this, lockTimeout);
     }
@@ -81,9 +95,10 @@ final class PostgresDialect extends Dialect {
     // Writing
 
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable Birth birth) throws SQLException {
-        if (birth != null && rows.stream().anyMatch(birth::isWanted)) {
-            return insertBorn(connection, rows, birth);
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+            throws SQLException {
+        if (leasedInsert != null && rows.stream().anyMatch(leasedInsert::isWanted)) {
+            return insertLeased(connection, rows, leasedInsert);
         }
         if (rows.size() == 1) {
             return insertOne(connection, rows.get(0));
@@ -92,45 +107,70 @@ final class PostgresDialect extends Dialect {
         if (!keyed && rows.size() <= FEW) {
             return query(connection, INSERT_FEW.get(rows.size()), binder -> bindRows(binder, rows), this::ids);
         }
-        return query(
-                connection,
-                keyed ? PostgresSql.INSERT_KEYED : PostgresSql.INSERT,
-                binder -> bindInput(binder, rows),
-                this::ids);
+        return keyed
+                ? insertKeyed(connection, PostgresSql.INSERT_KEYED, rows, null, binder -> bindInput(binder, rows))
+                : query(connection, PostgresSql.INSERT, binder -> bindInput(binder, rows), this::ids);
     }
 
-    private Set<UUID> insertBorn(Connection connection, List<NewRow> rows, Birth birth) throws SQLException {
+    private Set<UUID> insertKeyed(
+            Connection connection, String statement, List<NewRow> rows, @Nullable LeasedInsert leasedInsert, Bind bind)
+            throws SQLException {
+        Set<UUID> written = new HashSet<>();
+        Set<UUID> withoutMessage = new HashSet<>();
+        query(connection, statement, bind, answer -> {
+            while (answer.next()) {
+                if (answer.getObject("id") == null) {
+                    withoutMessage.add(readUuid(answer, "marked"));
+                } else {
+                    written.add(readWritten(answer, leasedInsert));
+                }
+            }
+            return true;
+        });
+        takeBackMarks(
+                connection,
+                rows.stream().filter(row -> withoutMessage.remove(row.id())).toList());
+        return written;
+    }
+
+    private Set<UUID> insertLeased(Connection connection, List<NewRow> rows, LeasedInsert leasedInsert)
+            throws SQLException {
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
         if (rows.size() == 1) {
             NewRow row = rows.get(0);
-            return query(
-                    connection,
-                    keyed ? PostgresSql.INSERT_ONE_KEYED_BORN : PostgresSql.INSERT_ONE_BORN,
-                    binder -> bindLease(keyed ? binder.mark(row).row(row) : binder.row(row), birth)
-                            .integer(row.topicId()),
-                    answer -> idsAndBirths(answer, birth));
+            Bind bind = binder -> bindLease(keyed ? binder.mark(row).row(row) : binder.row(row), leasedInsert)
+                    .integer(row.topicId());
+            return keyed
+                    ? insertKeyed(connection, PostgresSql.INSERT_ONE_KEYED_LEASED, rows, leasedInsert, bind)
+                    : query(
+                            connection,
+                            PostgresSql.INSERT_ONE_LEASED,
+                            bind,
+                            answer -> idsAndLeases(answer, leasedInsert));
         }
-        return query(
-                connection,
-                keyed ? PostgresSql.INSERT_KEYED_BORN : PostgresSql.INSERT_BORN,
-                binder -> bindLease(bindInput(binder, rows), birth)
-                        .array("uuid", column(birth.wanted(rows), Message::id, MessageId::value)),
-                answer -> idsAndBirths(answer, birth));
+        Bind bind = binder -> bindLease(bindInput(binder, rows), leasedInsert)
+                .array("uuid", column(leasedInsert.wanted(rows), Message::id, MessageId::value));
+        return keyed
+                ? insertKeyed(connection, PostgresSql.INSERT_KEYED_LEASED, rows, leasedInsert, bind)
+                : query(connection, PostgresSql.INSERT_LEASED, bind, answer -> idsAndLeases(answer, leasedInsert));
     }
 
-    private static Binder bindLease(Binder binder, Birth birth) throws SQLException {
-        return binder.uuid(birth.lease().token())
-                .text(birth.lease().holder())
-                .micros(birth.lease().length());
+    private static Binder bindLease(Binder binder, LeasedInsert leasedInsert) throws SQLException {
+        return binder.uuid(leasedInsert.lease().token())
+                .text(leasedInsert.lease().holder())
+                .micros(leasedInsert.lease().length());
     }
 
     private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
-        int inserted = row.mark() == null
-                ? update(connection, PostgresSql.INSERT_ONE, binder -> binder.row(row))
-                : update(
-                        connection,
-                        PostgresSql.INSERT_ONE_KEYED,
-                        binder -> binder.mark(row).row(row));
+        if (row.mark() != null) {
+            return insertKeyed(
+                    connection,
+                    PostgresSql.INSERT_ONE_KEYED,
+                    List.of(row),
+                    null,
+                    binder -> binder.mark(row).row(row));
+        }
+        int inserted = update(connection, PostgresSql.INSERT_ONE, binder -> binder.row(row));
         return inserted == 1 ? Set.of(row.id()) : Set.of();
     }
 
@@ -140,7 +180,7 @@ final class PostgresDialect extends Dialect {
         }
     }
 
-    /** In the order of {@link Binder#row}, a column at a time. */
+    /** Binds one array for each column, in the order of {@link Binder#row}. */
     private static Binder bindInput(Binder binder, List<NewRow> rows) throws SQLException {
         return binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())
@@ -196,7 +236,7 @@ final class PostgresDialect extends Dialect {
         return rows.stream().map(value).toArray(byte[][]::new);
     }
 
-    /** ISO 8601 in UTC is read the same in every session, whatever its time zone and date style. */
+    /** Every session reads ISO 8601 in UTC in the same way, regardless of its time zone and date style. */
     private static Object timestamp(Instant time) {
         return time.toString();
     }
@@ -210,6 +250,11 @@ final class PostgresDialect extends Dialect {
                                 "int4", marks.stream().map(mark -> mark.topicId).toArray())
                         .array("bytea", marks.stream().map(mark -> mark.keyHash).toArray(byte[][]::new)),
                 this::firstUses);
+    }
+
+    @Override
+    Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
+        return query(connection, PostgresSql.LIVE, binder -> binder.array("uuid", ids.toArray()), this::liveMessages);
     }
 
     @Override
@@ -243,7 +288,7 @@ final class PostgresDialect extends Dialect {
         if (!rows.next()) {
             return new Due(List.of(), null);
         }
-        Frontier.Sight sight = new Frontier.Sight(
+        DueScanStart.Sight sight = new DueScanStart.Sight(
                 Objects.requireNonNull(readTime(rows, "looked_at")),
                 rows.getLong("transaction"),
                 rows.getLong("finished_before"));
@@ -261,7 +306,7 @@ final class PostgresDialect extends Dialect {
                 this::claimedRows);
     }
 
-    /** What both claims end with. */
+    /** Binds the last parameters, which both claim statements share. */
     private static void bindClaim(Binder binder, int topicId, ClaimRequest request, UUID token) throws SQLException {
         String[] tenants =
                 request.tenants().isEmpty() ? null : request.tenants().toArray(String[]::new);
@@ -278,19 +323,19 @@ final class PostgresDialect extends Dialect {
     // Outcomes
 
     @Override
-    Set<HeldRow> acknowledge(Connection connection, List<HeldRow> rows, JdbcOptions.Archive archive)
+    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
         if (archive == JdbcOptions.Archive.OFF) {
-            return query(connection, PostgresSql.DELETE, binder -> lookUp(binder, rows), this::heldRows);
+            return query(connection, PostgresSql.DELETE, binder -> lookUp(binder, rows), this::leasedRows);
         }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
         return query(
-                connection, PostgresSql.ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), this::heldRows);
+                connection, PostgresSql.ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), this::leasedRows);
     }
 
     @Override
-    Set<HeldRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
-        List<HeldRow> held = rows.stream().map(Rescheduled::row).toList();
+    Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        List<LeasedRow> held = rows.stream().map(Rescheduled::row).toList();
         return query(
                 connection,
                 PostgresSql.RESCHEDULE,
@@ -301,28 +346,30 @@ final class PostgresDialect extends Dialect {
                                         .map(row -> Binder.toMicros(row.delay()))
                                         .toArray())
                         .array("text", rows.stream().map(Rescheduled::error).toArray()),
-                this::heldRows);
+                this::leasedRows);
     }
 
     @Override
-    Set<HeldRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
-        List<HeldRow> held = rows.stream().map(BuriedRow::row).toList();
-        List<Epitaph> epitaphs = rows.stream().map(BuriedRow::epitaph).toList();
+    Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        List<LeasedRow> held = rows.stream().map(BuriedRow::row).toList();
+        List<DeathRecord> epitaphs = rows.stream().map(BuriedRow::epitaph).toList();
         return query(
                 connection,
                 PostgresSql.BURY,
                 binder -> held(binder, held)
-                        .array("text", epitaphs.stream().map(Epitaph::reason).toArray())
-                        .array("text", epitaphs.stream().map(Epitaph::error).toArray())
                         .array(
                                 "text",
-                                epitaphs.stream().map(Epitaph::fingerprint).toArray()),
-                this::heldRows);
+                                epitaphs.stream().map(DeathRecord::reason).toArray())
+                        .array("text", epitaphs.stream().map(DeathRecord::error).toArray())
+                        .array(
+                                "text",
+                                epitaphs.stream().map(DeathRecord::fingerprint).toArray()),
+                this::leasedRows);
     }
 
     @Override
-    Set<HeldRow> release(Connection connection, List<HeldRow> rows) throws SQLException {
-        return query(connection, PostgresSql.RELEASE, binder -> held(binder, rows), this::heldRows);
+    Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException {
+        return query(connection, PostgresSql.RELEASE, binder -> held(binder, rows), this::leasedRows);
     }
 
     @Override
@@ -334,24 +381,24 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    Set<HeldRow> extend(Connection connection, List<HeldRow> rows, Duration lease) throws SQLException {
+    Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
         return query(
-                connection, PostgresSql.EXTEND, binder -> lookUp(binder, rows).micros(lease), this::heldRows);
+                connection, PostgresSql.EXTEND, binder -> lookUp(binder, rows).micros(lease), this::leasedRows);
     }
 
     @Override
-    Set<HeldRow> stillHeld(Connection connection, List<HeldRow> rows) throws SQLException {
-        return query(connection, PostgresSql.STILL_HELD, binder -> lookUp(binder, rows), this::heldRows);
+    Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException {
+        return query(connection, PostgresSql.STILL_LEASED, binder -> lookUp(binder, rows), this::leasedRows);
     }
 
-    /** The numbers to look up, and then each with its token. */
-    private static Binder lookUp(Binder binder, List<HeldRow> rows) throws SQLException {
-        return held(binder.array("int8", rows.stream().map(HeldRow::seq).toArray()), rows);
+    /** Binds the numbers for the index, and then each number with its token. */
+    private static Binder lookUp(Binder binder, List<LeasedRow> rows) throws SQLException {
+        return held(binder.array("int8", rows.stream().map(LeasedRow::seq).toArray()), rows);
     }
 
-    private static Binder held(Binder binder, List<HeldRow> rows) throws SQLException {
-        return binder.array("int8", rows.stream().map(HeldRow::seq).toArray())
-                .array("uuid", rows.stream().map(HeldRow::token).toArray());
+    private static Binder held(Binder binder, List<LeasedRow> rows) throws SQLException {
+        return binder.array("int8", rows.stream().map(LeasedRow::seq).toArray())
+                .array("uuid", rows.stream().map(LeasedRow::token).toArray());
     }
 
     @Override
@@ -426,7 +473,7 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    Map<Long, UUID> presentInTheEnd(Connection connection, Collection<Long> seqs) throws SQLException {
+    Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
         return query(
                 connection,
                 PostgresSql.PRESENT_IN_THE_END,
@@ -434,10 +481,10 @@ final class PostgresDialect extends Dialect {
                 this::numbersWithIds);
     }
 
-    // Housekeeping
+    // Maintenance
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, Epitaph epitaph, Duration span, int limit)
+    int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
             throws SQLException {
         return update(
                 connection,
@@ -514,16 +561,28 @@ final class PostgresDialect extends Dialect {
     // Commands
 
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, CommandId id, Bind bind, boolean inTransaction)
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
+        return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+    }
+
+    /**
+     * Sends two statements in one round trip. Both are one transaction, and the lock timeout ends with it. A timeout that the second
+     * statement sets itself would come too late for its table lock.
+     */
+    @Override
+    Optional<CommandRecord> insertCommandAlone(Connection connection, CommandId id, Bind bind, Duration lockTimeout)
             throws SQLException {
-        if (inTransaction) {
-            return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
-        }
-        Bind withId = binder -> {
+        String both = SET_LOCK_TIMEOUT + ";\n" + PostgresSql.INSERT_OR_FIND_COMMAND;
+        try (PreparedStatement prepared = connection.prepareStatement(sql(both))) {
+            Binder binder = bind(prepared).text(inMillis(lockTimeout));
             bind.to(binder);
             binder.bytes(id.bytes());
-        };
-        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
+            prepared.execute();
+            prepared.getMoreResults();
+            try (ResultSet rows = prepared.getResultSet()) {
+                return CommandRow.first(rows, this);
+            }
+        }
     }
 
     @Override
@@ -531,7 +590,7 @@ final class PostgresDialect extends Dialect {
         return new IdleLimit.OfTransaction();
     }
 
-    /** Undone by itself where the caller returns to a savepoint from before. */
+    /** Does not restore the timeout after an error: the caller's rollback to an earlier savepoint restores it. */
     @Override
     <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
         String before = query(
@@ -539,17 +598,20 @@ final class PostgresDialect extends Dialect {
                 "SELECT current_setting('lock_timeout')",
                 binder -> {},
                 row -> row.next() ? row.getString(1) : "0");
-        setLockTimeout(connection, Math.max(wait.toMillis(), 1) + "ms");
+        setLockTimeout(connection, inMillis(wait));
         T result = body.run(connection);
         setLockTimeout(connection, before);
         return result;
     }
 
     private void setLockTimeout(Connection connection, String timeout) throws SQLException {
-        query(connection, "SELECT set_config('lock_timeout', ?, true)", binder -> binder.text(timeout), row -> true);
+        query(connection, SET_LOCK_TIMEOUT, binder -> binder.text(timeout), row -> true);
     }
 
-    /** Data definition is part of the transaction here: a migration is there whole or not at all. */
+    private static String inMillis(Duration wait) {
+        return Math.max(wait.toMillis(), 1) + "ms";
+    }
+
     @Override
     Catalog.Questions catalogQuestions() {
         String named = " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?";
@@ -561,7 +623,7 @@ final class PostgresDialect extends Dialect {
                         + named);
     }
 
-    /** The search path may have several schemas: the tables are in the first one that has them, which need not be the first of all. */
+    /** The search path may list several schemas: the tables are in the first schema that contains them, or will be in the current one. */
     @Override
     Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException {
         return configured != null
@@ -572,6 +634,11 @@ final class PostgresDialect extends Dialect {
                                 + " WHERE c.oid = to_regclass(?)), current_schema())",
                         binder -> binder.text(tables().bare("schema")),
                         row -> row.next() ? Optional.ofNullable(row.getString(1)) : Optional.empty());
+    }
+
+    @Override
+    String schemaQuery() {
+        return "SELECT FROM pg_namespace WHERE nspname = ?";
     }
 
     @Override
@@ -587,7 +654,7 @@ final class PostgresDialect extends Dialect {
             }
         }
         String sequence = tables().qualified("message_seq");
-        // Lanes are read up to its last value.
+        // Reads of lanes select the last value of the sequence.
         for (String privilege : List.of("USAGE", "SELECT")) {
             names.add(sequence);
             privileges.add(privilege);
@@ -607,7 +674,10 @@ final class PostgresDialect extends Dialect {
                 });
     }
 
-    /** The new tables join those that are there, even if another schema comes first in the search path. */
+    /**
+     * Runs the migration in one transaction: DDL is transactional on PostgreSQL, so it applies completely or not at all. New tables are
+     * created in the schema of the existing ones, even if another schema comes first in the search path.
+     */
     @Override
     void migrate(Connection connection, String schema, Migration migration) throws SQLException {
         connection.setAutoCommit(false);
@@ -649,7 +719,7 @@ final class PostgresDialect extends Dialect {
     private static void checkPrimary(boolean inRecovery) {
         if (inRecovery) {
             throw new InvalidConfigurationException(
-                    "db.url", "leads to a standby, which cannot be written: use the primary's address");
+                    "db.url", "leads to a standby, which is read-only: use the address of the primary");
         }
     }
 
@@ -658,7 +728,7 @@ final class PostgresDialect extends Dialect {
             throw new InvalidConfigurationException(
                     "db.url",
                     "leads to a database with encoding " + encoding
-                            + ", which loses characters: create it with ENCODING 'UTF8'");
+                            + ", which loses characters: create the database with ENCODING 'UTF8'");
         }
     }
 
@@ -666,7 +736,7 @@ final class PostgresDialect extends Dialect {
         if (cache != 1) {
             String sequence = tables().qualified("message_seq");
             throw new SchemaMismatchException("Sequence " + sequence
-                    + " hands out numbers in blocks, which breaks the order of messages. Run: ALTER SEQUENCE "
+                    + " allocates numbers in blocks, which breaks the order of messages. Run: ALTER SEQUENCE "
                     + sequence
                     + " CACHE 1");
         }

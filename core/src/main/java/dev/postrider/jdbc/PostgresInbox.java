@@ -13,10 +13,13 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** The inbox on PostgreSQL: one statement for each verb. */
+/** The inbox on PostgreSQL: one statement for each operation. */
 final class PostgresInbox extends InboxStatements {
 
-    /** The version of a UUID is in the upper half of its seventh byte. An id below the floor is refused whether or not it was seen. */
+    /**
+     * Inserts one mark. An id of version 7 below the floor is refused, even if it was never received. The version of a UUID is in the
+     * upper half of its seventh byte.
+     */
     static final String INSERT_ONE = """
             INSERT INTO {inbox_mark} (message_id, consumer, tenant, payload_hash)
             SELECT mark.message_id, mark.consumer, mark.tenant, mark.payload_hash
@@ -48,7 +51,7 @@ final class PostgresInbox extends InboxStatements {
             JOIN {inbox_floor} ON wanted.message_id < floor AND get_byte(uuid_send(wanted.message_id), 6) >> 4 = 7
             """;
 
-    /** The outer condition repeats the age: a mark that was removed and made again while this waited for it stays. */
+    /** The outer condition repeats the age: a mark that was removed and inserted again while the statement waited for it stays. */
     static final String PURGE = """
             WITH old AS MATERIALIZED (
                 SELECT message_id, consumer, tenant FROM {inbox_mark}
@@ -61,7 +64,7 @@ final class PostgresInbox extends InboxStatements {
               AND m.seen_at < statement_timestamp() - ? * interval '1 microsecond'
             """;
 
-    /** Where there are partitions, days go whole: by one row after another goes what belongs to no day. */
+    /** For a partitioned table: days are dropped as partitions, so only marks that belong to no day are purged row by row. */
     static final String PURGE_DEFAULT = PURGE.replace("{inbox_mark}", "{inbox_mark_default}");
 
     private static final String CHECK_VIOLATION = "23514";
@@ -73,15 +76,16 @@ final class PostgresInbox extends InboxStatements {
         this.dialect = dialect;
     }
 
-    /** After an error in it a transaction can only be rolled back. */
+    /** False: after an error, a transaction can only be rolled back. */
     @Override
     boolean canLoseATransaction() {
         return false;
     }
 
     /**
-     * The only checks on marks are those of partitions. A mark that breaks one was on its way into the default partition when its day
-     * was made, or dropped: a transaction with a new snapshot sees which.
+     * Reports a check violation as a serialization failure. The only check constraints on marks are those of partitions: the partition
+     * of the mark's day was created or dropped while the mark was being inserted into the default partition. A new transaction with a
+     * new snapshot sees the change.
      */
     @Override
     Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
@@ -91,7 +95,7 @@ final class PostgresInbox extends InboxStatements {
                     : insertMany(connection, consumer, marks);
         } catch (SQLException e) {
             throw CHECK_VIOLATION.equals(e.getSQLState())
-                    ? new SQLException("A day of the inbox was made or dropped meanwhile", "40001", e)
+                    ? new SQLException("A daily partition of the inbox was created or dropped meanwhile", "40001", e)
                     : e;
         }
     }

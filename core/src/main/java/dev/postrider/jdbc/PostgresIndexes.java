@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The indexes of the message table on PostgreSQL. After something has kept the database from cleaning up for long, vacuum gives back the
- * end of a table, but no page of an index. When the indexes are larger than their table, which is small by itself, they are built anew:
- * of what is waiting then, that is a matter of a moment. Whoever may not do that, not being the owner, leaves it to those who may.
- * Immutable, thread-safe.
+ * Rebuilds outgrown indexes of the message table on PostgreSQL. If cleanup was delayed for a long time, vacuum
+ * truncates the end of the table but returns no page of an index. The indexes are rebuilt when they are larger than their table and the
+ * table is small, so that the rebuild is short. A node whose user lacks the role of the table's owner does nothing. Immutable,
+ * thread-safe.
  */
 final class PostgresIndexes {
 
@@ -26,8 +26,8 @@ final class PostgresIndexes {
                     + OUTGROWN;
 
     /**
-     * One statement, so that a process that is frozen meanwhile keeps nobody waiting. Who waits for the table keeps its writers waiting
-     * behind him, so that is not for long. Another node may have been quicker.
+     * One statement, so that a frozen process does not keep the table locked. The lock timeout is short, because writers queue behind a
+     * waiting table lock. The size is checked again under the lock, because another node may have rebuilt the indexes already.
      */
     private static final String REBUILD = """
             DO $rebuild$
@@ -62,7 +62,7 @@ final class PostgresIndexes {
             if (!SqlErrors.isConflict(e)) {
                 throw e;
             }
-            log.info("Could not rebuild the indexes of the message table, which is in use; tried again later");
+            log.info("Could not rebuild the indexes of the message table: it is in use. Will retry later");
             return false;
         }
         log.info("Rebuilt the indexes of the message table: {} bytes, {} before", size(connection), before);

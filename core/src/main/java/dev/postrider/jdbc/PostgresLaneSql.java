@@ -1,6 +1,9 @@
 package dev.postrider.jdbc;
 
-/** The statements of PostgreSQL for lanes, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
+/**
+ * The lane statements of PostgreSQL. Each statement is complete: to run one in a console, replace the braces around a table name by the
+ * prefix {@code postrider_}.
+ */
 final class PostgresLaneSql {
 
     private PostgresLaneSql() {}
@@ -24,8 +27,9 @@ final class PostgresLaneSql {
             """;
 
     /**
-     * Outcomes lock the lane FOR KEY SHARE, which this does not conflict with. A lane that an operator or a takeover has locked is left
-     * out, and is told from a lost one by its token. The floor is only true of the server that showed it.
+     * Renews lanes. The lock does not conflict with outcomes, which lock the lane FOR KEY SHARE. A lane that an operator or a takeover
+     * has locked is not renewed, but the result contains its token. The token of a lost lane is absent. The floor is stored only on the
+     * server that it was read from.
      */
     static final String RENEW = """
             WITH mine AS MATERIALIZED (
@@ -49,7 +53,7 @@ final class PostgresLaneSql {
             LEFT JOIN renewed ON renewed.token = l.token
             """;
 
-    /** {@code FOR UPDATE}: the statements of outcomes that are under way end before the lane is free. */
+    /** Locks {@code FOR UPDATE}: running outcome statements end before the lane is free. */
     static final String RELEASE = """
             WITH held AS MATERIALIZED (
                 SELECT l.topic_id, l.lane, mine.floor
@@ -79,17 +83,18 @@ final class PostgresLaneSql {
             JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
             """;
 
-    /** What unmet rows are, to tell one that was locked from one that is gone. */
+    /** The states of rows that an outcome did not change: tells a locked row from a removed one. */
     static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq = ANY (?::bigint[])";
 
-    static final String HELD_KEYS = """
+    static final String BLOCKED_KEYS = """
             SELECT DISTINCT lane, tenant, ordering_key FROM {message}
             WHERE topic_id = ? AND lane = ANY (?::smallint[]) AND state IN ('RETRY', 'PARKED')
             """;
 
     /**
-     * The first rows of each lane, as many as its holder may have had, and what was due there. One that is locked is being handled at
-     * this moment by somebody who is not lost, and waiting for that would keep the lane from everybody.
+     * Counts a crash against the messages that may have been in flight on the lost owner: the first pending rows of each lane, up to the
+     * buffer of the owner, and the due rows. A locked row is skipped: a handler of a live node is processing it, and waiting for it would
+     * keep the lane locked.
      */
     static final String SUSPECT_MANY = """
             WITH suspect AS MATERIALIZED (
@@ -126,20 +131,21 @@ final class PostgresLaneSql {
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
             """;
 
-    static final String SET_ALONE = """
+    static final String SET_ISOLATED = """
             UPDATE {lane} SET alone = ?
             WHERE topic_id = ? AND lane = ? AND token = ? AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
             """;
 
     /**
-     * One statement, and so one snapshot, for all lanes, beginning where everything is known: two reads could show the second
-     * message of a key and then the first. The last number is read without a transaction id, and paired later with one that is
-     * taken after it; a sequence that was never used already shows the number that comes first. What was read before is left out by
-     * a hashed list. The sight is materialized, or it would be taken again for every row. The rows of a lane come in the order of
-     * their numbers; all of them are put into it by whoever reads them, which is cheaper than here.
+     * Reads the next messages of all lanes in one statement, and so in one snapshot: two reads could return the second message of a key
+     * before the first. Each lane starts at the number below which all messages are known. The last number is read without a transaction
+     * id, and is paired later with an id that is assigned after it. A sequence that was never used already shows its first number, hence
+     * the {@code CASE}. A hashed list excludes messages that were read before. The sight is materialized, because otherwise it is
+     * evaluated again for every row. The rows of one lane are ordered by number. The caller sorts the rows of all lanes, which is cheaper
+     * than a sort in this statement.
      *
-     * <p>Payloads that are larger than each may be if there is to be room for all are left out: then the whole answer is of no use,
-     * and {@link #READ_WITHIN} is asked instead, which adds them up one by one. That takes half as long again.
+     * <p>A payload that is larger than its equal share of the byte budget is returned as null. Then the caller discards the whole result
+     * and runs {@link #READ_WITHIN}, which adds up the sizes row by row and takes half as long again.
      */
     static final String READ = """
             WITH sight AS MATERIALIZED (
@@ -167,7 +173,7 @@ final class PostgresLaneSql {
             ) AS found ON NOT sight.paused
             """;
 
-    /** The same within a number of bytes: up to the first message, in the order of their numbers, that is beyond it. */
+    /** As {@link #READ}, within a byte budget: in the order of numbers, the message that reaches the budget is the last one. */
     static final String READ_WITHIN = """
             WITH sight AS MATERIALIZED (
                 SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS last_number,
@@ -196,8 +202,9 @@ final class PostgresLaneSql {
             """;
 
     /**
-     * What is due beside the order, and the heads of held keys that are due, each with what is behind it up to the next one that
-     * waits for an operator. Only the lowest waiting row of a key is its head, whatever else of it is due.
+     * Reads the due scheduled messages and the due heads of blocked keys, each head with a limited number of messages behind it. The
+     * caller stops at the first parked message of a key. Only the lowest retrying, blocked or parked row of a key is its head, even if
+     * other rows of the key are due.
      */
     static final String READ_TIMED = """
             SELECT * FROM (
@@ -230,7 +237,8 @@ final class PostgresLaneSql {
             """;
 
     static final String NEXT_DUE = """
-            SELECT look.topic_id, min(CASE
+            SELECT look.topic_id, t.paused, min(CASE
+                     WHEN t.paused THEN NULL
                      WHEN EXISTS (SELECT FROM {message}
                                   WHERE topic_id = look.topic_id AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL
                                     AND seq > look.start) THEN 0
@@ -239,18 +247,18 @@ final class PostgresLaneSql {
                            ORDER BY available_at LIMIT 1)
                    END) AS micros
             FROM unnest(?::int[], ?::smallint[], ?::bigint[]) AS look (topic_id, lane, start)
-            JOIN {topic} AS t ON t.id = look.topic_id AND NOT t.paused
-            GROUP BY look.topic_id
+            JOIN {topic} AS t ON t.id = look.topic_id
+            GROUP BY look.topic_id, t.paused
             """;
 
     /**
-     * Every outcome begins with it: a lane that was taken over, or changed by an operator, is not found, and changes nothing. Takeovers and
-     * operators lock the lane FOR UPDATE and exclude it; a renewal does not. While it holds the lane it waits for no message: rows that
-     * somebody has locked are passed over.
+     * The fence, with which every outcome begins. A lane that was taken over or changed by an operator does not match, and then the
+     * outcome changes no row. Takeovers and operators lock the lane FOR UPDATE, which conflicts with the fence; a renewal does not
+     * conflict. While the fence has the lane locked, the statement waits for no message: locked rows are skipped.
      *
-     * <p>It is asked by {@code IN … IS TRUE}, and so are the pairs of number and id: that is no join but a lookup in a hashed list,
-     * once for each row that the index has found, whatever the planner thinks of the lists' lengths. As joins it took them for one
-     * row and compared each of 500 with each of 500.
+     * <p>The conditions on the fence and on the pairs of number and id use {@code IN … IS TRUE}. This form is not a join but a lookup
+     * in a hashed list, once for each row from the index, regardless of the planner's estimate of the list length. With joins, the
+     * planner estimated one row and compared each of 500 rows with each of 500.
      */
     static final String FENCE = """
             WITH fence AS MATERIALIZED (
@@ -297,7 +305,7 @@ final class PostgresLaneSql {
             SELECT count(*) AS met, array_agg(seq) AS seqs, (SELECT pg_current_xact_id()::text::bigint) AS transaction FROM finished
             """;
 
-    /** What is returned is kept by the server until the end of the statement: no more of it than is needed. */
+    /** Returns only the number, because the server keeps the returned rows until the statement ends. */
     static final String DELETE = FENCE + FREE + """
             finished AS (
                 DELETE FROM {message} AS m WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
@@ -308,8 +316,9 @@ final class PostgresLaneSql {
     static final String ARCHIVE = FENCE + DELETED + ARCHIVED + COUNTED;
 
     /**
-     * The lowest of what is left waiting in each key becomes its head, due now. Rows of this statement's own are still visible to
-     * it, and are passed over. One that is being handled at this moment, or locked by anybody else, stays as it is and is named.
+     * Makes the lowest remaining message of each blocked key its head, due now. The rows that this statement finished are still visible
+     * to it and are excluded. If a handler or another transaction has locked the next message, that message stays unchanged and the
+     * result names it.
      */
     static final String PROMOTE = """
             , keys AS (

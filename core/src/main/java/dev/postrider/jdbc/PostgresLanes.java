@@ -19,7 +19,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Lanes on PostgreSQL: one statement for each verb, so that a process that is frozen holds no lock. */
+/** Lanes on PostgreSQL: one statement for each operation, so that a frozen process keeps no lock. */
 final class PostgresLanes extends LaneStatements {
 
     private final Dialect dialect;
@@ -35,9 +35,9 @@ final class PostgresLanes extends LaneStatements {
     // Owning
 
     @Override
-    List<Taken> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
-        boolean leftOver = request.supply() == Lane.Supply.LEFT_OVER;
+        boolean leftOver = request.supply() == Lane.Supply.UNCLAIMED;
         return dialect.query(
                 connection,
                 PostgresLaneSql.ACQUIRE,
@@ -51,12 +51,12 @@ final class PostgresLanes extends LaneStatements {
                 this::taken);
     }
 
-    private List<Taken> taken(ResultSet rows) throws SQLException {
-        List<Taken> taken = new ArrayList<>();
+    private List<AcquiredLane> taken(ResultSet rows) throws SQLException {
+        List<AcquiredLane> taken = new ArrayList<>();
         while (rows.next()) {
             long alone = rows.getLong("alone");
             Long suspect = rows.wasNull() ? null : alone;
-            taken.add(new Taken(
+            taken.add(new AcquiredLane(
                     rows.getInt("lane"),
                     dialect.readUuid(rows, "token"),
                     rows.getInt("revision"),
@@ -148,22 +148,20 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Set<OrderingKey>> heldKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException {
         return dialect.query(
                 connection,
-                PostgresLaneSql.HELD_KEYS,
+                PostgresLaneSql.BLOCKED_KEYS,
                 binder -> binder.integer(topicId).array("int2", lanes.toArray()),
-                LaneStatements::heldKeys);
+                LaneStatements::blockedKeys);
     }
 
     @Override
-    void suspect(Connection connection, int topicId, List<Taken> crashed) throws SQLException {
-        List<Taken> many =
-                crashed.stream().filter(taken -> taken.alone() == null).toList();
+    void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Object[] one = crashed.stream()
-                .map(Taken::alone)
-                .filter(alone -> alone != null)
+                .map(AcquiredLane::alone)
+                .filter(noted -> noted != null)
                 .toArray();
         if (one.length > 0) {
             dialect.update(
@@ -171,27 +169,25 @@ final class PostgresLanes extends LaneStatements {
                     PostgresLaneSql.SUSPECT_ONE,
                     binder -> binder.array("int8", one).integer(topicId));
         }
-        if (!many.isEmpty()) {
-            Object[] lanes = column(many, Taken::lane);
-            Object[] buffers = column(many, Taken::buffer);
-            dialect.update(
-                    connection,
-                    PostgresLaneSql.SUSPECT_MANY,
-                    binder -> binder.array("int2", lanes)
-                            .array("int8", column(many, Taken::floor))
-                            .array("int4", buffers)
-                            .integer(topicId)
-                            .array("int2", lanes)
-                            .array("int4", buffers)
-                            .integer(topicId));
-        }
+        Object[] lanes = column(crashed, AcquiredLane::lane);
+        Object[] buffers = column(crashed, AcquiredLane::buffer);
+        dialect.update(
+                connection,
+                PostgresLaneSql.SUSPECT_MANY,
+                binder -> binder.array("int2", lanes)
+                        .array("int8", column(crashed, AcquiredLane::floor))
+                        .array("int4", buffers)
+                        .integer(topicId)
+                        .array("int2", lanes)
+                        .array("int4", buffers)
+                        .integer(topicId));
     }
 
     @Override
-    boolean setAlone(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+    boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
         return dialect.update(
                         connection,
-                        PostgresLaneSql.SET_ALONE,
+                        PostgresLaneSql.SET_ISOLATED,
                         binder -> binder.numberOrNone(seq)
                                 .integer(lane.topicId)
                                 .integer(lane.lane)
@@ -203,13 +199,13 @@ final class PostgresLanes extends LaneStatements {
     // Reading
 
     @Override
-    Sighting read(Connection connection, int topicId, List<LaneCursor.Look> looks, long maxBytes) throws SQLException {
-        List<Long> leaveOut = leaveOut(looks);
-        Object[] lanes = column(looks, LaneCursor.Look::lane);
-        Object[] starts = column(looks, LaneCursor.Look::start);
-        Object[] rooms = column(looks, LaneCursor.Look::room);
-        long rows = looks.stream().mapToLong(LaneCursor.Look::room).sum();
-        Optional<Sighting> small = dialect.query(
+    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+        List<Long> leaveOut = leaveOut(scans);
+        Object[] lanes = column(scans, LaneCursor.Scan::lane);
+        Object[] starts = column(scans, LaneCursor.Scan::start);
+        Object[] rooms = column(scans, LaneCursor.Scan::room);
+        long rows = scans.stream().mapToLong(LaneCursor.Scan::room).sum();
+        Optional<LaneRead> small = dialect.query(
                 connection,
                 PostgresLaneSql.READ,
                 binder -> binder.integer(topicId)
@@ -219,7 +215,7 @@ final class PostgresLanes extends LaneStatements {
                         .number(maxBytes / Math.max(rows, 1))
                         .integer(topicId)
                         .array("int8", leaveOut.toArray()),
-                this::sighting);
+                this::laneRead);
         if (small.isPresent()) {
             return small.get();
         }
@@ -233,12 +229,12 @@ final class PostgresLanes extends LaneStatements {
                                 .integer(topicId)
                                 .array("int8", leaveOut.toArray())
                                 .number(maxBytes),
-                        this::sighting)
+                        this::laneRead)
                 .orElseThrow();
     }
 
-    /** Empty when a payload was left out. */
-    private Optional<Sighting> sighting(ResultSet rows) throws SQLException {
+    /** Reads the result of a read. Empty if a payload was too large to be returned. */
+    private Optional<LaneRead> laneRead(ResultSet rows) throws SQLException {
         rows.next();
         Horizon.Sight sight = new Horizon.Sight(
                 rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
@@ -246,7 +242,7 @@ final class PostgresLanes extends LaneStatements {
         List<LaneRow> found = new ArrayList<>();
         rows.getLong("seq");
         if (rows.wasNull()) {
-            return Optional.of(new Sighting(sight, paused, found));
+            return Optional.of(new LaneRead(sight, paused, found));
         }
         ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
         int lane = rows.findColumn("lane");
@@ -258,7 +254,7 @@ final class PostgresLanes extends LaneStatements {
             found.add(new LaneRow(rows.getInt(lane), "PENDING", reader.read(Instant.EPOCH)));
         } while (rows.next());
         found.sort(BY_NUMBER);
-        return Optional.of(new Sighting(sight, paused, found));
+        return Optional.of(new LaneRead(sight, paused, found));
     }
 
     @Override
@@ -280,7 +276,7 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Long> nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
         return dialect.query(
                 connection,
                 PostgresLaneSql.NEXT_DUE,
@@ -289,13 +285,18 @@ final class PostgresLanes extends LaneStatements {
                         .array("int8", starts.values().toArray()),
                 rows -> {
                     Map<Integer, Long> due = new HashMap<>();
+                    Set<Integer> paused = new HashSet<>();
                     while (rows.next()) {
+                        int topicId = rows.getInt("topic_id");
+                        if (rows.getBoolean("paused")) {
+                            paused.add(topicId);
+                        }
                         long micros = rows.getLong("micros");
                         if (!rows.wasNull()) {
-                            due.put(rows.getInt("topic_id"), micros);
+                            due.put(topicId, micros);
                         }
                     }
-                    return due;
+                    return new DueTopics(due, paused);
                 });
     }
 
@@ -323,18 +324,18 @@ final class PostgresLanes extends LaneStatements {
         return dialect.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
     }
 
-    /** Nearly always all of them are met, and a count says so. */
+    /** Reads the result of an acknowledgement. The count is enough in the usual case that all rows were removed. */
     private static Written acknowledged(ResultSet answer, Set<Long> sent) throws SQLException {
         answer.next();
-        Map<Long, Boolean> keyHeld = new HashMap<>();
+        Map<Long, Boolean> keyBlocked = new HashMap<>();
         if (answer.getInt("met") == sent.size()) {
-            sent.forEach(seq -> keyHeld.put(seq, false));
+            sent.forEach(seq -> keyBlocked.put(seq, false));
         } else if (answer.getArray("seqs") != null) {
             for (Long seq : (Long[]) answer.getArray("seqs").getArray()) {
-                keyHeld.put(seq, false);
+                keyBlocked.put(seq, false);
             }
         }
-        return new Written(keyHeld, Map.of(), answer.getLong("transaction"));
+        return new Written(keyBlocked, Map.of(), answer.getLong("transaction"));
     }
 
     @Override
@@ -376,19 +377,19 @@ final class PostgresLanes extends LaneStatements {
 
     private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {
         return dialect.query(connection, statement, bind, rows -> {
-            Map<Long, Boolean> keyHeld = new HashMap<>();
+            Map<Long, Boolean> keyBlocked = new HashMap<>();
             Map<Long, Long> lockedHeads = new HashMap<>();
             long transaction = Horizon.NO_TRANSACTION;
             while (rows.next()) {
                 long seq = rows.getLong("seq");
-                keyHeld.put(seq, rows.getBoolean("key_held"));
+                keyBlocked.put(seq, rows.getBoolean("key_held"));
                 transaction = rows.getLong("transaction");
                 long head = rows.getLong("locked_head");
                 if (!rows.wasNull()) {
                     lockedHeads.put(seq, head);
                 }
             }
-            return new Written(keyHeld, lockedHeads, transaction);
+            return new Written(keyBlocked, lockedHeads, transaction);
         });
     }
 

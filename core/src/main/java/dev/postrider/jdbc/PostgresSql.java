@@ -2,16 +2,19 @@ package dev.postrider.jdbc;
 
 import java.util.Collections;
 
-/** The statements of PostgreSQL, each whole: paste one into a console and put {@code postrider_} before the names in braces. */
+/**
+ * The statements of PostgreSQL. Each statement is complete: to run one in a console, replace the braces around a table name by the prefix
+ * {@code postrider_}.
+ */
 final class PostgresSql {
 
-    /** Nothing is returned where there is a row, and the caller's transaction is none the worse for it. */
+    /** Returns no row if the command exists. The conflict does not abort the caller's transaction. */
     static final String INSERT_COMMAND =
             CommandSql.INSERT + "ON CONFLICT (id) DO NOTHING RETURNING " + CommandSql.COLUMNS;
 
     /**
-     * The same, and the row that is there instead, unless it is so new that this statement does not see it. What it shows may have
-     * changed since: whoever acts on it does so by its fence.
+     * Inserts a command or returns the existing row. Returns no row if the existing one is too new for the snapshot of this statement.
+     * The returned row may have changed since, so every later write checks its fence.
      */
     static final String INSERT_OR_FIND_COMMAND =
             "WITH inserted AS (" + INSERT_COMMAND + ") SELECT * FROM inserted UNION ALL SELECT " + CommandSql.COLUMNS
@@ -19,7 +22,7 @@ final class PostgresSql {
 
     private PostgresSql() {}
 
-    /** What every INSERT of messages begins with; it goes on with the values in this order. */
+    /** The beginning of every INSERT of messages. The values follow in this order. */
     static final String INTO_MESSAGE = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
@@ -32,10 +35,10 @@ final class PostgresSql {
              greatest(?::timestamptz, clock_timestamp()))
             """;
 
-    /** A few rows go by plain values, which arrays overtake at about ten rows (docs/decisions/0012). */
+    /** Uses plain values, which are faster than arrays up to about ten rows (docs/decisions/0012). */
     static final String INSERT_ONE = INTO_MESSAGE + "VALUES " + ROW + "ON CONFLICT (id) DO NOTHING";
 
-    /** Values are inserted in the order they are written. */
+    /** Returns the INSERT of this number of rows. PostgreSQL inserts VALUES in their written order. */
     static String insertFew(int rows) {
         return INTO_MESSAGE + "VALUES " + String.join(", ", Collections.nCopies(rows, ROW))
                 + "ON CONFLICT (id) DO NOTHING RETURNING id";
@@ -49,17 +52,30 @@ final class PostgresSql {
             )
             """;
 
-    /** Mark and message in one statement: a key that is taken keeps its message out, and nothing is raised. */
-    static final String INSERT_ONE_KEYED = MARK + INTO_MESSAGE + """
+    /** The inserted messages and marks. A mark without a message is of a message whose id is live; the caller deletes that mark. */
+    static final String WRITTEN = """
+            )
+            SELECT written.id, mark.message_id AS marked FROM written FULL JOIN mark ON mark.message_id = written.id
+            """;
+
+    /** As {@link #WRITTEN}, with the numbers of the leased messages. */
+    static final String WRITTEN_LEASED = """
+            )
+            SELECT written.id, seq, mark.message_id AS marked FROM written FULL JOIN mark ON mark.message_id = written.id
+            """;
+
+    /** Inserts mark and message in one statement. If the mark exists, the message is not inserted, and no error is raised. */
+    static final String INSERT_ONE_KEYED = MARK + ", written AS ( " + INTO_MESSAGE + """
             SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
                    ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
                    CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
                    greatest(?::timestamptz, clock_timestamp())
             FROM mark
             ON CONFLICT (id) DO NOTHING
-            """;
+            RETURNING id
+            """ + WRITTEN;
 
-    /** Rows of an INSERT; WITH ORDINALITY and ORDER BY keep the numbers in the order of the batch. */
+    /** The rows of an INSERT. WITH ORDINALITY and ORDER BY keep the numbers in the order of the batch. */
     static final String INPUT = """
             unnest(?::uuid[], ?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[], ?::text[],
                    ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
@@ -90,21 +106,21 @@ final class PostgresSql {
             )
             """;
 
-    /** As for one; messages without a key travel along. */
-    static final String INSERT_KEYED =
-            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_MESSAGE + """
+    /** As {@link #INSERT_ONE_KEYED}, for several messages, also without a key. */
+    static final String INSERT_KEYED = "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS
+            + ", written AS ( " + INSERT_MESSAGE + """
             FROM input LEFT JOIN mark ON mark.message_id = input.id
             WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id
-            """;
+            """ + WRITTEN;
 
     /**
-     * One message that this node means to take over: leased to it from the start unless its topic, whose number is the last parameter,
-     * is paused. It comes back with its number if it was leased.
+     * Inserts one message for local hand-over: with a lease of this node, unless its topic is paused. The last parameter is the number of
+     * the topic. The result contains the number of the message if it was leased.
      */
-    static final String ONE_BORN = """
+    static final String ONE_LEASED = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
                                    deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
@@ -117,23 +133,23 @@ final class PostgresSql {
                    CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
             """;
 
-    static final String INSERT_ONE_BORN = ONE_BORN + """
+    static final String INSERT_ONE_LEASED = ONE_LEASED + """
             FROM {topic} AS t WHERE t.id = ?
             ON CONFLICT (id) DO NOTHING
             RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
 
-    static final String INSERT_ONE_KEYED_BORN = MARK + ONE_BORN + """
+    static final String INSERT_ONE_KEYED_LEASED = MARK + ", written AS ( " + ONE_LEASED + """
             FROM {topic} AS t CROSS JOIN mark WHERE t.id = ?
             ON CONFLICT (id) DO NOTHING
             RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
-            """;
+            """ + WRITTEN_LEASED;
 
     /**
-     * The same for messages that this node means to take over: those whose ids are given are leased to it from the start, unless their
-     * topic is paused, and come back with their numbers.
+     * Inserts several messages for local hand-over: those with the given ids get a lease of this node, unless their topic is paused. The
+     * result contains the numbers of the leased messages.
      */
-    static final String INSERT_BORN_MESSAGE = """
+    static final String INSERT_LEASED_MESSAGE = """
             INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                    headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
                                    deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
@@ -150,21 +166,21 @@ final class PostgresSql {
                    ON open_topic = input.topic_id AND input.id = ANY (?::uuid[])
             """;
 
-    static final String INSERT_BORN =
-            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + ")\n" + INSERT_BORN_MESSAGE + """
+    static final String INSERT_LEASED =
+            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + ")\n" + INSERT_LEASED_MESSAGE + """
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
 
-    static final String INSERT_KEYED_BORN =
-            "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS + INSERT_BORN_MESSAGE + """
+    static final String INSERT_KEYED_LEASED = "WITH input AS MATERIALIZED (SELECT * FROM " + INPUT + "), " + MARKS
+            + ", written AS ( " + INSERT_LEASED_MESSAGE + """
             LEFT JOIN mark ON mark.message_id = input.id
             WHERE input.key_hash IS NULL OR mark.message_id IS NOT NULL
             ORDER BY ord
             ON CONFLICT (id) DO NOTHING
             RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
-            """;
+            """ + WRITTEN_LEASED;
 
     static final String FIRST_USES = """
             SELECT d.topic_id, d.key_hash, d.message_id, d.payload_hash
@@ -172,11 +188,15 @@ final class PostgresSql {
             JOIN {dedup} d ON d.topic_id = wanted.topic_id AND d.key_hash = wanted.key_hash
             """;
 
+    static final String LIVE =
+            "SELECT id, topic_id, tenant, idempotency_key, payload FROM {message} WHERE id = ANY (?::uuid[])";
+
     /**
-     * The rows are locked in a materialised CTE, so that the limit is applied once; the window then stops at the byte budget.
-     * They are updated by their place in the table, where a locked row stays: joined by number, a planner that believes the
-     * queue to be empty reads the whole of its index (docs/decisions/0011). statement_timestamp() is stable, so it bounds the index scan;
-     * clock_timestamp() makes the lease whole. The last columns tell from when on something can still appear ({@link Frontier.Sight}).
+     * Claims due messages. The rows are locked in a materialized CTE, so that the limit is applied once. The window then stops at the
+     * byte budget. The rows are updated by ctid, which does not change while a row is locked. With a join by number, a planner that
+     * estimates an empty queue would read the whole index (docs/decisions/0011). statement_timestamp() is stable, so it bounds the index
+     * scan. clock_timestamp() gives the lease its full length. The last columns show from which time on a message can still appear
+     * ({@link DueScanStart.Sight}).
      */
     static final String CLAIM_DUE = """
             WITH due AS MATERIALIZED (
@@ -223,17 +243,13 @@ final class PostgresSql {
             RETURNING m.*
             """;
 
-    // Outcomes are of many claims, each row with its own token. They name the token and not the state: a row has a
-    // token exactly while
-    // it is PROCESSING, by the table's own constraint, and naming the state would let the planner go through all that
-    // is leased
-    // instead of looking up the numbers. A row that was born claimed has no attempt counted yet: every outcome of an
-    // attempt counts it.
+    // An outcome statement changes rows of many claims, each row with its own token. It checks the token and not the
+    // state: a constraint of the table ensures that a row has a token exactly while it is PROCESSING. With the state in
+    // the condition, the planner could scan all leased rows instead of looking up the numbers. A row inserted by local
+    // hand-over has no counted attempt yet, so every outcome of an attempt counts it.
 
-    // None of them waits for a row: a handler that was given up may still have it locked at the server, for minutes.
-    // Such
-    // a row is passed
-    // over, and tried again by whoever sent the outcome.
+    // No outcome statement waits for a row: an abandoned handler may keep it locked at the server for minutes. A locked
+    // row is skipped, and the caller tries its outcome again.
 
     static final String DELETE = """
             WITH mine AS MATERIALIZED (
@@ -265,7 +281,7 @@ final class PostgresSql {
             SELECT seq, lease_token FROM done
             """;
 
-    /** Rows to be handled: a row of a lane has no token, and each must be in one of the states, which are given as a list. */
+    /** Locks rows to be handled. A row of a lane has no token. Each row must be in one of its states, a list separated by commas. */
     static final String LOCK_HANDLED = """
             SELECT m.seq, set_config('idle_in_transaction_session_timeout', ?, true),
                    pg_backend_pid() AS session_id, pg_current_xact_id()::xid::text AS session_transaction
@@ -276,7 +292,7 @@ final class PostgresSql {
             FOR UPDATE OF m SKIP LOCKED
             """;
 
-    /** Those that are as they should be, locked by somebody or not. */
+    /** The rows that still have their id, token and one of their states, locked or not. */
     static final String STILL_HANDLED = """
             SELECT m.seq
             FROM unnest(?::bigint[], ?::uuid[], ?::uuid[], ?::text[]) AS mine (seq, id, token, states)
@@ -310,13 +326,13 @@ final class PostgresSql {
             )
             """;
 
-    /** A process that is frozen in a handler must not keep its message for ever. */
+    /** Sets the idle limit: a process that is frozen in a handler must not keep its message locked for ever. */
     static final String COUNT_HANDLED = """
             SELECT (SELECT count(*) FROM removed) AS met, set_config('idle_in_transaction_session_timeout', ?, true),
                    pg_backend_pid() AS session_id, pg_current_xact_id()::xid::text AS session_transaction
             """;
 
-    /** Only while it is in that transaction: sessions and their numbers are used again. */
+    /** Ends a session only while it is in that transaction, because sessions and their process ids are reused. */
     static final String END_SESSION =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND backend_xid::text = ?";
 
@@ -324,7 +340,7 @@ final class PostgresSql {
 
     static final String REMOVE_AND_ARCHIVE_HANDLED = REMOVE_HANDLED + ARCHIVE_HANDLED + COUNT_HANDLED;
 
-    /** Most transactions handle one message, and a list of one costs more than the row it finds. */
+    /** Removes one handled message without arrays: most transactions handle one message, and an array costs more than the row. */
     private static final String REMOVE_ONE_HANDLED = """
             WITH free AS MATERIALIZED (
                 SELECT seq FROM {message}
@@ -413,8 +429,8 @@ final class PostgresSql {
             RETURNING seq, lease_token
             """;
 
-    /** Those that are leased under their tokens, locked by somebody or not. */
-    static final String STILL_HELD = """
+    /** The rows that are leased under their tokens, locked or not. */
+    static final String STILL_LEASED = """
             SELECT seq, lease_token FROM {message}
             WHERE seq = ANY (?::bigint[]) AND (seq, lease_token) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))
             """;
@@ -435,7 +451,7 @@ final class PostgresSql {
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM lost))
             """;
 
-    /** One statement for all topics: the head of each queue, and the first lease to run out where that is asked. */
+    /** The next due message of every topic, and the first lease to expire where a span is given, in one statement. */
     static final String NEXT_DUE = """
             SELECT t.id,
                    (extract(epoch FROM (SELECT available_at FROM {message}
@@ -462,7 +478,7 @@ final class PostgresSql {
             WHERE a.delivered_at = old.delivered_at AND a.seq = old.seq
             """;
 
-    /** The outer condition repeats state and age: a row that was replayed while this waited for it stays. */
+    /** The outer condition repeats state and age: a row that was replayed while the statement waited for it stays. */
     static final String PURGE_DEAD = """
             WITH old AS MATERIALIZED (
                 SELECT seq FROM {message} WHERE state = 'DEAD' AND updated_at < statement_timestamp() - ? * interval '1 microsecond'

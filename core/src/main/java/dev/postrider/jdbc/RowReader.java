@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages of one answer, of which there may be thousands: finds each column once, and checks the name of a topic once
- * for all rows that follow each other with it. Not thread-safe.
+ * Reads the messages of one result set, which may have thousands of rows. It finds each column once, and checks a topic name once for
+ * consecutive rows of that topic. Not thread-safe.
  */
 final class RowReader {
 
@@ -64,7 +64,7 @@ final class RowReader {
         deliverAt = row.findColumn("deliver_at");
     }
 
-    /** @throws InvalidMessageException or IllegalArgumentException when the columns make no message */
+    /** @throws InvalidMessageException or IllegalArgumentException if the columns do not form a valid message */
     Message message() throws SQLException {
         return message(id());
     }
@@ -73,7 +73,7 @@ final class RowReader {
         return dialect.readUuid(row, id);
     }
 
-    /** The same, when the id was read already. */
+    /** As {@link #message()}, with an id that was read before. */
     Message message(UUID messageId) throws SQLException {
         String trace = row.getString(traceparent);
         byte[] bytes = row.getBytes(payload);

@@ -14,14 +14,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Compares the tables in the database with the ones this version works with, and says what to do about a difference. */
+/** Compares the tables in the database with those that this version needs. A difference is reported with its fix. */
 final class SchemaCheck {
 
     static final String FIX =
             "Run `postrider migrate --db <jdbc url>`, or call postrider.migrate(), or apply the files under"
                     + " dev/postrider/schema with your own tool";
 
-    /** What a column holds, as far as every database agrees on it. */
+    /** The kind of data in a column, independent of the database. */
     private enum Kind {
         NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
         TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
@@ -45,7 +45,7 @@ final class SchemaCheck {
             this.names = Set.of(names);
         }
 
-        /** Drivers add lengths and signs to a type's name. */
+        /** Ignores the lengths and signs that drivers add to the name of a type. */
         boolean matches(String typeName) {
             String plain = typeName.toUpperCase(Locale.ROOT)
                     .replaceAll("\\([^)]*\\)", "")
@@ -138,7 +138,7 @@ final class SchemaCheck {
         this.options = options;
     }
 
-    /** @throws SchemaMismatchException when this version cannot work with what is there */
+    /** @throws SchemaMismatchException if this version cannot work with the tables */
     void check(Connection connection) throws SQLException {
         checkVersion(connection);
         checkGrants(connection);
@@ -149,13 +149,13 @@ final class SchemaCheck {
         }
         if (!problems.isEmpty()) {
             throw new SchemaMismatchException(
-                    "The tables are of version " + Migrator.CURRENT + " by name but have been changed: "
+                    "The tables are of version " + Migrator.CURRENT + " but differ from that version: "
                             + String.join("; ", problems)
-                            + ". Undo the changes, or bring the tables in afresh: " + fix());
+                            + ". Undo the changes, or create all the tables again: " + fix());
         }
     }
 
-    /** Without one of them the process would start, and fail in the middle of its work. */
+    /** Checks the grants at start. Otherwise a missing grant would fail only during operation. */
     private void checkGrants(Connection connection) throws SQLException {
         Map<String, String> columns = new TreeMap<>();
         COLUMNS.forEach((table, kinds) ->
@@ -164,12 +164,12 @@ final class SchemaCheck {
         if (!missing.isEmpty()) {
             throw new InvalidConfigurationException(
                     "db.user",
-                    "lacks " + String.join(", ", missing) + ": let the owner of the tables grant it ("
+                    "lacks " + String.join(", ", missing) + ": the owner of the tables must grant it ("
                             + "docs/databases.md has the statements)");
         }
     }
 
-    /** With the options that lead to the same tables: the command alone would bring in others. */
+    /** Adds the options of these tables to the command, which otherwise would create other tables. */
     private String fix() {
         String tables = (options.schema() == null ? "" : " --schema " + options.schema())
                 + (options.tablePrefix().equals(JdbcOptions.defaults().tablePrefix())
@@ -192,9 +192,10 @@ final class SchemaCheck {
                 throw new InvalidConfigurationException(
                         "db.user",
                         "lacks SELECT on " + dialect.tables().qualified("schema")
-                                + ": let the owner of the tables grant it (docs/databases.md has the statements)");
+                                + ": the owner of the tables must grant it (docs/databases.md has the statements)");
             }
             if (SqlErrors.isMissingTable(e)) {
+                Migrator.requireSchema(dialect, connection, options.schema());
                 throw new SchemaMismatchException("There are no tables of Postrider in this database"
                         + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + fix());
             }
@@ -206,7 +207,7 @@ final class SchemaCheck {
         }
         if (minCompatible > Migrator.CURRENT) {
             throw new SchemaMismatchException("The tables are of version " + version
-                    + ", which needs a library that knows version " + minCompatible + " or later; this one knows "
+                    + ", which needs a library for schema version " + minCompatible + " or later; this one is for "
                     + Migrator.CURRENT + ". Upgrade Postrider in this process");
         }
     }
@@ -230,7 +231,7 @@ final class SchemaCheck {
         });
         for (String index : INDEXES.getOrDefault(table, List.of())) {
             String wanted = dialect.tables().bare(index);
-            // H2 names the index of a constraint after it, with a suffix of its own.
+            // H2 names the index of a constraint after the constraint and adds a suffix.
             if (catalog.indexes().stream().noneMatch(name -> name.startsWith(wanted))) {
                 problems.add("index " + wanted + " is missing");
             }

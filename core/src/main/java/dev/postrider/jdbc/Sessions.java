@@ -9,16 +9,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connections of our own, one short statement or transaction each, at READ COMMITTED. Thread-safe. Nothing is held between two
- * calls, so no pool is starved and no transaction is left idle; one of a process that is frozen in it is ended by the server.
+ * Runs Postrider's own statements and short transactions at READ COMMITTED, each on a connection of the data source. No connection is
+ * kept between two calls, so the pool is not exhausted and no transaction stays idle. The server ends the transaction of a frozen
+ * process. Thread-safe.
  */
 final class Sessions {
 
     private static final Logger log = LoggerFactory.getLogger(Sessions.class);
 
     /**
-     * A statement of ours that conflicts with another, or was refused over a connection that can only read, can simply be run again: it
-     * has no effects but its own. One that waited too long for a lock is not: whoever asked for it may have others to serve.
+     * The maximum number of attempts after a conflict, or on a read-only connection. A retry is safe, because a failed attempt has no
+     * effect. A lock timeout is not retried, because the caller may have other work.
      */
     private static final int ATTEMPTS = 10;
 
@@ -32,10 +33,11 @@ final class Sessions {
     private final boolean inCallersThread;
 
     /**
-     * @param autoCommit whether the data source hands out connections in autocommit mode; one that is not is in somebody's transaction
-     * @param setIsolation whether the data source hands out connections of another isolation level, so that it must be set each
-     *     time at the price of a round trip
-     * @param networkTimeout how long a statement may wait for the server's answer; the server waits half as long for the next one
+     * @param autoCommit whether the data source returns connections in autocommit mode; one without it is in a transaction of other code
+     * @param setIsolation whether the data source returns connections with another isolation level; then the level is set each time,
+     *     which costs a round trip
+     * @param networkTimeout how long a statement may wait for the server's answer; the server waits half as long for the next
+     *     statement of a transaction
      */
     Sessions(
             DataSource dataSource,
@@ -64,15 +66,15 @@ final class Sessions {
     }
 
     /**
-     * The same for statements in threads of the application, which may have a transaction of their own: a connection that a
-     * transaction-aware data source took from it is refused, because our statement would commit it.
+     * Returns sessions for threads of the application, which may have their own transaction. A connection that a transaction-aware data
+     * source took from that transaction is refused, because a statement here would commit it.
      */
     Sessions inCallersThread() {
         return new Sessions(
                 dataSource, autoCommit, setIsolation, Duration.ofMillis(networkTimeoutMillis), idleLimit, true);
     }
 
-    /** Whether the data source hands out connections in autocommit mode. */
+    /** Whether the data source returns connections in autocommit mode. */
     boolean autoCommit() {
         return autoCommit;
     }
@@ -82,9 +84,17 @@ final class Sessions {
         T run(Connection connection) throws SQLException;
     }
 
-    /** Runs one statement that commits by itself. */
+    /** Runs one statement in autocommit mode. */
     <T> T statement(String doing, Body<T> body) {
         return run(doing, true, body);
+    }
+
+    /**
+     * As {@link #statement}, with the {@linkplain #lockTimeout lock timeout} of transactions. On PostgreSQL the statements set the
+     * timeout themselves, which saves a round trip.
+     */
+    <T> T limited(String doing, Body<T> body) {
+        return run(doing, true, connection -> idleLimit.alone(lockTimeout, connection, body));
     }
 
     /** Runs several statements in one transaction. */
@@ -95,7 +105,7 @@ final class Sessions {
                 connection -> idleLimit.within(idle, lockTimeout, connection, within -> committed(within, body)));
     }
 
-    /** How long a statement of a transaction may wait for a lock: a sixth of the lease, when the network timeout is half of it. */
+    /** How long a statement of a transaction may wait for a lock: a sixth of the lease, if the network timeout is half of the lease. */
     Duration lockTimeout() {
         return lockTimeout;
     }
@@ -112,9 +122,9 @@ final class Sessions {
     }
 
     /**
-     * Lends a connection for a transaction that the body ends itself. It is run once: what it does may be more than statements of ours.
+     * Runs a body that ends its transaction itself. The body is never retried, because it may run code of the application.
      *
-     * @param timeout how long one of its statements may wait for the server's answer, and the server for the next one
+     * @param timeout how long a statement may wait for the server's answer, and the server for the next statement
      */
     <T> T lend(Duration timeout, Body<T> body) throws SQLException {
         long millis = Math.max(timeout.toMillis(), networkTimeoutMillis);
@@ -164,18 +174,18 @@ final class Sessions {
     }
 
     /**
-     * It leads to a server that was the primary and no longer is, and pools take it for a good one. A new connection goes where the
-     * address leads now.
+     * Aborts a connection to a server that is no longer the primary, because a pool would keep using the connection. A new connection
+     * leads to the current primary.
      */
     private static void giveUp(Connection connection) {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
-            log.debug("A connection to a read-only server could not be given up", e);
+            log.debug("Could not abort a connection to a read-only server", e);
         }
     }
 
-    /** A connection that was cut cannot be restored, and need not be: whoever gets it back finds it broken. */
+    /** Restores the settings of a connection. A failure is only logged: the pool finds out that a lost connection is broken. */
     private void restore(Connection connection, boolean autoCommit, int timeout, int isolation) {
         try {
             connection.setAutoCommit(autoCommit);
@@ -184,7 +194,7 @@ final class Sessions {
             }
             connection.setNetworkTimeout(Runnable::run, timeout);
         } catch (SQLException e) {
-            log.debug("A connection could not be restored before it was given back", e);
+            log.debug("Could not restore the settings of a connection before closing it", e);
         }
     }
 

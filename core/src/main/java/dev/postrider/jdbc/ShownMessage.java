@@ -12,10 +12,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row as operators see it. A row that makes no message is shown with a stand-in, so that it can be found and discarded, and does not
- * hide the other rows of a list.
+ * A row as operators see it. A row that is not a valid message is shown with a stand-in, so that operators can find and discard it, and
+ * the other rows of a list stay visible.
  *
- * @param problem why the row makes no message; null if it does
+ * @param problem why the row is not a valid message; null for a valid one
  */
 record ShownMessage(Message message, @Nullable String problem) {
 

@@ -12,12 +12,13 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Says what kind of error the database reported, by SQLState and vendor code, never by its text. */
+/** Classifies and translates errors of the database, by SQLState and vendor code, never by their text. */
 final class SqlErrors {
 
-    /** Serialization failure, deadlock; H2's lock timeout. */
+    /** Serialization failure, deadlock, lock timeout of PostgreSQL, lock timeout of H2. */
     private static final Set<String> CONFLICT_STATES = Set.of("40001", "40P01", "55P03", "HYT00");
 
     /** MySQL and MariaDB: deadlock, lock wait timeout, record changed since last read, lock not acquired at once. */
@@ -26,7 +27,10 @@ final class SqlErrors {
     private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("55P03", "HYT00");
     private static final Set<Integer> LOCK_TIMEOUT_CODES = Set.of(1205, 3572);
 
-    /** Shutting down, crashed, starting up, idle for too long; out of connections, disk, memory; a standby that was promoted or demoted. */
+    /**
+     * Shutting down, crashed, starting up, idle for too long; out of connections, disk or memory; a read-only server after a promotion
+     * or demotion.
+     */
     private static final Set<String> UNAVAILABLE_STATES =
             Set.of("57P01", "57P02", "57P03", "57P05", "25P03", "53000", "53100", "53200", "53300", "25006");
 
@@ -34,7 +38,7 @@ final class SqlErrors {
     private static final Set<Integer> UNAVAILABLE_CODES =
             Set.of(1040, 1203, 1226, 1290, 1836, 1792, 1053, 1077, 1927, 2006, 2013, 4031);
 
-    /** MySQL and MariaDB: access denied to the server, to the host, by a plugin; H2: wrong user or password. */
+    /** MySQL and MariaDB: access denied for the user, for the host, by a plugin; H2: wrong user or password. */
     private static final Set<Integer> LOGIN_REFUSED_CODES = Set.of(1045, 1130, 1698, 28000);
 
     /** H2: database closed, connection broken, session closed. */
@@ -46,13 +50,13 @@ final class SqlErrors {
     /** MySQL and MariaDB: unknown database; H2: unknown schema. */
     private static final Set<Integer> MISSING_SCHEMA_CODES = Set.of(1049, 90079);
 
-    /** MySQL and MariaDB; H2. */
+    /** The first is of MySQL and MariaDB, the second of H2. */
     private static final Set<Integer> MISSING_SAVEPOINT_CODES = Set.of(1305, 90063);
 
-    /** A cause can be its own, by way of others. */
+    /** The limit for chains of causes, which may be circular. */
     private static final int DEEPEST_CAUSE = 20;
 
-    /** MySQL and MariaDB: a table, a column, a database; H2. */
+    /** MySQL and MariaDB: access denied to a table, a column, a database; H2: not enough rights. */
     private static final Set<Integer> DENIED_CODES = Set.of(1142, 1143, 1044, 90096);
 
     private static final String ABORTED_TRANSACTION = "25P02";
@@ -65,11 +69,22 @@ final class SqlErrors {
         return CONFLICT_STATES.contains(state(e)) || CONFLICT_CODES.contains(e.getErrorCode());
     }
 
-    /** Looks at what caused it too: frameworks wrap what a driver throws. */
+    /** Also checks the causes, because frameworks wrap the exceptions of a driver. */
     static boolean isCausedByConflict(Throwable failure) {
+        return isCausedBy(
+                failure,
+                cause -> cause instanceof TransactionConflictException
+                        || (cause instanceof SQLException e && isConflict(e)));
+    }
+
+    static boolean isCausedByLockTimeout(Throwable failure) {
+        return isCausedBy(failure, cause -> cause instanceof SQLException e && isLockTimeout(e));
+    }
+
+    private static boolean isCausedBy(Throwable failure, Predicate<Throwable> kind) {
         @Nullable Throwable cause = failure;
         for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
-            if (cause instanceof TransactionConflictException || (cause instanceof SQLException e && isConflict(e))) {
+            if (kind.test(cause)) {
                 return true;
             }
             cause = cause.getCause();
@@ -77,7 +92,7 @@ final class SqlErrors {
         return false;
     }
 
-    /** A lock that was not got in time; nothing else is known to be wrong. */
+    /** Whether the statement waited too long for a lock. Nothing indicates another error. */
     static boolean isLockTimeout(SQLException e) {
         return LOCK_TIMEOUT_STATES.contains(state(e)) || LOCK_TIMEOUT_CODES.contains(e.getErrorCode());
     }
@@ -92,7 +107,7 @@ final class SqlErrors {
                 || e instanceof SQLRecoverableException;
     }
 
-    /** Of a session, a transaction or a server: nothing can be written over this connection. */
+    /** Whether the session, the transaction or the server is read-only, so that this connection cannot write. */
     static boolean isReadOnly(SQLException e) {
         return READ_ONLY_STATES.contains(state(e)) || READ_ONLY_CODES.contains(e.getErrorCode());
     }
@@ -101,7 +116,7 @@ final class SqlErrors {
         return state(e).equals("23505") || e.getErrorCode() == 1062;
     }
 
-    /** Which tells that the transaction it was set in is over. */
+    /** Whether a savepoint does not exist, which means that its transaction has ended. */
     static boolean isMissingSavepoint(SQLException e) {
         return state(e).equals("3B001") || MISSING_SAVEPOINT_CODES.contains(e.getErrorCode());
     }
@@ -110,24 +125,24 @@ final class SqlErrors {
         return MISSING_TABLE_STATES.contains(state(e)) || MISSING_SCHEMA_CODES.contains(e.getErrorCode());
     }
 
-    /** The user lacks a privilege. */
+    /** Whether the user lacks a privilege. */
     static boolean isDenied(SQLException e) {
         return state(e).equals("42501") || DENIED_CODES.contains(e.getErrorCode());
     }
 
-    /** Of the user, the password or the host: waiting does not mend it. */
+    /** Whether the user, the password or the host was refused. A retry does not help. */
     private static boolean isLoginRefused(SQLException e) {
         return state(e).startsWith("28") || LOGIN_REFUSED_CODES.contains(e.getErrorCode());
     }
 
-    /** A pool says that it has no connection, and only the cause says why. */
+    /** Returns the cause of a pool's exception: the pool reports that it has no connection, and only the cause contains the reason. */
     private static String causeOf(SQLException e) {
         return e instanceof SQLTransientConnectionException && e.getCause() instanceof SQLException cause
                 ? " (" + cause.getMessage() + ")"
                 : "";
     }
 
-    /** For statements on connections of our own. */
+    /** Translates an error on a connection that Postrider opened. */
     static PostriderException translate(String doing, SQLException e) {
         String text = "Could not " + doing + ": " + (isLoginRefused(e) ? "the database refuses the login: " : "")
                 + e.getMessage() + causeOf(e) + " [SQLState " + e.getSQLState() + ", code "
@@ -141,7 +156,7 @@ final class SqlErrors {
         return new StoreException(text, e);
     }
 
-    /** For statements on the caller's connection, in the caller's transaction. */
+    /** Translates an error on the caller's connection, in the caller's transaction. */
     static PostriderException translateInTransaction(String doing, SQLException e) {
         if (state(e).equals(ABORTED_TRANSACTION)) {
             return new UnusableConnectionException(Problem.ABORTED, "", e);

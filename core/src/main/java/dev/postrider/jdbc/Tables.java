@@ -1,23 +1,41 @@
 package dev.postrider.jdbc;
 
-/** Turns the table names in a statement, written {@code {message}}, into the ones of this installation. */
+/** Replaces table names in a statement, written {@code {message}}, by the names of this installation. Immutable, thread-safe. */
 final class Tables {
 
     private final String qualifiedPrefix;
     private final String barePrefix;
 
-    /** @param quote how the database quotes an identifier; the schema may be a reserved word, our own names never are */
+    /** @param quote the quote character for the schema, which may be a reserved word; Postrider's own names never are */
     Tables(JdbcOptions options, String quote) {
-        barePrefix = options.tablePrefix();
-        qualifiedPrefix = options.schema() == null ? barePrefix : quote + options.schema() + quote + "." + barePrefix;
+        this(
+                options.schema() == null
+                        ? options.tablePrefix()
+                        : quote + options.schema() + quote + "." + options.tablePrefix(),
+                options.tablePrefix());
     }
 
-    /** A statement of a dialect: {@code {message}} becomes the name of the message table, and so on. */
+    private Tables(String qualifiedPrefix, String barePrefix) {
+        this.qualifiedPrefix = qualifiedPrefix;
+        this.barePrefix = barePrefix;
+    }
+
+    /**
+     * Returns the same tables by their full names, independent of the current schema of a connection.
+     *
+     * @param schema the schema of the tables, as the database spells it
+     * @param quote the quote character that the database accepts around any name
+     */
+    Tables in(String schema, String quote) {
+        return new Tables(quote + schema.replace(quote, quote + quote) + quote + "." + barePrefix, barePrefix);
+    }
+
+    /** Replaces the table names in a statement of a dialect: {@code {message}} becomes the name of the message table. */
     String sql(String statement) {
         return statement.replaceAll("\\{([a-z_]+)}", java.util.regex.Matcher.quoteReplacement(qualifiedPrefix) + "$1");
     }
 
-    /** A schema file, with the placeholders that Flyway would replace too. */
+    /** Replaces the placeholders in a schema file. Flyway can replace them too. */
     String ddl(String script) {
         return script.replace("${tables}", qualifiedPrefix).replace("${prefix}", barePrefix);
     }

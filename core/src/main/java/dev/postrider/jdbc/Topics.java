@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The topics registered in the database, with the numbers that stand for them in the hot indexes. What was found once is
- * remembered: a topic keeps its number for ever. Thread-safe.
+ * The topics registered in the database, with the numbers that identify them in the indexes. A topic that was found is cached, because
+ * it keeps its number for ever. Thread-safe.
  */
 final class Topics {
 
@@ -28,7 +28,7 @@ final class Topics {
 
     /**
      * @param lanes 0 for an unordered topic
-     * @param removed whether an operator removed it; it keeps its number, since a process that knew it may still write to it
+     * @param removed whether an operator removed the topic; it keeps its number, since a process that cached it may still write to it
      */
     record Topic(int id, int lanes, boolean tenantPrefixedKeys, boolean removed) {}
 
@@ -43,7 +43,7 @@ final class Topics {
         return Optional.ofNullable(known.get(name));
     }
 
-    /** Looks on the given connection if need be, so that enqueueing opens none of its own. */
+    /** Returns a topic from the cache, or reads it on the given connection, so that an enqueue opens no second connection. */
     Topic require(Connection connection, TopicName name) throws SQLException {
         Topic topic = known.get(name);
         if (topic == null) {
@@ -55,7 +55,7 @@ final class Topics {
         return topic;
     }
 
-    /** Must run with autocommit on: losing the race against another node's insert must not spoil a transaction. */
+    /** Registers topics. Must run in autocommit mode: a lost race against the insert of another node must not abort a transaction. */
     void register(Connection connection, Collection<TopicDeclaration> declarations) throws SQLException {
         for (TopicDeclaration declaration : declarations) {
             Optional<Topic> found = dialect.findTopic(connection, declaration.name());
@@ -74,11 +74,11 @@ final class Topics {
             throw new InvalidConfigurationException(
                     "topic." + declaration.name() + "." + property,
                     "is " + here + " here but " + there
-                            + " in the database: every process must declare the topic alike");
+                            + " in the database: every process must declare the topic in the same way");
         }
     }
 
-    /** Those that are missing: a process may have died between the topic and its lanes. */
+    /** Inserts the missing lanes. A process may have died between the insert of the topic and the inserts of its lanes. */
     private void insertLanes(Connection connection, Topic topic) throws SQLException {
         int present = dialect.query(connection, COUNT_LANES, binder -> binder.integer(topic.id()), row -> {
             row.next();

@@ -2,7 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
 
-/** Says where a JDBC URL leads, without its parameters: those may hold secrets, and do not make it another database. */
+/** Reads the address from a JDBC URL, without parameters: they may contain secrets and do not identify the database. */
 final class Urls {
 
     private static final int LIMIT = 500;
@@ -18,7 +18,7 @@ final class Urls {
         return url.substring(0, end);
     }
 
-    /** An address for an error text, without the user and the password that it may hold. */
+    /** Returns an address for an error text, without the user and the password that it may contain. */
     static String shown(String address) {
         int authority = address.indexOf("://") + 3;
         int at = authority < 3 ? -1 : address.lastIndexOf('@');

@@ -1,5 +1,6 @@
 /**
- * The store on JDBC: one dialect per database with its statements written whole, errors classified by SQLState, and the numbered schema files. The only room that speaks SQL; it knows no threads and no brokers.
+ * The store on JDBC. Each database has one dialect with complete SQL statements. Errors are classified by SQLState, and numbered
+ * schema files create the tables. This is the only package that contains SQL. It starts no threads and uses no brokers.
  */
 @NullMarked
 package dev.postrider.jdbc;

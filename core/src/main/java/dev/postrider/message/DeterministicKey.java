@@ -10,8 +10,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys that come out the same however often the code runs: one logical event, one key. The vectors in
- * {@code docs/deterministic-keys.md} let other languages compute the same ones. Pure functions, thread-safe.
+ * Computes deterministic keys: the same input always gives the same key, so that one logical event has one key. The
+ * test vectors in {@code docs/deterministic-keys.md} allow other languages to compute the same keys. Stateless,
+ * thread-safe. All methods throw {@link InvalidMessageException} when a required field is null or a text contains
+ * characters that a message does not allow.
  */
 public final class DeterministicKey {
 
@@ -20,8 +22,9 @@ public final class DeterministicKey {
     private DeterministicKey() {}
 
     /**
-     * The key of one version of one kind of event on one entity. Each field is hashed with its length before it, as it is:
-     * {@code "a:b", "c"} and {@code "a", "b:c"} differ, and so do {@code "A"} and {@code "a"}, and no tenant and any tenant.
+     * Returns the key of one version of one kind of event on one entity. Each field is hashed unchanged, with its
+     * length before it. So {@code "a:b", "c"} differs from {@code "a", "b:c"}, {@code "A"} differs from {@code "a"},
+     * and no tenant differs from any tenant.
      *
      * @return a UUID of version 8 (RFC 9562) from the first 128 bits of the SHA-256
      */
@@ -35,12 +38,12 @@ public final class DeterministicKey {
         return uuid(sha256.digest(), 8);
     }
 
-    /** The same with a numeric version, hashed as its decimal digits. */
+    /** Returns the key for a numeric version, which is hashed as its decimal digits. */
     public static UUID of(@Nullable String tenant, String category, String entity, String kind, long version) {
         return of(tenant, category, entity, kind, Long.toString(version));
     }
 
-    /** A name-based UUID of version 5 (RFC 9562): SHA-1 over the namespace's bytes and the name. */
+    /** Returns a name-based UUID of version 5 (RFC 9562): the SHA-1 of the bytes of the namespace and the name. */
     public static UUID nameBased(UUID namespace, String name) {
         if (namespace == null) {
             throw new InvalidMessageException("key field 'namespace'", "is missing");
@@ -54,7 +57,7 @@ public final class DeterministicKey {
         return uuid(sha1.digest(), 5);
     }
 
-    /** A UUID of version 8 (RFC 9562) from one text: SHA-256 over its length in bytes and its bytes. */
+    /** Returns a UUID of version 8 (RFC 9562) from one text: the SHA-256 of its length in bytes and its bytes. */
     static UUID ofText(String text) {
         MessageDigest sha256 = digest("SHA-256");
         field(sha256, "text", text);

@@ -11,7 +11,9 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What names and values a message's headers may have: what every broker and every HTTP peer carries unchanged. */
+/**
+ * Checks the headers of a message. Allowed names and values pass unchanged through every broker and every HTTP peer.
+ */
 final class Headers {
 
     static final int COUNT_LIMIT = 100;
@@ -20,7 +22,9 @@ final class Headers {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}");
     private static final int VALUE_LIMIT = 4 * 1024;
 
-    /** Set by the transports themselves, or able to change how a request is read: never taken from a message. */
+    /**
+     * The transports set these headers, or these headers change how a request is read. A message must not set them.
+     */
     private static final Set<String> RESERVED = Set.of(
             "authorization",
             "connection",
@@ -48,7 +52,10 @@ final class Headers {
 
     private Headers() {}
 
-    /** In the inbox's own topics the header that says what the message was when it came in is allowed, and counts for nothing. */
+    /**
+     * Checks the headers. In topics of the inbox, the origin header is allowed, and does not count towards the
+     * limits.
+     */
     static Map<String, String> checked(TopicName topic, @Nullable Map<String, String> headers) {
         String origin = headers == null || !topic.isOfInbox() ? null : headers.get(Message.ORIGIN_HEADER);
         if (headers == null || origin == null) {
@@ -61,10 +68,10 @@ final class Headers {
         return Collections.unmodifiableMap(all);
     }
 
-    /** A sorted, unmodifiable copy, or an error that names the header. */
+    /** Returns a sorted, unmodifiable copy, or throws an exception that names the header. */
     static Map<String, String> checked(@Nullable Map<String, String> headers) {
         if (headers == null) {
-            throw new InvalidMessageException("headers", "are missing: an empty map stands for none");
+            throw new InvalidMessageException("headers", "are missing: use an empty map for no headers");
         }
         if (headers.isEmpty()) {
             return Map.of();
@@ -80,7 +87,7 @@ final class Headers {
             String name = checkedName(header.getKey());
             if (!seen.add(name.toLowerCase(Locale.ROOT))) {
                 throw new InvalidMessageException(
-                        "header '" + name + "'", "is there twice: names that differ in case alone are one to HTTP");
+                        "header '" + name + "'", "is there twice: HTTP header names are not case-sensitive");
             }
             String value = checkedValue(name, header.getValue());
             size += name.length() + value.length();

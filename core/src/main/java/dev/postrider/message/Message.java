@@ -9,14 +9,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message, as it was written and as it will be delivered. Immutable and checked when built; build one with
- * {@link #to(String)}, or {@link #received} for one that came in. Times are kept to the microsecond, which is what every database keeps.
+ * One message, as it is written and delivered. Immutable, and checked when it is built: an invalid part throws
+ * {@link InvalidMessageException}. Build a new message with {@link #to(String)}, and a received one with
+ * {@link #received}. Times have microsecond precision, because all supported databases store it.
  *
- * @param type what happened, such as {@code order.placed}
- * @param tenant whose it is; part of every uniqueness rule
- * @param key the ordering key: messages with the same key belong in sequence
- * @param idempotencyKey what makes the logical event unique; without one the message id stands for it
- * @param deliverAt not to be delivered before this time by the database's clock
+ * @param type the kind of event, such as {@code order.placed}
+ * @param tenant the tenant that owns the message; part of every uniqueness rule
+ * @param key the ordering key: messages of one key are delivered in sequence
+ * @param idempotencyKey the key that makes the logical event unique; without one, the message id is used
+ * @param deliverAt the earliest delivery time, by the clock of the database
  */
 public record Message(
         MessageId id,
@@ -35,7 +36,10 @@ public record Message(
         @Nullable String subject,
         @Nullable Instant deliverAt) {
 
-    /** Says, in the inbox's own topics and nowhere else, what a message was when it came in. Handlers do not see it. */
+    /**
+     * The header that stores the original envelope of a received message. It is used only in topics of the inbox.
+     * Handlers do not see it.
+     */
     public static final String ORIGIN_HEADER = "postrider-origin";
 
     private static final int SHORT = 255;
@@ -60,40 +64,45 @@ public record Message(
         deliverAt = deliverAt == null ? null : time("deliver-at", deliverAt);
     }
 
-    /** Begins a message to a declared topic: {@code "orders"} or {@code "namespace/orders"}. */
+    /** Starts a message to a declared topic: {@code "orders"} or {@code "namespace/orders"}. */
     public static Builder to(String topic) {
         return to(TopicName.of(topic));
     }
 
+    /** Starts a message to a declared topic. */
     public static Builder to(TopicName topic) {
         return new Builder(topic);
     }
 
     /**
-     * Begins a message that came from elsewhere.
+     * Starts a message that was received from another system.
      *
-     * @param topic where it came from, as far as this application names it
-     * @param id what its sender calls it, read as {@link MessageId#named} says; a redelivery has the same
+     * @param topic the source of the message, under the name that this application uses
+     * @param id the sender's id of the message, converted by {@link MessageId#named}. A redelivery must have the same
+     *     id
      */
     public static Builder received(String topic, String id) {
         return to(topic).id(MessageId.named(id));
     }
 
     /**
-     * This message as a consequence of another: what it does not say itself of correlation, causation and trace it takes from
-     * there. The correlation id of a cause without one is the cause's id.
+     * Returns this message as a consequence of another message. A missing correlation id, causation id or trace is
+     * copied from the cause. If the cause has no correlation id, its message id is used.
      */
     public Message causedBy(Message cause) {
         String conversation = cause.correlationId != null ? cause.correlationId : cause.id.toString();
         return causedBy(conversation, cause.id.toString(), cause.trace);
     }
 
-    /** The same for a cause that is no message, such as a command, and begins a conversation. */
+    /**
+     * Returns this message as a consequence of something other than a message, such as a command. The id of the cause
+     * becomes the correlation id and the causation id, if these are missing.
+     */
     public Message causedBy(UUID cause) {
         return causedBy(cause.toString(), cause.toString(), null);
     }
 
-    /** This message as whoever receives it has it: the same, with an id that its sender gave it. */
+    /** Returns this message as its receiver sees it: equal, with an id that counts as given by the sender. */
     public Message asReceived() {
         return id.isDefault() ? with(new MessageId(id.value()), correlationId, causationId, trace) : this;
     }
@@ -129,7 +138,7 @@ public record Message(
                 deliverAt);
     }
 
-    /** The key under which this message is delivered once: its idempotency key, or else its id. */
+    /** Returns the key under which this message is delivered once: its idempotency key, or its id if it has none. */
     public String effectiveKey() {
         return idempotencyKey != null ? idempotencyKey : id.toString();
     }
@@ -148,13 +157,16 @@ public record Message(
         return time.truncatedTo(ChronoUnit.MICROS);
     }
 
-    /** Names the message without its content: payload and headers do not belong in logs. */
+    /** Returns the id, topic, type and payload size. The content of payload and headers must not appear in logs. */
     @Override
     public String toString() {
         return "Message[" + id + " to " + topic + ", " + type + ", " + payload + "]";
     }
 
-    /** Collects the parts of a message. Not thread-safe; may be used again after {@link #build()}, for a message of its own. */
+    /**
+     * Collects the parts of a message. Not thread-safe. It can be used again after {@link #build()} for another
+     * message.
+     */
     public static final class Builder {
 
         private final TopicName topic;
@@ -177,105 +189,137 @@ public record Message(
             this.topic = topic;
         }
 
-        /** An id of the caller's own; without this call each message gets a new {@link MessageId#next()}. */
+        /** Sets the id. Without this call each message gets a new {@link MessageId#next()}. */
         public Builder id(MessageId id) {
             this.id = id;
             return this;
         }
 
+        /** Sets the kind of event, such as {@code order.placed}. Required. */
         public Builder type(String type) {
             this.type = type;
             return this;
         }
 
+        /** Sets the tenant that owns the message. */
         public Builder tenant(@Nullable String tenant) {
             this.tenant = tenant;
             return this;
         }
 
-        /** The ordering key. */
+        /** Sets the ordering key. */
         public Builder key(@Nullable String key) {
             this.key = key;
             return this;
         }
 
+        /** Sets the key that makes the logical event unique. */
         public Builder idempotencyKey(@Nullable String idempotencyKey) {
             this.idempotencyKey = idempotencyKey;
             return this;
         }
 
+        /** Sets the key that makes the logical event unique, for example a {@link DeterministicKey}. */
         public Builder idempotencyKey(UUID idempotencyKey) {
             return idempotencyKey(idempotencyKey.toString());
         }
 
+        /** Sets the payload. A payload is required. */
         public Builder payload(Payload payload) {
             this.payload = payload;
             return this;
         }
 
+        /** Sets a JSON payload. The text is not validated. */
         public Builder json(String json) {
             return payload(Payload.json(json));
         }
 
+        /** Sets a plain text payload. */
         public Builder text(String text) {
             return payload(Payload.text(text));
         }
 
+        /** Sets a binary payload. The array is not copied and must not be changed. */
         public Builder bytes(byte[] bytes, String contentType) {
             return payload(Payload.of(bytes, contentType));
         }
 
+        /** Sets a header. A second call with the same name replaces the value. */
         public Builder header(String name, String value) {
             headers.put(name, value);
             return this;
         }
 
+        /** Adds all headers of the map. */
         public Builder headers(Map<String, String> headers) {
             this.headers.putAll(headers);
             return this;
         }
 
-        /** What the whole conversation is known by. */
+        /** Sets the id that all messages of one conversation share. */
         public Builder correlationId(@Nullable String correlationId) {
             this.correlationId = correlationId;
             return this;
         }
 
-        /** What brought this message about, such as the id of the message being handled. */
+        /** Sets the id of the cause, such as the id of the message being handled. */
         public Builder causationId(@Nullable String causationId) {
             this.causationId = causationId;
             return this;
         }
 
+        /** Sets the trace context. */
         public Builder trace(@Nullable TraceContext trace) {
             this.trace = trace;
             return this;
         }
 
-        /** When it happened; the time of {@link #build()} unless said otherwise. */
+        /** Sets the time of the event. The default is the time of {@link #build()}. */
         public Builder occurredAt(Instant occurredAt) {
             this.occurredAt = occurredAt;
             return this;
         }
 
-        /** The CloudEvents source: a URI reference as RFC 3986 says, such as {@code /shop} or {@code https://shop.example}. */
+        /**
+         * Sets the CloudEvents source: a URI reference (RFC 3986) such as {@code /shop} or
+         * {@code https://shop.example}.
+         */
         public Builder source(@Nullable String source) {
             this.source = source;
             return this;
         }
 
-        /** The CloudEvents subject. */
+        /** Sets the CloudEvents subject. */
         public Builder subject(@Nullable String subject) {
             this.subject = subject;
             return this;
         }
 
+        /** Sets the earliest delivery time, by the clock of the database. Null means immediately. */
         public Builder deliverAt(@Nullable Instant deliverAt) {
             this.deliverAt = deliverAt;
             return this;
         }
 
-        /** @throws InvalidMessageException naming the first part that is missing or not acceptable */
+        /**
+         * The builder makes this check, not {@link Payload}: a stored message with another content type must stay
+         * readable.
+         */
+        private static Payload withPlainType(Payload payload) {
+            String type = payload.contentType();
+            if (!type.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+                throw new InvalidMessageException(
+                        "content type", "must be ASCII, such as 'application/json', but is " + Text.excerpt(type));
+            }
+            return payload;
+        }
+
+        /**
+         * Returns the message.
+         *
+         * @throws InvalidMessageException when a part is missing or not valid. It names the first such part
+         */
         public Message build() {
             return new Message(
                     id != null ? id : MessageId.byDefault(),
@@ -284,7 +328,7 @@ public record Message(
                     tenant,
                     key,
                     idempotencyKey,
-                    present("payload", payload),
+                    withPlainType(present("payload", payload)),
                     headers,
                     correlationId,
                     causationId,

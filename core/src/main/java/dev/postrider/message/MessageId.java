@@ -8,14 +8,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a message: a UUID, version 7 when made by {@link #next()}. Two ids are equal if their UUIDs are. Immutable,
- * thread-safe.
+ * The id of a message: a UUID, of version 7 when made by {@link #next()}. Two ids are equal if their UUIDs are equal.
+ * Immutable, thread-safe.
  */
 public final class MessageId implements Comparable<MessageId> {
 
     /**
-     * The last 60 bits of time and counter handed out in this process. Shared by all threads on purpose: ids of one process
-     * must rise strictly, whoever asks, also within a millisecond and when the wall clock steps back.
+     * The last 60 bits of time and counter that this process used. All threads share it: the ids of one process must
+     * rise strictly in all threads, also within a millisecond and after the wall clock was set back.
      */
     private static final AtomicLong LAST = new AtomicLong();
 
@@ -27,6 +27,11 @@ public final class MessageId implements Comparable<MessageId> {
     private final UUID value;
     private final boolean isDefault;
 
+    /**
+     * Creates an id from a UUID.
+     *
+     * @throws InvalidMessageException when the UUID is null
+     */
     public MessageId(UUID value) {
         this(value, false);
     }
@@ -39,29 +44,30 @@ public final class MessageId implements Comparable<MessageId> {
         this.isDefault = isDefault;
     }
 
-    /** The id of a message that was built without one. */
+    /** Returns a new id for a message that was built without one. */
     static MessageId byDefault() {
         return new MessageId(next().value, true);
     }
 
+    /** Returns the UUID. */
     public UUID value() {
         return value;
     }
 
     /**
-     * Whether a message was built without an id and got this one. Such a message is a new one and cannot have been received: no sender
-     * calls it so. Has no part in equality.
+     * Returns whether the message was built without an id and got this one automatically. Such a message is new. It
+     * cannot be a received message, because no sender gave it this id. This flag is not part of equality.
      */
     public boolean isDefault() {
         return isDefault;
     }
 
-    /** A new id (RFC 9562 version 7), greater than every one this process made before. Thread-safe. */
+    /** Returns a new id (RFC 9562 version 7) that is greater than all earlier ids of this process. Thread-safe. */
     public static MessageId next() {
         return next(System.currentTimeMillis());
     }
 
-    /** Takes the time from outside, so that a test can set it back. */
+    /** Takes the time as a parameter, so that a test can set it back. */
     static MessageId next(long wallClock) {
         long candidate = wallClock << COUNTER_BITS;
         long ticks = LAST.updateAndGet(last -> Math.max(candidate, last + 1));
@@ -72,9 +78,13 @@ public final class MessageId implements Comparable<MessageId> {
         return new MessageId(new UUID(high, low));
     }
 
-    /** Reads the usual text form, all 36 characters of it. */
+    /**
+     * Reads an id in the usual text form of 36 characters.
+     *
+     * @throws InvalidMessageException when the text is not in this form
+     */
     public static MessageId of(String text) {
-        // UUID.fromString alone would also take "1-1-1-1-1", and so give one id several spellings.
+        // UUID.fromString alone would also accept "1-1-1-1-1", so one id would have several spellings.
         if (text == null || !CANONICAL.matcher(text).matches()) {
             throw new InvalidMessageException("id", "is not a UUID: " + Text.excerpt(text));
         }
@@ -82,22 +92,24 @@ public final class MessageId implements Comparable<MessageId> {
     }
 
     /**
-     * The id of a message that came from elsewhere, by what its sender calls it: a UUID in its usual text form is taken as it is,
-     * and any other text of up to 255 characters becomes a UUID of version 8 (RFC 9562), from the first 128 bits of the SHA-256 over
-     * its length in UTF-8 bytes, as four bytes with the highest first, and these bytes. The same text gives the same id everywhere:
-     * {@code named("orders-17")} is {@code 680b8589-f8c7-8723-8175-711927abd8f7}.
+     * Returns the id of a received message from the sender's id. A UUID in its usual text form is used unchanged. Any
+     * other text of up to 255 characters becomes a UUID of version 8 (RFC 9562): the first 128 bits of the SHA-256 of
+     * its length in UTF-8 bytes, as four bytes with the highest first, followed by these bytes. The same text gives
+     * the same id everywhere: {@code named("orders-17")} is {@code 680b8589-f8c7-8723-8175-711927abd8f7}.
+     *
+     * @throws InvalidMessageException when the text is missing, blank, too long, or contains control characters
      */
     public static MessageId named(String text) {
         if (text == null || text.isBlank()) {
             throw new InvalidMessageException(
-                    "id", "is missing: a received message is told from others by the id that its sender gave it");
+                    "id", "is missing: a received message is identified by the id that its sender gave it");
         }
         return CANONICAL.matcher(text).matches()
                 ? new MessageId(UUID.fromString(text))
                 : new MessageId(DeterministicKey.ofText(Text.checked("id", text, LONGEST_NAME)));
     }
 
-    /** Orders by the unsigned bits, which for version 7 is the order of creation. */
+    /** Compares the unsigned bits. For version 7 this is the order of creation. */
     @Override
     public int compareTo(MessageId other) {
         int high = Long.compareUnsigned(value.getMostSignificantBits(), other.value.getMostSignificantBits());

@@ -5,7 +5,10 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 
-/** The checks every text in a message passes: it must survive any database, any broker and any log unchanged. */
+/**
+ * Checks the texts of a message. An accepted text passes unchanged through every database, every broker and every
+ * log.
+ */
 final class Text {
 
     private static final int EXCERPT = 40;
@@ -23,7 +26,10 @@ final class Text {
         return text == null ? null : required(field, text, limit);
     }
 
-    /** CloudEvents take a URI reference of RFC 3986, which is ASCII; {@link URI} would take other letters too. */
+    /**
+     * Checks a CloudEvents source, which is a URI reference of RFC 3986 and therefore ASCII. {@link URI} alone would
+     * accept other letters too.
+     */
     static void uriReference(String field, @Nullable String text, int limit) {
         if (text == null) {
             return;
@@ -67,7 +73,7 @@ final class Text {
         return text;
     }
 
-    /** A short quotation for an error message: harmless in a log, however hostile the text. */
+    /** Returns a short quotation for an error message. It is safe to log, whatever the text contains. */
     static String excerpt(@Nullable String text) {
         if (text == null) {
             return "missing";

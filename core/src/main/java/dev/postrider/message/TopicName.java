@@ -4,14 +4,19 @@ import dev.postrider.error.InvalidMessageException;
 import java.util.regex.Pattern;
 
 /**
- * Where a message goes: a topic within a namespace. Written {@code topic}, or {@code namespace/topic} outside the namespace
- * {@value #DEFAULT_NAMESPACE}. Names are case-sensitive on every database. Immutable.
+ * The name of a topic within a namespace. The text form is {@code topic} in the namespace
+ * {@value #DEFAULT_NAMESPACE}, and {@code namespace/topic} in all others. Names are case-sensitive on every database.
+ * Immutable. An invalid name throws {@link InvalidMessageException}.
+ *
+ * @param namespace 1 to 100 letters, digits, dots, dashes or underscores, starting with a letter or digit
+ * @param topic the same kind of name
  */
 public record TopicName(String namespace, String topic) implements Comparable<TopicName> {
 
+    /** The namespace of a name without a slash. */
     public static final String DEFAULT_NAMESPACE = "default";
 
-    /** The namespace of the inbox's own topics, to which only the inbox writes. */
+    /** The namespace of the topics of the inbox. Only the inbox writes to them. */
     public static final String INBOX_NAMESPACE = "inbox";
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
@@ -21,10 +26,14 @@ public record TopicName(String namespace, String topic) implements Comparable<To
         check("topic", topic);
     }
 
-    /** Reads {@code topic} or {@code namespace/topic}. */
+    /**
+     * Reads {@code topic} or {@code namespace/topic}.
+     *
+     * @throws InvalidMessageException when the name is null or not valid
+     */
     public static TopicName of(String name) {
         if (name == null) {
-            throw new InvalidMessageException("topic", "is missing: name one that was declared");
+            throw new InvalidMessageException("topic", "is missing: use the name of a declared topic");
         }
         int slash = name.indexOf('/');
         return slash < 0
@@ -41,7 +50,7 @@ public record TopicName(String namespace, String topic) implements Comparable<To
         }
     }
 
-    /** Whether it is a topic of the inbox's own. */
+    /** Returns whether this is a topic of the inbox. */
     public boolean isOfInbox() {
         return namespace.equals(INBOX_NAMESPACE);
     }

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The W3C trace context the message was written under. An empty tracestate, which the standard allows, is as good as none.
- * Immutable.
+ * The W3C trace context of the code that wrote the message. An empty tracestate, which the standard allows, is
+ * treated as missing. Immutable. An invalid value throws {@link InvalidMessageException}.
  */
 public record TraceContext(String traceparent, @Nullable String tracestate) {
 
@@ -16,7 +16,7 @@ public record TraceContext(String traceparent, @Nullable String tracestate) {
 
     public TraceContext {
         if (traceparent == null || !TRACEPARENT.matcher(traceparent).matches()) {
-            throw new InvalidMessageException("traceparent", "is not one of W3C form: " + Text.excerpt(traceparent));
+            throw new InvalidMessageException("traceparent", "is not in the W3C format: " + Text.excerpt(traceparent));
         }
         tracestate = tracestate == null || tracestate.isBlank() ? null : checked(tracestate);
     }

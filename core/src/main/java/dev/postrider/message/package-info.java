@@ -1,5 +1,7 @@
 /**
- * What travels: a message, its id, its payload and its headers, and the keys that make a logical event unique. Immutable values, checked when they are built. This room knows nothing of databases, threads or brokers.
+ * Messages and their parts: id, topic name, payload, headers, and the keys that make a logical event unique. All
+ * types are immutable values that are checked when they are built. This package does not depend on databases, threads
+ * or brokers.
  */
 @NullMarked
 package dev.postrider.message;

@@ -2,27 +2,32 @@ package dev.postrider.outbox;
 
 import dev.postrider.message.MessageId;
 
-/** What became of a message that was written. Both answers are success. */
+/**
+ * The result of writing a message: created, or a duplicate of an earlier message. Both results are a success.
+ * Immutable.
+ */
 public sealed interface Enqueued {
 
-    /** The message that will be delivered: the new one, or the first one with the same key. */
+    /** Returns the id of the message that will be delivered: the new message, or the first one with the same key. */
     MessageId id();
 
-    /** The key that makes it unique: its idempotency key, or its id. */
+    /** Returns the key that makes the message unique: its idempotency key, or its id if it has none. */
     String key();
 
+    /** Returns whether an earlier message has the same key. */
     default boolean isDuplicate() {
         return this instanceof Duplicate;
     }
 
-    /** The message is written and will be delivered once the transaction commits. */
+    /** The message is written. It will be delivered after the transaction commits. */
     record Created(MessageId id, String key) implements Enqueued {}
 
     /**
-     * A message with this key was written before; nothing was added.
+     * A message with this key was written before. Nothing was added.
      *
      * @param firstId the message that was written first
-     * @param samePayload whether it has the same payload; if not, two different events share a key, which is usually a mistake
+     * @param samePayload whether both messages have the same payload. If not, two different events share a key, which
+     *     is usually an error
      */
     record Duplicate(MessageId firstId, String key, boolean samePayload) implements Enqueued {
 

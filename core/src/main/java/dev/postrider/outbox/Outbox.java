@@ -5,13 +5,13 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Writes messages in the transaction of the connection it was obtained for, at once. If that transaction rolls back, or a
- * savepoint in it does, the messages are gone. Never opens a connection, never commits. As thread-safe as the connection: use
- * it from one thread.
+ * Writes messages immediately, in the transaction of the connection for which it was obtained. If this transaction or
+ * a savepoint in it rolls back, the messages are rolled back too. An outbox never opens a connection and never
+ * commits. Use it from one thread, like the connection.
  *
- * <p>Besides the bad inputs that {@link Message} refuses by itself, both methods throw, before anything is written,
- * {@link dev.postrider.error.InvalidMessageException} for a payload above the limit or a key without its tenant's prefix,
- * {@link dev.postrider.error.UnknownTopicException}, and {@link dev.postrider.error.UnusableConnectionException}; and
+ * <p>Both methods throw {@link dev.postrider.error.InvalidMessageException} for a payload above the limit or a key
+ * without the prefix of its tenant, {@link dev.postrider.error.UnknownTopicException} and
+ * {@link dev.postrider.error.UnusableConnectionException}, all before anything is written. They throw
  * {@link dev.postrider.error.TransactionConflictException} when the whole transaction must be run again.
  */
 public interface Outbox {
@@ -19,6 +19,6 @@ public interface Outbox {
     /** Writes one message, in one round trip. */
     Enqueued enqueue(Message message);
 
-    /** Writes many in one statement, in the order given. The answers come in the same order. */
+    /** Writes several messages in one statement, in the given order. The results have the same order. */
     List<Enqueued> enqueueAll(Collection<Message> messages);
 }

@@ -4,28 +4,45 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 
 /**
- * The messages of one unit of work that wait for its commit. A batch is taken whole or not at all, and writing twice writes
- * once: what was flushed is forgotten. Not thread-safe.
+ * The staged messages of one unit of work, which are written just before its commit. A batch is added completely or
+ * not at all. Written messages are removed, so a second flush does not write them again. Not thread-safe.
  */
 public final class Staging {
 
     private final int limit;
     private List<Message> staged = new ArrayList<>();
 
-    /** @param limit how many messages one unit of work may stage */
+    /**
+     * Creates an empty staging area.
+     *
+     * @param limit the largest number of messages that one unit of work may stage
+     */
     public Staging(int limit) {
         this.limit = limit;
     }
 
+    /**
+     * Adds one message.
+     *
+     * @throws InvalidMessageException when the message is null or the limit is exceeded
+     */
     public void add(Message message) {
-        addAll(List.of(message));
+        addAll(Collections.singletonList(message));
     }
 
-    /** Takes all of them; a failure in the middle of the collection leaves none of them staged. */
+    /**
+     * Adds all messages, or none of them if it throws.
+     *
+     * @throws InvalidMessageException when a message is null or the limit is exceeded
+     */
     public void addAll(Collection<Message> messages) {
+        if (messages == null) {
+            throw new InvalidMessageException("messages", "are missing: use an empty list for no messages");
+        }
         List<Message> batch = new ArrayList<>(messages.size());
         for (Message message : messages) {
             if (message == null) {
@@ -40,11 +57,15 @@ public final class Staging {
         staged.addAll(batch);
     }
 
+    /** Returns the number of staged messages. */
     public int size() {
         return staged.size();
     }
 
-    /** Writes what is staged and forgets it. If the outbox throws, everything stays staged and the transaction must not commit. */
+    /**
+     * Writes the staged messages and removes them. If the outbox throws, all messages stay staged and the transaction
+     * must not commit.
+     */
     public List<Enqueued> flush(Outbox outbox) {
         if (staged.isEmpty()) {
             return List.of();

@@ -6,35 +6,43 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * A transaction in progress, together with the messages to be written at its end. Use it from one thread, within the call that
- * it was given to; only {@link #staged} is for afterwards.
+ * An open transaction, together with the messages that are written at its end. Use it from one thread, and only
+ * within the call that received it. Only {@link #staged} may be called later.
  */
 public interface UnitOfWork {
 
     /**
-     * The transaction's connection. The unit of work commits it, rolls it back and gives it back: {@code commit}, {@code rollback}
-     * without a savepoint, {@code setAutoCommit(true)}, {@code close} and {@code abort} throw
-     * {@link dev.postrider.error.UnusableConnectionException}. The same as SQL text is not seen, and not allowed either. {@code unwrap}
-     * leads to the driver's connection.
+     * Returns the connection of the transaction. The unit of work commits it, rolls it back and returns it to the
+     * pool. Therefore {@code commit}, {@code rollback} without a savepoint, {@code setAutoCommit(true)},
+     * {@code close} and {@code abort} throw {@link dev.postrider.error.UnusableConnectionException}. So do SQL
+     * statements that end the transaction, and DDL on MySQL, MariaDB and H2, which commit before it. A procedure that
+     * ends the transaction is noticed before the commit. {@code unwrap} returns the driver's connection.
      */
     Connection connection();
 
     /**
-     * Adds a message, to be written just before commit together with all others, in one statement and in this order. By then
-     * every row the transaction changes is locked, so of two units of work that change the same rows the messages come in the
-     * order in which the changes do. A message that is refused is refused again at commit, so that nobody commits without it by mistake.
+     * Stages a message. All staged messages are written just before the commit, in one statement and in this order.
+     * At that time every row that the transaction changes is locked. So if two units of work change the same rows,
+     * their messages have the same order as their changes.
+     *
+     * <p>If a message is rejected, the commit throws too. The transaction cannot commit without the message by
+     * mistake.
      */
     void stage(Message message);
 
-    /** Adds all of them, or none if one is not acceptable; then the unit of work does not commit. */
+    /** Stages all messages, or none of them if one is not valid. The unit of work does not commit then. */
     void stage(Collection<Message> messages);
 
     /**
-     * What became of the staged messages, in their order, once they were written just before the commit: empty before that. Asked after
-     * the call that committed, it tells which of them were duplicates; the other methods may not be used any more then.
+     * Returns the results of the staged messages, in their order. The list is empty until the messages are written
+     * just before the commit. It may be called after the commit, to find duplicates. The other methods may not be
+     * called then.
      */
     List<Enqueued> staged();
 
-    /** Writes at once instead, to learn now whether a key is a duplicate. */
+    /**
+     * Returns an outbox that writes immediately in this transaction. Use it to know at once whether a key is a
+     * duplicate.
+     */
     Outbox outbox();
 }

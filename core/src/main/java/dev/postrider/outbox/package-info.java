@@ -1,5 +1,6 @@
 /**
- * Writing a message in the caller's own transaction: at once, or staged and written just before commit. This room knows no SQL, no threads and no brokers.
+ * Writing messages in the caller's transaction: immediately, or staged and written just before the commit. This
+ * package does not depend on SQL, threads or brokers.
  */
 @NullMarked
 package dev.postrider.outbox;

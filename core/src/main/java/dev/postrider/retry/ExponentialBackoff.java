@@ -3,16 +3,16 @@ package dev.postrider.retry;
 import dev.postrider.error.InvalidConfigurationException;
 import java.time.Duration;
 
-/** Doubling delays with equal jitter: half of the delay is certain, the other half is chance. */
+/** Exponential backoff with equal jitter: one half of the delay is fixed, the other half is random. */
 record ExponentialBackoff(Duration base, Duration max) implements RetryPolicy {
 
-    /** 2^31 milliseconds are 24 days; the cap also keeps every product below within a long. */
+    /** The longest delay. 2^31 milliseconds are 24 days. The limit also keeps every product below within a long. */
     static final Duration LIMIT = Duration.ofDays(24);
 
     private static final int MAX_DOUBLINGS = 31;
 
     ExponentialBackoff {
-        // Delays are counted in milliseconds: a shorter base would be none at all, and double to none for ever.
+        // Delays are counted in milliseconds: a shorter base would be 0, and stay 0 when doubled.
         if (base.compareTo(Duration.ofMillis(1)) < 0 || base.compareTo(LIMIT) > 0) {
             throw new InvalidConfigurationException(
                     "base-delay", "must be at least 1 ms and at most " + LIMIT.toDays() + " days, but is " + base);

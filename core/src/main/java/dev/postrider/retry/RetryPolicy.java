@@ -3,24 +3,34 @@ package dev.postrider.retry;
 import dev.postrider.error.InvalidConfigurationException;
 import java.time.Duration;
 
-/** How long to wait after a failed attempt. Implementations are pure functions and thread-safe. */
+/** Decides how long to wait after a failed attempt. Implementations must be pure functions and thread-safe. */
 @FunctionalInterface
 public interface RetryPolicy {
 
     /**
-     * The delay before the next attempt.
+     * Returns the delay before the next attempt.
      *
-     * @param attempts how many attempts were made so far, at least 1
-     * @param chance uniform in [0, 1), drawn anew for each call, for policies that spread their retries
+     * @param attempts the number of attempts so far, at least 1
+     * @param chance a random number, uniform in [0, 1), new for each call, for jitter
      */
     Duration delay(int attempts, double chance);
 
-    /** min(base · 2^(attempts−1), max), then uniform in the upper half of it. */
+    /**
+     * Returns exponential backoff with jitter: min(base · 2^(attempts−1), max), then uniform in the upper half of
+     * this delay.
+     *
+     * @throws InvalidConfigurationException when base is below 1 ms, max is below base, or one of them is above 24
+     *     days
+     */
     static RetryPolicy exponential(Duration base, Duration max) {
         return new ExponentialBackoff(base, max);
     }
 
-    /** Always the same delay. */
+    /**
+     * Returns a policy with a constant delay.
+     *
+     * @throws InvalidConfigurationException when the delay is negative or above 24 days
+     */
     static RetryPolicy constant(Duration delay) {
         if (delay.isNegative() || delay.compareTo(ExponentialBackoff.LIMIT) > 0) {
             throw new InvalidConfigurationException(

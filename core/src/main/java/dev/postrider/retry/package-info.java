@@ -1,5 +1,6 @@
 /**
- * How long to wait before the next attempt: pure functions of the attempt number and a chance. This room knows no clocks and no threads.
+ * Retry delays as pure functions of the attempt number and a random number. This package does not depend on clocks or
+ * threads.
  */
 @NullMarked
 package dev.postrider.retry;

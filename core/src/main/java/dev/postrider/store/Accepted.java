@@ -5,20 +5,23 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What became of a batch of received messages; each is in exactly one of the lists, which keep the order of the batch. Immutable.
+ * The result of receiving a batch of messages. Each message is in exactly one list. The lists keep the order of the
+ * batch. Immutable.
  *
- * @param fresh never seen before by this consumer: to be handled, in the transaction that marked them
- * @param duplicates seen before with the same payload, or earlier in the batch: to be dropped
- * @param collisions an id that was seen before with another payload: two messages share it, and only the first is known
- * @param tooOld so old that their marks may have been removed, which only happens with partitions: whether they were seen before
- *     cannot be told
+ * @param fresh messages that are new to this consumer. They must be handled in the transaction that marked them
+ * @param duplicates messages that were received before with the same payload, or that appear earlier in the batch.
+ *     Drop them
+ * @param collisions messages whose id was received before with another payload. Two messages share the id, and only
+ *     the first one is known
+ * @param tooOld messages whose marks may have been removed already, so a duplicate cannot be detected. This happens
+ *     only with partitions
  */
 public record Accepted(List<Message> fresh, List<Known> duplicates, List<Known> collisions, List<Message> tooOld) {
 
     /**
-     * A message whose id is known already.
+     * A message whose id was received before.
      *
-     * @param firstSeenAt when that was, by the database's clock
+     * @param firstSeenAt when the id was first received, by the clock of the database
      */
     public record Known(Message message, Instant firstSeenAt) {}
 

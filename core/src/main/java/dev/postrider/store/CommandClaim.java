@@ -5,12 +5,14 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What somebody who wants to run a command writes into its row. Immutable.
+ * The claim of a caller for a command, as it is written into the row of the command. Immutable.
  *
- * @param names for operators only: the id decides
- * @param reference of a command that is new; one that is there keeps its own
- * @param owner made for this claim alone, so that whoever finds it in the row knows that it was he
- * @param uncertainIfLost whether nobody may take it over when the lease has run out
+ * @param names for operators only; the id alone identifies the command
+ * @param print the fingerprint of the request
+ * @param reference the reference of a new command; an existing row keeps its own
+ * @param owner a token made for this claim alone, so that a claim recognizes its own row
+ * @param keyTtl how long the key is kept
+ * @param uncertainIfLost whether the command becomes uncertain, instead of being taken over, when its lease expires
  */
 public record CommandClaim(
         CommandId id,
@@ -22,7 +24,11 @@ public record CommandClaim(
         Duration keyTtl,
         boolean uncertainIfLost) {
 
-    /** @param keyPrefix so much of the key as an operator may see */
+    /**
+     * The names of a command for operators.
+     *
+     * @param keyPrefix the part of the key that operators may see
+     */
     public record Names(
             String operation,
             @Nullable String tenant,

@@ -3,14 +3,19 @@ package dev.postrider.store;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** What a command's row is found by: 32 bytes, equal when they are. Immutable. */
+/** The primary key of a command: a hash of 32 bytes. Two ids are equal if their bytes are equal. Immutable. */
 public final class CommandId {
 
     private static final int LENGTH = 32;
 
     private final byte[] hash;
 
-    /** @param hash the SHA-256 of all that tells one command from another */
+    /**
+     * Creates an id.
+     *
+     * @param hash the SHA-256 of everything that identifies the command
+     * @throws IllegalArgumentException when the hash does not have 32 bytes
+     */
     public CommandId(byte[] hash) {
         if (hash.length != LENGTH) {
             throw new IllegalArgumentException("A command's id has " + LENGTH + " bytes, not " + hash.length);
@@ -18,7 +23,7 @@ public final class CommandId {
         this.hash = hash.clone();
     }
 
-    /** A copy. */
+    /** Returns a copy of the bytes. */
     public byte[] bytes() {
         return hash.clone();
     }

@@ -4,26 +4,28 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a command ended, as it is written into its row. Immutable.
+ * The outcome of a command, as it is written into its row. Immutable.
  *
- * @param reason why it was rejected; null for a success
+ * @param reason why the command was rejected; null for a success
+ * @param resultTtl how long the result is kept
+ * @param keyTtl how long the key is kept
  */
 public record CommandOutcome(
         boolean rejected, StoredResult result, @Nullable String reason, Duration resultTtl, Duration keyTtl) {
 
-    /** What is kept of a result. */
+    /** The kind of a stored result. */
     public enum Kind {
-        /** There is none. */
+        /** The command has no result. */
         NONE,
-        /** All of it, in the row. */
+        /** The whole result is stored in the row. */
         INLINE,
-        /** Nothing: it was too large. */
+        /** Nothing is stored: the result was too large. */
         OMITTED,
-        /** Nothing any more: its time is over, or an operator said that the command is done. */
+        /** Nothing is stored any more: the retention of the result ended, or an operator completed the command. */
         DROPPED
     }
 
-    /** The bytes of a result and what reads them. Immutable. */
+    /** The stored bytes of a result and the name of their codec. Immutable. */
     public static final class StoredResult {
 
         private final Kind kind;
@@ -36,25 +38,27 @@ public record CommandOutcome(
             this.bytes = bytes;
         }
 
-        /** One without bytes. */
+        /** Returns a stored result without bytes. */
         public static StoredResult without(Kind kind) {
             return new StoredResult(kind, null, null);
         }
 
-        /** The bytes are taken as they are, not copied: nobody may change them. */
+        /** Returns a stored result with these bytes. The array is not copied and must not be changed. */
         public static StoredResult inline(String codec, byte[] bytes) {
             return new StoredResult(Kind.INLINE, codec, bytes);
         }
 
+        /** Returns the kind of the stored result. */
         public Kind kind() {
             return kind;
         }
 
+        /** Returns the name of the codec that reads the bytes; null without bytes. */
         public @Nullable String codec() {
             return codec;
         }
 
-        /** Not to be changed. */
+        /** Returns the bytes; null if there are none. The array is not a copy and must not be changed. */
         public byte @Nullable [] bytes() {
             return bytes;
         }

@@ -6,16 +6,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command's row as it was found. Immutable.
+ * The row of a command, as it was read. Immutable.
  *
- * @param attempts how often it was claimed
- * @param uncertainIfLost whether nobody may take it over when the lease has run out
- * @param outcome how it ended, if it did
- * @param steps what its steps have left, as {@link CommandStore#saveSteps} was given it
- * @param leaseLeft how long the lease lasts, by the database's clock; zero or less when it is over
- * @param keyLeft how long the key lasts
- * @param resultLeft how long the result lasts; null when there is none, or none any more
- * @param readAt when it was read, by the database's clock
+ * @param attempts the number of claims of this command
+ * @param uncertainIfLost whether the command becomes uncertain, instead of being taken over, when its lease expires
+ * @param outcome the outcome; null before the command ended
+ * @param steps the saved results of its steps, as passed to {@link CommandStore#saveSteps}
+ * @param leaseLeft the remaining time of the lease, by the clock of the database; zero or less when it has expired
+ * @param keyLeft the remaining time of the key
+ * @param resultLeft the remaining time of the result; null when no result is stored
+ * @param readAt when the row was read, by the clock of the database
  */
 public record CommandRecord(
         CommandOwner owner,
@@ -31,7 +31,7 @@ public record CommandRecord(
         @Nullable Duration resultLeft,
         Instant readAt) {
 
-    /** Where a command can be. */
+    /** The states of a command. */
     public enum State {
         IN_PROGRESS,
         COMPLETED,
@@ -39,28 +39,41 @@ public record CommandRecord(
         UNCERTAIN
     }
 
-    /** @param reason why it was rejected */
+    /**
+     * The stored outcome of a command.
+     *
+     * @param reason why the command was rejected
+     */
     public record Ended(boolean rejected, CommandOutcome.StoredResult result, String reason) {}
 
-    /** The memory of the steps; opaque here. The bytes are not to be changed. */
+    /**
+     * The saved results of the steps of a command. The store does not interpret the bytes. The array must not be
+     * changed.
+     */
     public static final class Steps {
 
         private final byte[] bytes;
 
+        /** Creates the saved results. The array is not copied. */
         public Steps(byte[] bytes) {
             this.bytes = bytes;
         }
 
+        /** Returns the bytes. The array is not a copy. */
         public byte[] bytes() {
             return bytes;
         }
     }
 
+    /** Returns whether the command is in progress under a valid lease. */
     public boolean isLeased() {
         return state == State.IN_PROGRESS && isPositive(leaseLeft);
     }
 
-    /** Whether the key is free again: its time is over, nobody is at it, and nobody must say first what became of it. */
+    /**
+     * Returns whether the key can be used for a new command: its time has ended, no owner has a valid lease, and the
+     * outcome is not uncertain.
+     */
     public boolean isOver() {
         return !isPositive(keyLeft)
                 && !isLeased()

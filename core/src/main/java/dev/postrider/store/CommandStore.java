@@ -7,67 +7,83 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The rows of commands. Every change is one statement that holds for one owner and one fence; its answer says whether it was met.
- * All times are the database's. Thread-safe, also over many nodes. Throws {@link dev.postrider.error.StoreException} when the
- * database fails; then it is not known whether the change was made.
+ * Stores commands. Every change is one statement that is conditional on one owner and one fence. The returned value
+ * says whether the condition was met. All times are those of the database. Thread-safe, also across nodes.
+ *
+ * <p>All methods throw {@link dev.postrider.error.StoreException} when the database fails. It is then unknown whether
+ * the change was made.
  */
 public interface CommandStore {
 
     /**
-     * Writes the row if there is none; answers the row that is there now. It is the claim's own when its token is in it, also when
-     * an earlier answer was lost.
+     * Inserts the row of the command if there is none, and returns the current row. The claim succeeded if the row
+     * has the token of the claim. This also holds when an earlier answer of the database was lost.
      */
     CommandRecord claim(CommandClaim claim);
 
     /**
-     * Makes the claim the owner of a row that was found failed, lost or over: with the next fence, and only if nobody did so since.
+     * Makes the claim the owner of a command that failed, whose lease expired, or whose key expired. The fence is
+     * raised. The change is made only if the row has the same owner and fence as {@code found}.
      *
-     * @return the row; empty when somebody was quicker, or its owner lives after all
+     * @return the row; empty when another caller was faster, or the owner has renewed its lease
      */
     Optional<CommandRecord> take(CommandClaim claim, CommandRecord found);
 
-    /** The row, if there is one. */
+    /** Finds the row of a command. */
     Optional<CommandRecord> find(CommandId id);
 
-    /** Ends the command. Also one that was called uncertain meanwhile, if nobody else has it: its owner knows. */
+    /**
+     * Completes the command. A command that became uncertain in the meantime is completed too, if it still has this
+     * owner.
+     */
     boolean complete(CommandOwner owner, CommandOutcome outcome);
 
     /**
-     * Gives the command back, to be tried again; or calls it uncertain after so many attempts.
+     * Marks the command as failed, so that it can be run again. After {@code maxAttempts} attempts the command
+     * becomes uncertain instead.
      *
      * @param maxAttempts 0 for no limit
      */
     boolean fail(CommandOwner owner, String error, int maxAttempts);
 
-    /** Calls a command uncertain whose lease has run out; only if nobody has it since. */
-    boolean doubt(CommandRecord found);
+    /**
+     * Marks a command as uncertain. The change is made only if its lease has expired and its owner is still the same.
+     */
+    boolean markUncertain(CommandRecord found);
 
-    /** Begins the leases of these anew; answers those that are lost. One that is just being ended is neither renewed nor lost. */
+    /**
+     * Renews the leases of these owners, and returns the owners that have lost their command. A command whose row is
+     * locked, because its outcome is being written, is neither renewed nor lost.
+     */
     Set<CommandOwner> renew(Collection<CommandOwner> owners);
 
-    /** Notes that something may have happened elsewhere from now on. */
+    /** Records that the command may have an effect in another system from now on. */
     boolean startEffect(CommandOwner owner, boolean uncertainIfLost);
 
-    /** Keeps what the steps of the command have left. */
+    /** Saves the results of the steps of the command. */
     boolean saveSteps(CommandOwner owner, CommandRecord.Steps steps);
 
-    /** The same statements in the transaction of the unit of work, which whoever owns it commits. */
+    /**
+     * Returns the same operations for the transaction of the unit of work. The owner of the transaction commits it.
+     */
     Joined within(UnitOfWork unit);
 
-    /** Commands in somebody's transaction. Not thread-safe, as the transaction is not. */
+    /** Operations on commands in the transaction of a caller. Not thread-safe, like the transaction. */
     interface Joined {
 
         /**
-         * The same as {@link CommandStore#claim}, waiting only so long for another transaction with the same command.
+         * Claims like {@link CommandStore#claim}, and waits at most this long for another transaction with the same
+         * command.
          *
-         * @return empty when that one has not ended; then nothing was changed and the transaction can go on
+         * @return empty when the other transaction has not ended; nothing was changed and the transaction can
+         *     continue
          */
         Optional<CommandRecord> claim(CommandClaim claim, Duration atMost);
 
-        /** The same as {@link CommandStore#take}. */
+        /** Does the same as {@link CommandStore#take}. */
         Optional<CommandRecord> take(CommandClaim claim, CommandRecord found);
 
-        /** The same as {@link CommandStore#complete}. */
+        /** Does the same as {@link CommandStore#complete}. */
         boolean complete(CommandOwner owner, CommandOutcome outcome);
     }
 }

@@ -1,25 +1,25 @@
 package dev.postrider.store;
 
-/** Why a message is dead. The names are stored and shown; they do not change. */
+/** The reason why a message is dead or parked. The names are stored in the database and do not change. */
 public enum DeadReason {
     /** Every allowed attempt failed. */
     ATTEMPTS_EXHAUSTED,
-    /** The destination, or the handler, said that it will never work. */
+    /** The destination or the handler reported a permanent failure. */
     REJECTED,
-    /** The last allowed attempt ended with the worker lost. */
+    /** The node was lost during the last allowed attempt. */
     WORKER_LOST,
-    /** An attempt failed, on a topic that parks its keys rather than retry. */
+    /** An attempt failed on a topic that parks instead of retrying. */
     FAILED,
-    /** An operator let its key go on without it. */
-    SKIPPED,
-    /** It was received by a consumer that had no handler for its type. */
+    /** An operator buried the message so that its key continues. */
+    BURIED,
+    /** A consumer received the message and had no handler for its type. */
     NO_HANDLER,
-    /** It was received under the id of another message. */
+    /** A consumer received the message with the id of another message. */
     COLLISION,
-    /** It was received with an id older than the marks that are kept: whether it was handled before cannot be told. */
+    /** A consumer received the message with an id older than the kept marks, so a duplicate cannot be detected. */
     TOO_OLD,
-    /** Its handler was retired before it was handled. */
+    /** The handler was retired before it handled the message. */
     HANDLER_RETIRED,
-    /** The row does not make a message: it was written by hand or by other software and breaks a rule. */
+    /** The row is not a valid message. It was written by hand or by other software. */
     UNREADABLE
 }

@@ -7,19 +7,22 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where whoever writes messages meets whoever delivers them in the same process. A message that is about to be written may be
- * taken over there and then: it is inserted under a lease of this node, and needs no claim after the commit. Implementations are
- * thread-safe, answer at once, and throw nothing.
+ * Connects the code that writes messages with the dispatcher of the same process, for local hand-over. A message can
+ * be inserted with a lease of this node and then needs no claim after the commit. Implementations must be
+ * thread-safe, must not block and must not throw.
  */
 public interface HandOver {
 
-    /** Asks for places, just before the statement that writes these messages is sent: the lease is counted from here. */
+    /**
+     * Reserves slots for these messages, just before the statement that inserts them is sent. The lease is counted
+     * from this call.
+     */
     Reservation reserve(List<Message> messages);
 
-    /** These were written and committed, and nobody holds them: they can be claimed. */
+    /** Announces messages that were committed without a lease and can be claimed. */
     void committed(Collection<Message> messages);
 
-    /** Nobody delivers in this process. */
+    /** Returns a hand-over for a process without a dispatcher. It reserves nothing. */
     static HandOver none() {
         return new HandOver() {
             @Override
@@ -33,12 +36,12 @@ public interface HandOver {
     }
 
     /**
-     * Places kept free for messages of one transaction. Ends with one call of {@link #committed} or {@link #abandoned}; without,
-     * by itself when the lease is over. Thread-safe.
+     * The slots reserved for messages of one transaction. It ends with one call of {@link #committed} or
+     * {@link #abandoned}, or automatically when the lease ends. Thread-safe.
      */
     interface Reservation {
 
-        /** No place for any of them. */
+        /** A reservation without slots. */
         Reservation NONE = new Reservation() {
             @Override
             public Set<MessageId> messages() {
@@ -47,7 +50,7 @@ public interface HandOver {
 
             @Override
             public Lease lease() {
-                throw new IllegalStateException("nothing was reserved");
+                throw new IllegalStateException("no slot was reserved");
             }
 
             @Override
@@ -57,16 +60,21 @@ public interface HandOver {
             public void abandoned() {}
         };
 
-        /** For which there is a place: these, and no others, may be inserted under the lease. */
+        /** Returns the messages that have a slot. Only these messages may be inserted under the lease. */
         Set<MessageId> messages();
 
-        /** The lease to insert them under, with a token made for this transaction alone. */
+        /** Returns the lease for the inserted messages. Its token is made for this transaction alone. */
         Lease lease();
 
-        /** The transaction's commit was answered; these messages of it were inserted under the lease. They are delivered now. */
+        /**
+         * Ends the reservation after the commit was confirmed. The claims are the messages that were inserted under
+         * the lease. They are delivered now.
+         */
         void committed(List<Claim> claims);
 
-        /** The transaction was rolled back, or nobody knows what became of it: nothing is delivered. */
+        /**
+         * Ends the reservation when the transaction was rolled back or its outcome is unknown. Nothing is delivered.
+         */
         void abandoned();
     }
 }

@@ -9,63 +9,84 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles messages in the transactions that remove them: what a handler writes and that its message was handled commit together,
- * or neither does. While such a transaction is open nobody else gets the message, whatever becomes of its lease. Thread-safe.
+ * Runs handlers in the transaction that removes their message. The changes of a handler and the removal of its
+ * message commit together or not at all. While the transaction is open, no other node can handle the message, even if
+ * the lease expires. Thread-safe.
  */
 public interface HandlingStore {
 
     /**
      * A message to be handled.
      *
-     * @param place where it stood in its lane; null for a message that was claimed by itself
+     * @param place the place of the message in its lane; null for a message of an unordered topic
      */
     record Item(Claim claim, LaneClaim.@Nullable Place place) {}
 
-    /** What to do with a message. Called by the thread that runs the transaction. */
+    /** The code that handles a message. It is called by the thread that runs the transaction. */
     @FunctionalInterface
     interface Handler {
 
         /**
-         * @param message the claim's, or what it was when it came in
-         * @throws Exception anything: what it wrote is rolled back
+         * Handles one message.
+         *
+         * @param message the message of the claim, or the originally received message in a topic of the inbox
+         * @throws Exception any exception rolls back the changes of the handler
          */
         void handle(Claim claim, Message message, UnitOfWork work) throws Exception;
     }
 
-    /** How a transaction runs. */
+    /** The parameters of a transaction. */
     record Terms(Handler handler, Duration timeout, HandOver handOver) {}
 
-    /** How it ended for one message. */
+    /** The result of the transaction for one message. */
     enum End {
-        /** Committed: the message is gone. */
+        /** Committed. The message is removed. */
         DONE,
-        /** The handler failed; what it wrote is rolled back. */
+        /** The handler failed. Its changes are rolled back. */
         FAILED,
-        /** The message was no longer this claim's: the handler was not called. */
+        /** The lease was lost before the handler was called. The handler was not called. */
         LOST,
-        /** Another transaction has the message locked, such as that of another node's handler: this handler was not called. */
+        /**
+         * Another transaction has locked the message, for example a handler on another node. The handler was not
+         * called.
+         */
         LOCKED,
-        /** Rolled back, and not known to be this message's fault: the database failed, or another message of the transaction did. */
+        /**
+         * Rolled back, and this message is not known to be the cause: the database failed, or another message of the
+         * transaction failed.
+         */
         UNDONE,
-        /** The commit got no answer: {@link #gone} finds out. */
+        /**
+         * Rolled back because the connection was lost while the handler ran: the database failed, or the handler
+         * caused the server to end the session.
+         */
+        DISCONNECTED,
+        /** The commit got no answer. {@link #gone} finds the result. */
         UNKNOWN
     }
 
-    /** What came of one message. */
+    /** The result for one message. */
     record Handled(Claim claim, End end, @Nullable Throwable failure) {}
 
-    /** A transaction to come. */
+    /** A prepared transaction. */
     interface Transaction {
 
-        /** Runs it, once, in the calling thread. Answers in the order of the items, and throws nothing. */
+        /**
+         * Runs the transaction once, in the calling thread. The results have the order of the items. It throws
+         * nothing.
+         */
         List<Handled> run();
 
-        /** From any thread: whatever is under way will not commit, and its connection is given up. */
+        /**
+         * Makes sure that the transaction does not commit, and abandons its connection. May be called from any
+         * thread.
+         */
         void abandon();
 
         /**
-         * From any thread, after {@link #abandon}: ends its session at the server, which may be in the middle of a statement and does not
-         * notice that its client is gone, so that the message comes free. May wait for the database.
+         * Ends the session at the server after {@link #abandon}, so that the message is unlocked. Without this, a
+         * session in the middle of a statement does not notice the lost client. May be called from any thread. May
+         * wait for the database.
          *
          * @return false when the database could not be reached; the locks stay until the statement ends
          */
@@ -73,21 +94,25 @@ public interface HandlingStore {
     }
 
     /**
-     * Readies a transaction; nothing is sent before it is run. A single message is removed first and then handled. Several are locked
-     * first, handled one after the other, each so that its failure leaves the others alone, and removed at the end.
+     * Prepares a transaction. Nothing is sent before it is run. A single message is removed first and then handled.
+     * Several messages are locked first, then handled one after another, and removed at the end. The failure of one
+     * message does not affect the others.
      */
     Transaction transaction(List<Item> items, Terms terms);
 
     /**
-     * Which of these have left the queue. Waits for transactions that are about to remove them.
+     * Returns the claims whose messages have left the queue. Waits for open transactions that may remove them.
      *
      * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
      */
     Set<Claim> gone(Collection<Claim> claims);
 
-    /** A handler that receives each message into the inbox of a consumer in this database. */
+    /** Returns a handler that receives each message into the inbox of a consumer in this database. */
     Handler intoInbox(String consumer);
 
-    /** A handler that gives what a consumer received without having a handler for it to those that it has by now. */
+    /**
+     * Returns a handler that routes messages, which a consumer received without a matching handler, to the handlers
+     * that are registered now. It throws {@link NoHandlerException} when there is still none.
+     */
     Handler router(String consumer);
 }

@@ -4,19 +4,20 @@ import dev.postrider.message.Message;
 import java.sql.Connection;
 import java.util.List;
 
-/** Which messages each consumer has had. Works in transactions that others began, and never ends one. Thread-safe. */
+/** Stores the marks of received messages, in transactions of its callers. It never ends a transaction. Thread-safe. */
 public interface InboxStore {
 
     /**
-     * Marks the messages as received by the consumer, and says which of them are new to it. The marks commit with the transaction or
-     * vanish with it, and so does the answer. A message that another transaction has marked and not committed is waited for. All
-     * batches take their marks in the same order, so that two of them do not wait for each other.
+     * Marks the messages as received by the consumer, and returns which of them are new. The marks commit or roll
+     * back with the transaction, and the result is valid only if it commits. If another open transaction has marked a
+     * message, this call waits for it. All batches insert their marks in the same order, to avoid deadlocks.
      *
-     * @param connection in a transaction that the caller commits
-     * @throws dev.postrider.error.InvalidMessageException before anything is written, when a message is missing
-     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection is in no transaction of
-     *     this database
-     * @throws dev.postrider.error.TransactionConflictException when the whole transaction must be run again; it is rolled back
+     * @param connection a connection with an open transaction that the caller commits
+     * @throws dev.postrider.error.InvalidMessageException before anything is written, when a message is null
+     * @throws dev.postrider.error.UnusableConnectionException before anything is written, when the connection has no
+     *     open transaction in this database
+     * @throws dev.postrider.error.TransactionConflictException when the transaction was rolled back and must be run
+     *     again as a whole
      */
     Accepted accept(Connection connection, String consumer, List<Message> received);
 }

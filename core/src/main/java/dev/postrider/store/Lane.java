@@ -2,38 +2,47 @@ package dev.postrider.store;
 
 import dev.postrider.message.TopicName;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * A lane of an ordered topic, held by a node: the right to deliver what travels in it, for a while and again and again. Immutable.
+ * A lane of an ordered topic, owned by a node. The owner may deliver the messages of the lane as long as it renews
+ * the lease. Immutable.
  *
- * @param number from 0
- * @param lease its token was made for this tenure alone, and every outcome is written under it
- * @param heldKeys the keys whose first message waits for its time or for an operator, as it was when the lane was taken
+ * @param number the number of the lane, starting at 0
+ * @param lease its token is made for this ownership alone. Every outcome is written under it
+ * @param blockedKeys the keys that were blocked when the lane was acquired
  */
-public record Lane(TopicName topic, int number, Lease lease, Set<OrderingKey> heldKeys) {
+public record Lane(TopicName topic, int number, Lease lease, Set<OrderingKey> blockedKeys) {
 
     public Lane {
-        heldKeys = Set.copyOf(heldKeys);
-    }
-
-    /** What a node asks for. */
-    public record Request(TopicName topic, String worker, int most, Supply supply, Duration lease) {}
-
-    /** Which lanes may be taken. */
-    public enum Supply {
-        /** Those that are free, and those whose holder was lost. */
-        FREE,
-        /** Of these, the ones that nobody has taken for a whole lease: a node may take them beyond its share. */
-        LEFT_OVER
+        blockedKeys = Collections.unmodifiableSet(new LinkedHashSet<>(blockedKeys));
     }
 
     /**
-     * What came of a renewal. A lane that is in neither set is still held, but another session has locked its row at this moment: its lease
-     * was not prolonged, and the renewal is to be tried again soon.
+     * The parameters for acquiring lanes.
      *
-     * @param renewed the lanes whose leases were prolonged
-     * @param lost the lanes that another node holds, or nobody
+     * @param most the largest number of lanes to acquire
+     */
+    public record Request(TopicName topic, String worker, int most, Supply supply, Duration lease) {}
+
+    /** The lanes that a node may acquire. */
+    public enum Supply {
+        /** Lanes that are free, and lanes of lost nodes. */
+        FREE,
+        /**
+         * Of these, the lanes that no node has acquired for a whole lease. A node may acquire them beyond its share.
+         */
+        UNCLAIMED
+    }
+
+    /**
+     * The result of a renewal. A lane that is in neither set is still owned, but another session has locked its row.
+     * Its lease was not renewed, and the renewal must be retried soon.
+     *
+     * @param renewed the lanes whose leases were renewed
+     * @param lost the lanes that are free or have another owner
      */
     public record Renewal(Set<Lane> renewed, Set<Lane> lost) {
 

@@ -1,19 +1,19 @@
 package dev.postrider.store;
 
 /**
- * A message read from a lane. It is held by holding the lane: its lease is the lane's. Immutable.
+ * A message that was read from an owned lane. Its lease is the lease of the lane. Immutable.
  *
  * @param lane the number of the lane
  */
 public record LaneClaim(Claim claim, int lane, Place place) {
 
-    /** Where the message stood. */
+    /** The place of a message in its lane. */
     public enum Place {
         /** In the order of its lane. */
         IN_ORDER,
-        /** In a held key: the first of it, whose time has come, or one behind it. */
-        IN_HELD_KEY,
-        /** Beside the order: it was to be delivered at a certain time. */
-        BESIDE
+        /** In a blocked key: the head, which is due, or a message behind it. */
+        IN_BLOCKED_KEY,
+        /** Outside the order: the message was scheduled for a certain time. */
+        OUT_OF_ORDER
     }
 }

@@ -3,85 +3,119 @@ package dev.postrider.store;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
 /**
- * Ordered topics: lanes are leased to nodes, and whoever holds a lane reads what is in it and writes what came of that. Every
- * change of a message carries the lane's token, so a node that was given up for lost changes nothing. Remembers, for the lanes
- * taken through it, what was read and has no outcome yet. Thread-safe.
+ * Stores the lanes of ordered topics and their messages. A node acquires lanes under a lease, reads their messages
+ * and writes the outcomes. Every change of a message carries the token of the lane, so a node that was replaced
+ * changes nothing. For the lanes acquired through it, the store keeps in memory which messages were read and have no
+ * outcome yet. Thread-safe.
  *
- * <p>All methods throw {@link dev.postrider.error.StoreUnavailableException} when the database cannot be reached; it is then
- * unknown whether they took effect, and each may be called again.
+ * <p>All methods throw {@link dev.postrider.error.StoreUnavailableException} when the database cannot be reached. It
+ * is then unknown whether they took effect, and each method may be called again.
  */
 public interface LaneStore {
 
     /**
-     * A node, as others see it.
+     * A node, as the other nodes see it.
      *
-     * @param instance made anew by each start
-     * @param topics the topics that it delivers, unordered ones among them
+     * @param instance a new id for each start
+     * @param worker the name of the node
+     * @param topics the topics that the node delivers, including unordered ones; they are announced in this order
      */
-    record Node(UUID instance, String worker, Set<TopicName> topics) {}
+    record Node(UUID instance, String worker, Set<TopicName> topics) {
 
-    /** Says that the node is alive for so long; answers how many are, for each of its topics, itself included. */
+        public Node {
+            topics = Collections.unmodifiableSet(new LinkedHashSet<>(topics));
+        }
+
+        /** Returns the node while it stops: it is alive, and delivers no topic. */
+        public Node withoutTopics() {
+            return new Node(instance, worker, Set.of());
+        }
+    }
+
+    /**
+     * Announces that the node is alive for the given time. Returns the number of live nodes for each of its topics,
+     * including this node.
+     */
     Map<TopicName, Integer> announce(Node node, Duration lease);
 
-    /** Says that the node is gone. */
+    /** Announces that the node has stopped. */
     void leave(Node node);
 
-    /** Takes lanes. Those of a lost node come with a suspicion against the messages that it may have had in its hands. */
+    /**
+     * Acquires lanes. In the lanes of a lost node, a crash is counted for the messages that may have been in flight
+     * there.
+     */
     List<Lane> acquire(Lane.Request request);
 
-    /** Prolongs the leases. A lane whose row another session has locked is left out, and costs the others nothing. */
+    /**
+     * Renews the leases of lanes. A lane whose row another session has locked is skipped, and does not affect the
+     * other lanes.
+     */
     Lane.Renewal renew(Collection<Lane> lanes, Duration lease);
 
-    /** Gives lanes back. Messages that were read from them and have no outcome are then the next holder's. */
+    /** Releases lanes. Their next owner delivers the messages that were read and have no outcome. */
     void release(Collection<Lane> lanes);
 
     /**
-     * Reads what is next in lanes of one topic, in order, leaving out what was read before and has no outcome yet. Nothing while the
-     * topic is paused.
+     * Reads the next messages of lanes of one topic, in order. Messages that were read before and have no outcome are
+     * skipped. The list is empty while the topic is paused.
      *
-     * @param room how many messages to take from each lane at most
-     * @param maxBytes stop after the message whose payload reaches this sum
+     * @param room the largest number of messages to read, for each lane
+     * @param maxBytes the read ends after the message whose payload reaches this sum
      */
     List<LaneClaim> read(TopicName topic, Map<Lane, Integer> room, long maxBytes);
 
-    /** Reads what has waited for its time in these lanes: beside the order, or at the front of a held key, with what is behind it. */
+    /**
+     * Reads the messages of these lanes whose time has come: scheduled messages, and the heads of blocked keys with
+     * the messages behind them.
+     */
     List<LaneClaim> readTimed(TopicName topic, Collection<Lane> lanes, int limit, long maxBytes);
 
     /**
-     * Compares what this store has noted as read, and without an outcome, with what is in flight on the node. A message that is not in
-     * flight is read again. Called by the thread that reads, between two reads, with what was in flight before the call.
+     * Compares the messages that this store has recorded as read and without an outcome with the messages in flight
+     * on the node. A recorded message that is not in flight is read again. Must be called by the reading thread,
+     * between two reads, with the messages that were in flight before the call.
      *
-     * @param inFlight the numbers of the messages that are in flight, for each lane to compare
-     * @return how many messages were noted and not in flight; anything but 0 is a fault
+     * @param inFlight the numbers of the messages in flight, for each lane to compare
+     * @return the number of recorded messages that were not in flight; any number but 0 is a defect
      */
     int reconcile(Map<Lane, Set<Long>> inFlight);
 
     /**
-     * How long until each topic has something to read in these lanes; absent for paused topics and those with nothing waiting. Now and
-     * then a look is due although nothing is known to be there.
+     * Returns how long until each topic has a message to read in these lanes. Paused topics and topics without
+     * waiting messages are absent. From time to time a topic is due for a scan although no message is known.
      */
     Map<TopicName, Duration> nextDue(Collection<Lane> lanes);
 
     /**
-     * Writes outcomes. The answers come in the order of the outcomes; those of a lane that was lost are lost, and spoil no other. A row
-     * that another session has locked is not waited for: the answer is {@link Settlement.Locked}.
-     * {@link Outcome.Released} only forgets that the message was read.
+     * Returns whether the topic was paused at the last read or the last {@link #nextDue}. Does not access the
+     * database.
+     */
+    boolean isPaused(TopicName topic);
+
+    /**
+     * Writes outcomes. The results have the order of the outcomes. The outcomes of a lost lane are lost, and do not
+     * affect the others. A locked row is not waited for: its result is {@link Settlement.Locked}.
+     * {@link Outcome.Released} writes nothing, and lets the message be read again.
      */
     List<Settlement> settle(List<? extends Outcome> outcomes);
 
     /**
-     * Notes in the lane that this message, and no other, is being delivered by its holder: if the holder is lost, it was this one.
+     * Records in the lane that its owner delivers this suspect in isolation. If the owner is lost, the crash is
+     * counted for this message.
      *
-     * @return whether the lane is still held
+     * @return whether this node still owns the lane
      */
-    boolean deliverAlone(Claim claim);
+    boolean startIsolated(Claim claim);
 
-    /** The message that was delivered alone has its outcome. */
-    void endAlone(Claim claim);
+    /** Removes the record of {@link #startIsolated} after the isolated delivery has an outcome. */
+    void endIsolated(Claim claim);
 }

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * The right to deliver the messages of one claim for a while. The token was made for this claim alone, so neither another
- * worker nor the same one after losing the lease can be taken for its holder. Immutable.
+ * The right to deliver the messages of one claim for a limited time. The token is made for this claim alone. Another
+ * node, or the same node after losing the lease, cannot use it. Immutable.
  *
- * @param token what every later statement about these messages must carry
- * @param holder the worker, for people to read
- * @param length how long the database granted it, counted from its own clock
+ * @param token the lease token, which every later statement on these messages carries
+ * @param holder the name of the owning node, for operators
+ * @param length the length of the lease, counted by the clock of the database
  */
 public record Lease(UUID token, String holder, Duration length) {}

@@ -7,59 +7,78 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Claims messages and records what came of them. Usable without the dispatcher, by a loop of one's own. Every change is one
- * conditional statement that carries the lease's token, and only the database's clock counts. Thread-safe.
+ * Claims messages of unordered topics and writes their outcomes. It can be used without the dispatcher, in a loop of
+ * the application. Every change is one conditional statement that carries the lease token. Only the clock of the
+ * database is used. Thread-safe.
  *
- * <p>All methods throw {@link dev.postrider.error.StoreUnavailableException} when the database cannot be reached; it is then
- * unknown whether they took effect. Calling {@link #settle} again with the same outcomes is safe, and a claim whose answer was
- * lost is given back by the next {@link #claim}.
+ * <p>All methods throw {@link dev.postrider.error.StoreUnavailableException} when the database cannot be reached. It
+ * is then unknown whether they took effect. {@link #settle} may be called again with the same outcomes. Messages of a
+ * claim whose answer was lost are released by the next {@link #claim}.
  */
 public interface MessageStore {
 
     /**
-     * Leases messages of one topic that are due, and those whose earlier lease ran out, the longest due first. Nobody else gets
-     * them before the lease ends. Empty while the topic is paused or has nothing due.
+     * Claims messages of one topic that are due or whose lease has expired, the longest due first. No other node can
+     * claim them before the lease ends. The list is empty while the topic is paused or has no due messages.
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
      */
     List<Claim> claim(ClaimRequest request);
 
     /**
-     * Writes outcomes, in as few statements as there are kinds of them. The answers come in the order of the outcomes; a lost
-     * lease spoils no other.
+     * Writes outcomes, with one statement for each kind of outcome where possible. The results have the order of the
+     * outcomes. A lost lease does not affect the other outcomes.
      *
      * @throws IllegalArgumentException for an outcome that only a message of a lane can have; nothing is written then
+     * @throws dev.postrider.error.InvalidConfigurationException for two outcomes of one claim; nothing is written
+     *     then
      */
     List<Settlement> settle(List<? extends Outcome> outcomes);
 
-    /** Prolongs leases: each ends the given time from now. The token stays. */
+    /**
+     * Extends leases. Each lease ends the given time from now. The token does not change.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException for a lease that is not positive, or longer than 24
+     *     hours
+     */
     List<Settlement> extend(List<Claim> claims, Duration lease);
 
-    /** Buries up to {@code limit} messages of the topic whose lease ran out on their last allowed attempt; says how many. */
+    /**
+     * Buries up to {@code limit} messages of the topic whose lease expired on their last allowed attempt.
+     *
+     * @return the number of buried messages
+     * @throws dev.postrider.error.InvalidConfigurationException for a limit or a number of attempts below 1
+     */
     int sweep(TopicName topic, int maxAttempts, int limit);
 
     /**
-     * How long until each topic has something to claim, by the database's clock: zero for now, absent for paused topics and for
-     * topics with nothing waiting. One statement, whatever the number of topics.
+     * Returns how long until each topic has a message to claim, by the clock of the database. Zero means now. Paused
+     * topics and topics without waiting messages are absent. It uses one statement for any number of topics.
      */
     Map<TopicName, Duration> nextDue(Collection<TopicName> topics);
 
-    /** The message was delivered. */
+    /** Acknowledges a delivered message. */
     default Settlement acknowledge(Claim claim) {
         return settleOne(new Outcome.Delivered(claim));
     }
 
-    /** The delivery failed; try again after the delay. {@code Postrider.nack} applies the retry policy and the limit of the topic. */
+    /**
+     * Records a failed delivery. The message is retried after the delay. {@code Postrider.nack} applies the retry
+     * policy and the attempt limit of the topic.
+     */
     default Settlement reschedule(Claim claim, Duration delay, String error) {
         return settleOne(new Outcome.Retry(claim, delay, error));
     }
 
-    /** The delivery failed for good. */
+    /** Makes the message a dead letter. */
     default Settlement bury(Claim claim, DeadReason reason, String error) {
         return settleOne(new Outcome.Buried(claim, reason, error));
     }
 
-    /** The message was not tried: somebody else may have it at once, and the attempt does not count. */
+    /**
+     * Releases a message that was not attempted. Other nodes can claim it immediately, and the attempt does not
+     * count.
+     */
     default Settlement release(Claim claim) {
         return settleOne(new Outcome.Released(claim));
     }

@@ -5,13 +5,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What messages of an ordered topic are ordered by: the key, within its tenant. Immutable.
+ * The ordering key of messages of an ordered topic, within its tenant. Immutable.
  *
- * @param tenant null for messages without one
+ * @param tenant null for messages without a tenant
  */
 public record OrderingKey(@Nullable String tenant, String key) {
 
-    /** The key of a message of an ordered topic, which always has one. */
+    /** Returns the ordering key of a message of an ordered topic. Such a message always has a key. */
     public static OrderingKey of(Message message) {
         return new OrderingKey(message.tenant(), Objects.requireNonNull(message.key()));
     }

@@ -4,44 +4,51 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Removes what is past its time, a bounded chunk at a time, so that no statement runs long. Each method says how many rows it
- * removed; fewer than {@code limit} means that it is done for now. What came of age long ago and was not there to be seen then may be
- * left for a minute. Thread-safe, also over many nodes.
+ * Purges rows past their retention, in small batches, so that no statement runs long. Each purge method returns the
+ * number of removed rows. A number below {@code limit} means that no more rows are known to be due. A scan usually
+ * starts near the end of the last one. Rows with an older time that were committed late may stay until the next full
+ * scan, up to a minute later. Thread-safe, also across nodes. All methods throw
+ * {@link dev.postrider.error.StoreException} when the database fails.
  */
 public interface RetentionStore {
 
-    /** Delivered messages, by the time they were delivered. */
+    /** Purges delivered messages, by the time of their delivery. */
     int purgeArchive(Duration age, int limit);
 
-    /** Dead letters, by the time they died. */
+    /** Purges dead letters, by the time they became dead. */
     int purgeDead(Duration age, int limit);
 
-    /** Idempotency keys, by the time they were first used; never one whose message is still waiting or dead. */
+    /**
+     * Purges idempotency keys, by the time of their first use. The key of a message that still waits or is dead is
+     * never purged.
+     */
     int purgeKeys(Duration age, int limit);
 
-    /** What is known of received messages, by the time they were first seen. */
+    /** Purges the marks of the inbox, by the time of the first receipt. */
     int purgeInboxMarks(Duration age, int limit);
 
     /**
-     * Where the marks of the inbox are kept in partitions: makes those of the days to come, and drops the days whose time is over.
-     * One that is in use at the moment is left for the next time.
+     * Creates the partitions of the coming days and drops the partitions past their retention, where the marks of the
+     * inbox are partitioned. A partition that is in use is left for the next call.
      *
-     * @param age how long marks are kept; empty for ever
-     * @return how many days were dropped
+     * @param age how long marks are kept; empty means without limit
+     * @return the number of dropped days
      */
-    int tendInboxPartitions(Optional<Duration> age);
+    int maintainInboxPartitions(Optional<Duration> age);
 
     /**
-     * Where the database does not give back what indexes once grew to: builds those of the messages anew, if they are larger than their
-     * table, and that is small. Does nothing while the messages cannot be had at once.
+     * Rebuilds the indexes of the message table, on databases that do not shrink indexes. It does so only if the
+     * indexes are larger than the table and the table is small. It does nothing if the table cannot be locked at
+     * once.
      *
-     * @return whether it did
+     * @return whether the indexes were rebuilt
      */
     boolean rebuildIndexes();
 
     /**
-     * Commands, by the times that each was given: drops results, then removes rows, up to so many of each; and calls those uncertain
-     * whose owner was lost after something may have happened elsewhere. Never one whose owner lives, or that is uncertain.
+     * Purges commands by their own expiry times: drops results, then removes rows, up to {@code limit} of each.
+     * Commands that may have had an effect elsewhere and whose lease expired become uncertain. A command with a valid
+     * lease and an uncertain command are never purged.
      */
     SweptCommands sweepCommands(int limit);
 }

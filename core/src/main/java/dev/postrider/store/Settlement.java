@@ -2,46 +2,53 @@ package dev.postrider.store;
 
 import dev.postrider.message.MessageId;
 
-/** What the database made of an outcome or an extension. */
+/** The result of writing an outcome or extending a lease. Immutable. */
 public sealed interface Settlement {
 
+    /** Returns the claim. */
     Claim claim();
 
+    /** Returns the id of the message. */
     default MessageId id() {
         return claim().message().id();
     }
 
+    /** Returns whether the lease was lost. */
     default boolean isLost() {
         return this instanceof LeaseLost;
     }
 
+    /** Returns whether another session has locked the row. */
     default boolean isLocked() {
         return this instanceof Locked;
     }
 
     /**
-     * It is written.
+     * The outcome is written.
      *
-     * @param keyHeld in a lane: whether other messages of its key wait outside the order, or it does itself after it was tried
+     * @param keyBlocked in a lane: whether the key is blocked after this outcome. Another message of the key, or this
+     *     message after its attempt, is then retrying, blocked or parked
      */
-    record Settled(Claim claim, boolean keyHeld) implements Settlement {
+    record Settled(Claim claim, boolean keyBlocked) implements Settlement {
 
+        /** Creates the result for a key that is not blocked. */
         public Settled(Claim claim) {
             this(claim, false);
         }
     }
 
     /**
-     * The lease had run out and the message is no longer this claim's: nothing was changed. Not a failure of the delivery.
+     * The lease had expired and the message no longer belongs to this claim. Nothing was changed. This is not a
+     * failure of the delivery.
      *
-     * @param finished the message has left the queue meanwhile: another worker delivered it, or an operator discarded it
+     * @param finished whether the message has left the queue: another node delivered it, or an operator discarded it
      */
     record LeaseLost(Claim claim, boolean finished) implements Settlement {}
 
     /**
-     * Another session has locked the row, perhaps a handler whose connection was lost a moment ago. Nothing was changed, and nobody
-     * waited: the same outcome is to be written again a little later. Later outcomes of the same ordering key get this answer too until
-     * then, so that none overtakes it.
+     * Another session has locked the row, for example a handler whose connection was just lost. Nothing was changed,
+     * and the statement did not wait. Write the same outcome again a little later. Until then, later outcomes of the
+     * same ordering key get this result too, so that none overtakes it.
      */
     record Locked(Claim claim) implements Settlement {}
 }

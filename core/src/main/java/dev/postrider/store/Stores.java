@@ -1,11 +1,11 @@
 package dev.postrider.store;
 
 /**
- * What a dispatcher needs of a database. Immutable.
+ * The stores that a dispatcher uses. Immutable.
  *
- * @param messages unordered topics
- * @param lanes ordered topics
- * @param retention what is past its time
- * @param handling topics whose messages are handled in the database itself
+ * @param messages the store of unordered topics
+ * @param lanes the store of ordered topics
+ * @param retention the purge of old rows
+ * @param handling the transactions of handlers
  */
 public record Stores(MessageStore messages, LaneStore lanes, RetentionStore retention, HandlingStore handling) {}

@@ -3,13 +3,14 @@ package dev.postrider.store;
 import dev.postrider.message.TopicName;
 
 /**
- * What every process that uses a topic must agree on; kept in the database. Immutable.
+ * The properties of a topic that are stored in the database and must be equal in all processes. Immutable.
  *
- * @param lanes over how many lanes an ordered topic's keys are spread, for as long as the topic lives; 0 for an unordered topic
- * @param tenantPrefixedKeys whether an idempotency key of a tenant's message must begin with {@code <tenant>/}
+ * @param lanes the number of lanes of an ordered topic, fixed for the lifetime of the topic; 0 for an unordered topic
+ * @param tenantPrefixedKeys whether the idempotency key of a tenant's message must start with {@code <tenant>/}
  */
 public record TopicDeclaration(TopicName name, int lanes, boolean tenantPrefixedKeys) {
 
+    /** Returns whether the topic is ordered. */
     public boolean isOrdered() {
         return lanes > 0;
     }

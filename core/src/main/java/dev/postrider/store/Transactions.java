@@ -5,44 +5,49 @@ import dev.postrider.outbox.Work;
 import java.sql.Connection;
 import java.util.function.Consumer;
 
-/** Transactions in which business rows, messages and a row of ours are written together. Thread-safe. */
+/** Transactions that write business rows, messages and the row of a command together. Thread-safe. */
 public interface Transactions {
 
     /**
-     * Runs the work in a transaction of its own, writes the messages it staged, does the last thing, and commits; or rolls all of it
-     * back and throws what was thrown. The transaction begins, and takes its connection, when the work first uses it, or else for the
-     * last thing.
+     * Runs the work in a new transaction, writes its staged messages, calls {@code last}, and commits. If anything
+     * throws, the transaction rolls back and the exception is thrown. The transaction gets its connection and begins
+     * when the work first uses it, at the latest for {@code last}.
      *
      * @param last the last statement of the transaction
+     * @throws X the exception of the work
      */
     <T, X extends Exception> T run(Work<T, X> work, Consumer<UnitOfWork> last) throws X;
 
     /**
-     * A part of the caller's transaction.
+     * Joins the caller's transaction.
      *
-     * @throws dev.postrider.error.UnusableConnectionException when the connection is in no transaction of this database
+     * @throws dev.postrider.error.UnusableConnectionException when the connection has no open transaction in this
+     *     database
      */
     Part join(Connection connection);
 
     /**
-     * Whether this failure, or one that caused it, says that the database made a transaction give way to another one. It can then be
-     * run again as a whole.
+     * Returns whether this failure or one of its causes is a conflict with a concurrent transaction. The transaction
+     * can then be run again as a whole.
      */
     boolean isConflict(Throwable failure);
 
-    /** A part of somebody's transaction that can be undone without the rest. Use it from one thread. */
+    /**
+     * A part of the caller's transaction that can be rolled back without the rest, by savepoints. Use it from one
+     * thread.
+     */
     interface Part extends UnitOfWork {
 
-        /** What is written from here on can be undone. */
+        /** Sets a savepoint. */
         void mark();
 
-        /** Undoes what was written since the last mark, which is then gone, and forgets what was staged. */
+        /** Rolls back to the last savepoint, removes it, and discards the staged messages. */
         void undo();
 
-        /** Undoes everything since the first mark. */
+        /** Rolls back to the first savepoint. */
         void undoAll();
 
-        /** Writes what was staged. */
+        /** Writes the staged messages. */
         void flush();
     }
 }

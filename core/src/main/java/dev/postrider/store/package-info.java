@@ -1,5 +1,7 @@
 /**
- * The seam between the engine and the database, in the verbs of the domain: claim, acknowledge, reschedule, bury, release, extend, sweep. A claim carries its lease; only an outcome with that lease comes back. This room does not know how rows are stored.
+ * The interface between the engine and the database, in the verbs of the domain: claim, acknowledge, reschedule,
+ * bury, release, extend, sweep. A claim carries its lease, and an outcome is written only under this lease. This
+ * package does not depend on JDBC statements or tables.
  */
 @NullMarked
 package dev.postrider.store;

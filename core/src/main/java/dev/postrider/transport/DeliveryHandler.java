@@ -1,11 +1,18 @@
 package dev.postrider.transport;
 
 /**
- * Delivers by running code of the application's own. Called from many threads at once. Returning means delivered; throwing
- * means failed and to be tried again, except {@link PermanentFailureException}, and what the topic declares permanent.
+ * Delivers messages by running code of the application. The implementation must be thread-safe: many threads call it
+ * at the same time.
  */
 @FunctionalInterface
 public interface DeliveryHandler {
 
+    /**
+     * Delivers one message. A normal return means delivered.
+     *
+     * @throws Exception any exception means failed, and the message is retried. {@link PermanentFailureException},
+     *     and exceptions that the topic declares as permanent, make the message a dead letter.
+     *     {@link RetryLaterException} sets the delay
+     */
     void handle(Delivery delivery) throws Exception;
 }

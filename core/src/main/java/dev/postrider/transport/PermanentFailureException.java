@@ -2,7 +2,7 @@ package dev.postrider.transport;
 
 import dev.postrider.error.PostriderException;
 
-/** Thrown by a handler to say that trying again is useless: the message becomes a dead letter at once. */
+/** Thrown by a handler when a retry cannot succeed. The message becomes a dead letter without further attempts. */
 public final class PermanentFailureException extends PostriderException {
 
     public PermanentFailureException(String message) {

@@ -3,7 +3,10 @@ package dev.postrider.transport;
 import dev.postrider.error.PostriderException;
 import java.time.Duration;
 
-/** Thrown by a handler to say when the next attempt makes sense; takes the place of the topic's own delay if it is longer. */
+/**
+ * Thrown by a handler to set the delay before the next attempt. The delay is used if it is longer than the delay of
+ * the topic's retry policy.
+ */
 public final class RetryLaterException extends PostriderException {
 
     private final Duration delay;
@@ -13,6 +16,7 @@ public final class RetryLaterException extends PostriderException {
         this.delay = delay;
     }
 
+    /** Returns the requested delay. */
     public Duration delay() {
         return delay;
     }

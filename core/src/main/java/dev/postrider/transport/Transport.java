@@ -4,26 +4,29 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Carries one message to a destination and says how it went. Called without any database transaction or connection held, on a thread that
- * belongs to the topic: for one message of the topic after another, and for different topics at once. A transport that several topics share
- * must be thread-safe.
+ * Sends a message to a destination and reports the result. It is called without an open transaction or connection, on
+ * a thread of the topic. Calls for messages of one topic come one after another, calls for different topics at the
+ * same time. A transport that several topics share must be thread-safe.
  *
- * <p>A call that blocks delays the other messages of its topic, and no other topic. A call that has not returned after {@link #timeout}
- * counts as failed and is left behind, and another thread goes on with the topic; when four calls of a topic are stuck, its further messages
- * fail until one returns. So a transport hands the message over and returns, and answers later, from any thread: the thread that completes
- * the stage is not used to send another message.
+ * <p>A call should start the delivery, return, and complete the stage later, from any thread. The thread that
+ * completes the stage is not used to send another message. A blocking call delays the other messages of its topic,
+ * but no other topic. A call that has not returned after {@link #timeout} counts as failed and is abandoned, and
+ * another thread continues with the topic. When four calls of a topic are blocked like this, further messages of the
+ * topic fail until one of the calls returns.
  */
 public interface Transport {
 
     /**
-     * Sends the message. {@link DeliveryResult.Delivered} means that the destination has confirmed it, not that it was sent. A
-     * stage that completes exceptionally, and a call that throws, count as {@link DeliveryResult#failed} and are retried.
+     * Sends the message. {@link DeliveryResult.Delivered} means that the destination has confirmed the message, not
+     * only that it was sent. A stage that completes exceptionally and a call that throws count as
+     * {@link DeliveryResult#failed} and are retried.
      */
     CompletionStage<DeliveryResult> deliver(Delivery delivery);
 
     /**
-     * After how long a delivery has ended for certain, one way or the other. Must be shorter than the lease minus its headroom,
-     * or the dispatcher refuses to start: otherwise a message could be delivered after another node took it over.
+     * Returns the time after which a delivery has certainly ended, with or without success. It must be shorter than
+     * the lease minus its headroom. Otherwise the dispatcher refuses to start, because a message could be delivered
+     * after another node took it over.
      */
     Duration timeout();
 }

@@ -1,5 +1,6 @@
 /**
- * The seam to the outside: a transport takes one delivery and answers delivered, failed or rejected. This room knows nothing of tables or leases.
+ * The interface to destinations: a transport delivers one message and returns delivered, failed or rejected. This
+ * package does not depend on tables or leases.
  */
 @NullMarked
 package dev.postrider.transport;

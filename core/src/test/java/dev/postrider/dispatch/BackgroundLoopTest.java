@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
+import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,7 +20,7 @@ final class BackgroundLoopTest {
     private final List<Event> events = new CopyOnWriteArrayList<>();
     private final AtomicInteger rounds = new AtomicInteger();
     private final CountDownLatch third = new CountDownLatch(3);
-    private BackgroundLoop loop = new BackgroundLoop(Surroundings.system(), this, "test", () -> LONG, events::add);
+    private BackgroundLoop loop = new BackgroundLoop(Platform.system(), this, "test", () -> LONG, events::add);
 
     @AfterEach
     void end() throws InterruptedException {
@@ -29,7 +30,7 @@ final class BackgroundLoopTest {
 
     private void run(BackgroundLoop.Duty duty) {
         loop = new BackgroundLoop(
-                Surroundings.system(),
+                Platform.system(),
                 this,
                 "test",
                 () -> {

@@ -26,7 +26,7 @@ final class ClaimLoopTest {
     @Test
     void fullBatchIsFollowedByAnotherAtOnce() {
         rig.store.enqueue("orders", 150);
-        rig.loop.lookNow();
+        rig.loop.scanNow();
 
         assertThat(rig.loop.runOnce()).isZero();
         rig.writer.runOnce();
@@ -41,7 +41,7 @@ final class ClaimLoopTest {
         Rig small = new Rig(DispatchOptions.builder().maxInFlightBytes(14).build(), "orders");
         small.store.enqueue("orders", 10);
         small.store.onClaim = request -> small.store.next("orders", 1, 2);
-        small.loop.lookNow();
+        small.loop.scanNow();
         small.loop.runOnce();
         small.writer.runOnce();
 
@@ -96,8 +96,8 @@ final class ClaimLoopTest {
     @Test
     void wakeUpDoesNotForgetWhatComesDueLater() {
         rig.loop.runOnce();
-        rig.loop.lookAfter(ORDERS, Duration.ofSeconds(2));
-        rig.loop.lookNow();
+        rig.loop.scanAfter(ORDERS, Duration.ofSeconds(2));
+        rig.loop.scanNow();
         rig.loop.runOnce();
 
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofSeconds(2));
@@ -123,10 +123,10 @@ final class ClaimLoopTest {
     @Test
     void wakeUpDuringAClaimIsNotLost() {
         rig.store.onClaim = request -> {
-            rig.loop.lookNow();
+            rig.loop.scanNow();
             return List.of();
         };
-        rig.loop.lookNow();
+        rig.loop.scanNow();
 
         assertThat(rig.loop.runOnce()).isZero();
 
@@ -141,7 +141,7 @@ final class ClaimLoopTest {
                 new Rig(DispatchOptions.builder().maxInFlight(7).batchSize(5).build(), "orders");
         small.hush();
         small.store.enqueue("orders", 100);
-        small.loop.lookNow();
+        small.loop.scanNow();
 
         for (int i = 0; i < 5; i++) {
             small.loop.runOnce();
@@ -160,7 +160,7 @@ final class ClaimLoopTest {
         ClaimLoop loop = new ClaimLoop(Map.of(narrow, claimer), options.pollInterval(), rig.time, rig.events::add);
         rig.hush();
         rig.store.enqueue("orders", 10);
-        loop.lookNow();
+        loop.scanNow();
 
         loop.runOnce();
         rig.time.pass(Duration.ofMillis(10));
@@ -174,10 +174,10 @@ final class ClaimLoopTest {
         Rig small = new Rig(DispatchOptions.builder().maxInFlightBytes(20).build(), "orders");
         small.hush();
         small.store.onClaim = request -> small.store.next("orders", 1, request.maxBytes() > 14 ? 2 : 1);
-        small.loop.lookNow();
+        small.loop.scanNow();
 
         for (int i = 0; i < 5; i++) {
-            small.loop.lookNow();
+            small.loop.scanNow();
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
@@ -194,14 +194,14 @@ final class ClaimLoopTest {
                 ? small.store.next("large", 1, (int) Math.max(request.maxBytes() / 7, 1))
                 : List.of();
         for (int i = 0; i < 5; i++) {
-            small.loop.lookNow(TopicName.of("large"));
+            small.loop.scanNow(TopicName.of("large"));
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
         assertThat(small.inFlight.freeBytes(small.topic())).isNotPositive();
         int before = small.store.claims.size();
 
-        small.loop.lookNow(TopicName.of("small"));
+        small.loop.scanNow(TopicName.of("small"));
         small.loop.runOnce();
 
         assertThat(small.store.claims).hasSize(before + 1);
@@ -215,14 +215,14 @@ final class ClaimLoopTest {
         small.hush();
         small.store.enqueue("slow", 100);
         for (int i = 0; i < 5; i++) {
-            small.loop.lookNow(TopicName.of("slow"));
+            small.loop.scanNow(TopicName.of("slow"));
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
         assertThat(small.inFlight.slotsTaken()).isEqualTo(30);
         small.store.enqueue("quick", 100);
 
-        small.loop.lookNow(TopicName.of("quick"));
+        small.loop.scanNow(TopicName.of("quick"));
         small.loop.runOnce();
 
         assertThat(small.inFlight.slotsTaken()).isEqualTo(40);
@@ -234,7 +234,7 @@ final class ClaimLoopTest {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
         small.answer = delivery -> answer;
         small.store.enqueue("orders", 2);
-        small.loop.lookNow();
+        small.loop.scanNow();
         small.loop.runOnce();
         small.loop.runOnce();
         assertThat(small.sent).hasSize(1);
@@ -257,7 +257,7 @@ final class ClaimLoopTest {
             answers.add(new CompletableFuture<>());
             return answers.get(answers.size() - 1);
         };
-        small.loop.lookNow();
+        small.loop.scanNow();
         small.loop.runOnce();
         answers.get(0).complete(DeliveryResult.delivered());
         small.time.pass(Duration.ofMillis(1));
@@ -279,7 +279,7 @@ final class ClaimLoopTest {
         TopicName bad = TopicName.of("bad");
         two.store.enqueue("good", 1);
         two.store.onClaim = failingFor(two, bad);
-        two.loop.lookNow();
+        two.loop.scanNow();
 
         two.loop.runOnce();
         two.loop.runOnce();
@@ -294,10 +294,10 @@ final class ClaimLoopTest {
     @Test
     void topicThatFailsIsLeftAloneForAWhileHoweverOftenItIsWanted() {
         rig.store.onClaim = failingFor(rig, ORDERS);
-        rig.loop.lookNow();
+        rig.loop.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofMillis(50));
 
-        rig.loop.lookNow();
+        rig.loop.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofMillis(50));
         assertThat(rig.store.claims).hasSize(1);
 
@@ -331,7 +331,7 @@ final class ClaimLoopTest {
     @Test
     void unavailableDatabaseEndsTheRoundAndTheWishIsKept() {
         rig.loop.runOnce();
-        rig.loop.lookNow();
+        rig.loop.scanNow();
         rig.store.onClaim = request -> {
             throw FakeStore.unavailable();
         };
@@ -349,7 +349,7 @@ final class ClaimLoopTest {
         two.store.enqueue("a", 10);
         two.store.enqueue("b", 10);
         for (int i = 0; i < 6; i++) {
-            two.loop.lookNow();
+            two.loop.scanNow();
             two.loop.runOnce();
             two.writer.runOnce();
             two.time.pass(Duration.ofMillis(10));
@@ -376,8 +376,8 @@ final class ClaimLoopTest {
         Rig three = new Rig("a", "b", "c");
         three.loop.runOnce();
 
-        three.loop.lookNow(TopicName.of("b"));
-        three.loop.lookNow(TopicName.of("unknown"));
+        three.loop.scanNow(TopicName.of("b"));
+        three.loop.scanNow(TopicName.of("unknown"));
         three.loop.runOnce();
 
         assertThat(three.store.claims).extracting(ClaimRequest::topic).containsExactly(TopicName.of("b"));
@@ -395,7 +395,7 @@ final class ClaimLoopTest {
 
     @Test
     void wakeUpForNothingCostsNoSweep() {
-        rig.loop.lookNow();
+        rig.loop.scanNow();
 
         rig.loop.runOnce();
 
@@ -409,7 +409,7 @@ final class ClaimLoopTest {
             rig.time.pass(Duration.ofSeconds(28));
             return rig.store.next("orders", 1, 1);
         };
-        rig.loop.lookNow();
+        rig.loop.scanNow();
 
         rig.loop.runOnce();
 

@@ -27,51 +27,51 @@ final class DeliveryPipelineTest {
 
     @Test
     void deliveryBeginsAsLongAsTheLeaseHasItsHeadroom() {
-        Held held = rig.hold();
+        InFlightMessage claimed = rig.hold();
         rig.time.pass(Duration.ofMillis(26_999));
 
-        rig.pipeline.deliver(held);
+        rig.pipeline.deliver(claimed);
 
         assertThat(rig.sent).hasSize(1);
     }
 
     @Test
     void deliveryDoesNotBeginWhenTheMonotonicClockSaysThatTheLeaseIsTooOld() {
-        Held held = rig.hold();
+        InFlightMessage claimed = rig.hold();
         rig.time.passMonotonic(Duration.ofSeconds(27));
 
-        rig.pipeline.deliver(held);
+        rig.pipeline.deliver(claimed);
 
         assertReleasedUnsent();
     }
 
     @Test
     void deliveryDoesNotBeginWhenTheWallClockSaysThatTheLeaseIsTooOld() {
-        Held held = rig.hold();
+        InFlightMessage claimed = rig.hold();
         rig.time.passWall(Duration.ofSeconds(27));
 
-        rig.pipeline.deliver(held);
+        rig.pipeline.deliver(claimed);
 
         assertReleasedUnsent();
     }
 
     @Test
     void wallClockThatIsSetBackMakesALeaseNoYounger() {
-        Held held = rig.hold();
+        InFlightMessage claimed = rig.hold();
         rig.time.passMonotonic(Duration.ofSeconds(27));
         rig.time.passWall(Duration.ofHours(-1));
 
-        rig.pipeline.deliver(held);
+        rig.pipeline.deliver(claimed);
 
         assertReleasedUnsent();
     }
 
     @Test
     void deliveryDoesNotBeginUnderALeaseKnownToBeLost() {
-        Held held = rig.hold();
-        held.tenure().lose();
+        InFlightMessage claimed = rig.hold();
+        claimed.validity().lose();
 
-        rig.pipeline.deliver(held);
+        rig.pipeline.deliver(claimed);
 
         assertReleasedUnsent();
     }
@@ -161,12 +161,12 @@ final class DeliveryPipelineTest {
     void silentTransportIsGivenUpAfterItsTimeoutAndASecond() {
         CompletableFuture<DeliveryResult> silent = new CompletableFuture<>();
         rig.answer = delivery -> silent;
-        Held held = rig.hold();
-        rig.pipeline.deliver(held);
+        InFlightMessage claimed = rig.hold();
+        rig.pipeline.deliver(claimed);
 
         rig.time.pass(Duration.ofSeconds(11));
         rig.pipeline.giveUpOverdue(rig.inFlight.all());
-        assertThat(held.isDecided()).isFalse();
+        assertThat(claimed.isDecided()).isFalse();
 
         rig.time.pass(Duration.ofMillis(1));
         rig.pipeline.giveUpOverdue(rig.inFlight.all());
@@ -180,19 +180,19 @@ final class DeliveryPipelineTest {
 
     @Test
     void claimThatWaitsForItsDeliveryIsNotOverdue() {
-        Held held = rig.hold();
+        InFlightMessage claimed = rig.hold();
         rig.time.pass(Duration.ofHours(1));
 
         rig.pipeline.giveUpOverdue(rig.inFlight.all());
 
-        assertThat(held.isDecided()).isFalse();
+        assertThat(claimed.isDecided()).isFalse();
     }
 
     @Test
     void secondAnswerOfATransportIsPassedOver() {
-        Held held = rig.hold();
-        rig.pipeline.deliver(held);
-        rig.pipeline.deliver(held);
+        InFlightMessage claimed = rig.hold();
+        rig.pipeline.deliver(claimed);
+        rig.pipeline.deliver(claimed);
 
         rig.writer.runOnce();
 

@@ -264,6 +264,98 @@ final class DispatcherTest {
     }
 
     @Test
+    void stopGivesBackIdleLanesWhileADeliveryIsUnderWay() throws Exception {
+        CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+        CountDownLatch entered = new CountDownLatch(1);
+        Dispatcher dispatcher = open(Topic.named("orders")
+                .ordered()
+                .lanes(2)
+                .deliver(new Stub(Duration.ofSeconds(20), delivery -> {
+                    entered.countDown();
+                    return answer;
+                }))
+                .build());
+        dispatcher.start();
+        eventually(() -> lanes.granted.size() == 2);
+        Lane busy = lanes.granted.iterator().next();
+        lanes.next = List.of(LaneRig.claim(busy, 1, LaneRig.message("a", 1), LaneClaim.Place.IN_ORDER, 1));
+        dispatcher.wake();
+        await(entered);
+
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(dispatcher::stop);
+
+        eventually(() -> lanes.released.size() == 1);
+        assertThat(lanes.released).doesNotContain(busy);
+        assertThat(stopped).isNotDone();
+        answer.complete(DeliveryResult.delivered());
+        stopped.get(60, TimeUnit.SECONDS);
+        assertThat(lanes.released).hasSize(2);
+        assertThat(lanes.requests).hasSize(1);
+    }
+
+    @Test
+    void pauseOfAnOrderedTopicPutsBackWhatWasReadAndNotSent() throws Exception {
+        List<CompletableFuture<DeliveryResult>> answers = new CopyOnWriteArrayList<>();
+        Dispatcher dispatcher = open(Topic.named("orders")
+                .ordered()
+                .lanes(1)
+                .maxInFlight(1)
+                .deliver(new Stub(Duration.ofSeconds(20), delivery -> {
+                    CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
+                    answers.add(answer);
+                    return answer;
+                }))
+                .build());
+        dispatcher.start();
+        eventually(() -> !lanes.granted.isEmpty());
+        Lane lane = lanes.granted.iterator().next();
+        lanes.next = List.of(
+                LaneRig.claim(lane, 1, LaneRig.message("a", 1), LaneClaim.Place.IN_ORDER, 1),
+                LaneRig.claim(lane, 2, LaneRig.message("a", 2), LaneClaim.Place.IN_ORDER, 1),
+                LaneRig.claim(lane, 3, LaneRig.message("b", 3), LaneClaim.Place.IN_ORDER, 1));
+        dispatcher.wake();
+        eventually(() -> answers.size() == 1);
+
+        lanes.paused = true;
+        dispatcher.wake();
+
+        eventually(() -> lanes.written.size() == 2);
+        assertThat(lanes.written).allMatch(Outcome.Released.class::isInstance);
+        answers.get(0).complete(DeliveryResult.delivered());
+        eventually(() -> dispatcher.inFlight() == 0);
+        assertThat(answers).hasSize(1);
+    }
+
+    @Test
+    void stopBeginsNoDeliveryThatWaitsForACall() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        Dispatcher dispatcher = open(transport(delivery -> {
+            calls.incrementAndGet();
+            entered.countDown();
+            await(released);
+            return CompletableFuture.completedFuture(DeliveryResult.delivered());
+        }));
+        store.enqueue("orders", 10);
+        dispatcher.start();
+        dispatcher.wake();
+        await(entered);
+
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(dispatcher::stop);
+
+        try {
+            eventually(() -> store.written.size() == 9);
+            assertThat(store.written).allMatch(Outcome.Released.class::isInstance);
+        } finally {
+            released.countDown();
+        }
+        stopped.get(60, TimeUnit.SECONDS);
+        assertThat(calls).hasValue(1);
+        assertThat(store.written).hasSize(10).hasAtLeastOneElementOfType(Outcome.Delivered.class);
+    }
+
+    @Test
     void outageBurnsNoAttemptAndDeliversNothingTwice() throws Exception {
         store.enqueue("orders", 20);
         AtomicInteger outage = new AtomicInteger(3);
@@ -530,7 +622,7 @@ final class DispatcherTest {
     /** The threads of dispatchers, but for handlers. */
     private static Set<Thread> ownThreads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(OwnThread.class::isInstance)
+                .filter(thread -> thread.getName().startsWith("postrider-"))
                 .filter(thread -> !thread.getName().contains("handler"))
                 .collect(Collectors.toSet());
     }

@@ -34,6 +34,7 @@ final class FakeLanes implements LaneStore {
     final List<Claim> alone = new CopyOnWriteArrayList<>();
     final List<Claim> aloneEnded = new CopyOnWriteArrayList<>();
     final List<Map<Lane, Set<Long>>> compared = new CopyOnWriteArrayList<>();
+    final List<Node> announced = new CopyOnWriteArrayList<>();
     final List<Node> left = new CopyOnWriteArrayList<>();
 
     volatile int nodes = 1;
@@ -44,6 +45,7 @@ final class FakeLanes implements LaneStore {
     /** Lanes whose rows another session has locked. */
     volatile Set<Lane> locked = Set.of();
 
+    volatile boolean paused;
     volatile List<LaneClaim> next = List.of();
     volatile List<LaneClaim> timed = List.of();
     volatile Runnable onEndAlone = () -> {};
@@ -53,6 +55,7 @@ final class FakeLanes implements LaneStore {
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
         onAnnounce.run();
+        announced.add(node);
         Map<TopicName, Integer> alive = new HashMap<>();
         node.topics().forEach(topic -> alive.put(topic, nodes));
         return alive;
@@ -123,19 +126,24 @@ final class FakeLanes implements LaneStore {
     }
 
     @Override
+    public boolean isPaused(TopicName topic) {
+        return paused;
+    }
+
+    @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
         written.addAll(outcomes);
         return outcomes.stream().map(outcome -> onSettle.apply(outcome)).toList();
     }
 
     @Override
-    public boolean deliverAlone(Claim claim) {
+    public boolean startIsolated(Claim claim) {
         alone.add(claim);
         return onAlone.test(claim);
     }
 
     @Override
-    public void endAlone(Claim claim) {
+    public void endIsolated(Claim claim) {
         onEndAlone.run();
         aloneEnded.add(claim);
     }

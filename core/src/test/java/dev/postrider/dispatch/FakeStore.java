@@ -155,7 +155,7 @@ final class FakeStore implements MessageStore, RetentionStore {
     }
 
     @Override
-    public int tendInboxPartitions(Optional<Duration> age) {
+    public int maintainInboxPartitions(Optional<Duration> age) {
         tended.add(age);
         return 0;
     }

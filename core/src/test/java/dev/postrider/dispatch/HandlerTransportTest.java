@@ -10,7 +10,6 @@ import dev.postrider.transport.PermanentFailureException;
 import dev.postrider.transport.RetryLaterException;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -188,8 +187,8 @@ final class HandlerTransportTest {
     }
 
     private static DeliveryResult run(Topic topic, Executor threads) throws Exception {
-        DeliveryHandler handler = topic.handler();
-        return new HandlerTransport(topic, Objects.requireNonNull(handler), threads)
+        TopicDestination.ByHandler destination = (TopicDestination.ByHandler) topic.destination();
+        return new HandlerTransport(topic, destination.handler(), threads)
                 .deliver(DELIVERY)
                 .toCompletableFuture()
                 .get(60, TimeUnit.SECONDS);

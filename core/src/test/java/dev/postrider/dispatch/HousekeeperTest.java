@@ -29,7 +29,7 @@ final class HousekeeperTest {
                 rig.time,
                 rig.events::add,
                 rig.inFlight,
-                () -> rig.writer.tally().copy());
+                () -> rig.writer.counters().copy());
     }
 
     @Test
@@ -142,7 +142,7 @@ final class HousekeeperTest {
     }
 
     private void settleDelivered(int count) {
-        rig.hold(count).forEach(held -> rig.writer.add(held, new Outcome.Delivered(held.claim())));
+        rig.hold(count).forEach(claimed -> rig.writer.add(claimed, new Outcome.Delivered(claimed.claim())));
         rig.writer.runOnce();
     }
 }

@@ -49,7 +49,7 @@ final class LaneRig implements Transport {
 
     final List<Message> sent = new ArrayList<>();
     final Topic topic;
-    final Breaker breaker;
+    final CircuitBreaker breaker;
     final InFlight inFlight;
     final OutcomeWriter writer;
     final Sequencer sequencer;
@@ -75,27 +75,27 @@ final class LaneRig implements Transport {
         topic = Topic.named("orders")
                 .ordered()
                 .lanes(lanes)
-                .holdAfterDeadLetter(false)
+                .blockAfterDeadLetter(false)
                 .maxAttempts(1000)
                 .retry(RetryPolicy.constant(Duration.ofSeconds(2)))
                 .breakerFailures(BREAKER_FAILURES)
                 .deliver(this)
                 .build();
-        breaker = new Breaker(topic, time, events::add, this::rest);
+        breaker = new CircuitBreaker(topic, time, events::add, this::rest);
         inFlight = new InFlight(new SharedBudget(slots, 1), new SharedBudget(1_000_000, 1), any -> breaker.limit());
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(this::write, this::undecided, BATCH),
+                new OutcomeWriter.OutcomeSink(this::write, this::undecided, BATCH),
                 inFlight,
                 time,
                 events::add,
                 this::settled);
-        Courier courier = new TransportCourier(
+        TopicDelivery delivery = new TransportDelivery(
                 this,
                 breaker,
-                new Verdict(() -> 0.5),
+                new OutcomeDecider(() -> 0.5),
                 this::decide,
-                new TransportCourier.Means(Runnable::run, LAST_START, time));
-        pipeline = new DeliveryPipeline(Map.of(topic.name(), courier), this::decide, time, LAST_START);
+                new TransportDelivery.Context(Runnable::run, LAST_START, time));
+        pipeline = new DeliveryPipeline(Map.of(topic.name(), delivery), this::decide, time, LAST_START);
         sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
     }
 
@@ -107,16 +107,16 @@ final class LaneRig implements Transport {
         return inFlight.inLanes() - writer.unwritten();
     }
 
-    private void settled(Held held, Outcome outcome, Settlement settlement) {
-        looks.add(sequencer.settled(held, outcome, settlement));
+    private void settled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+        looks.add(sequencer.settled(claimed, outcome, settlement));
     }
 
-    private void decide(Held held, Outcome outcome) {
-        sequencer.decide(held, outcome);
+    private void decide(InFlightMessage claimed, Outcome outcome) {
+        sequencer.decide(claimed, outcome);
     }
 
-    private boolean write(Held held, Outcome outcome) {
-        boolean taken = writer.add(held, outcome);
+    private boolean write(InFlightMessage claimed, Outcome outcome) {
+        boolean taken = writer.add(claimed, outcome);
         if (intrudesAt.test(outcome)) {
             intrudesAt = any -> false;
             intruder.start();
@@ -146,10 +146,10 @@ final class LaneRig implements Transport {
     }
 
     /** A lane that this node holds from now on. */
-    Lane take(OrderingKey... heldKeys) {
+    Lane take(OrderingKey... blockedKeys) {
         Lane lane =
-                new Lane(TopicName.of("orders"), 0, new Lease(UUID.randomUUID(), "worker", LEASE), Set.of(heldKeys));
-        sequencer.add(lane, Tenure.Stamp.now(time));
+                new Lane(TopicName.of("orders"), 0, new Lease(UUID.randomUUID(), "worker", LEASE), Set.of(blockedKeys));
+        sequencer.add(lane, LeaseValidity.Stamp.now(time));
         return lane;
     }
 
@@ -178,7 +178,7 @@ final class LaneRig implements Transport {
     }
 
     void offer(List<LaneClaim> claims) {
-        sequencer.offer(claims, Tenure.Stamp.now(time));
+        sequencer.offer(claims, LeaseValidity.Stamp.now(time));
     }
 
     void answer(LaneClaim claim, DeliveryResult result) {
@@ -187,11 +187,11 @@ final class LaneRig implements Transport {
 
     /** Another outcome than a transport can bring about. */
     void decide(LaneClaim claim, Outcome outcome) {
-        Held held = inFlight.all().stream()
+        InFlightMessage claimed = inFlight.all().stream()
                 .filter(each -> each.claim().equals(claim.claim()))
                 .findFirst()
                 .orElseThrow();
-        sequencer.decide(held, outcome);
+        sequencer.decide(claimed, outcome);
     }
 
     void deliver(LaneClaim claim) {

@@ -1,13 +1,14 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 
 /** Two clocks that move when told. They begin at values that no code may take for granted. The rest is the machine's. */
-final class ManualTime implements Surroundings {
+final class ManualTime implements Platform {
 
-    private final Surroundings machine = Surroundings.system();
+    private final Platform machine = Platform.system();
     private volatile long nanos = -1_000_000_000_000L;
     private volatile long wallMillis = 1_700_000_000_000L;
 
@@ -22,8 +23,13 @@ final class ManualTime implements Surroundings {
     }
 
     @Override
-    public Waiter waiter() {
+    public Platform.Waiter waiter() {
         return machine.waiter();
+    }
+
+    @Override
+    public Platform.Latch latch() {
+        return machine.latch();
     }
 
     @Override

@@ -50,7 +50,7 @@ final class OptionsTest {
                         Map.entry("tenant-prefixed-keys", "false"),
                         Map.entry("lanes", "0"),
                         Map.entry("on-failure", "block"),
-                        Map.entry("hold-after-dead-letter", "true")));
+                        Map.entry("block-after-dead-letter", "true")));
     }
 
     @ParameterizedTest
@@ -72,6 +72,8 @@ final class OptionsTest {
         return Stream.of(
                 option("worker", o -> o.worker(" ")),
                 option("worker", o -> o.worker("x".repeat(101))),
+                option("worker", o -> o.worker("a\nFORGED line")),
+                option("worker", o -> o.worker("a\u2028FORGED line")),
                 option("poll-interval", o -> o.pollInterval(Duration.ZERO)),
                 option("poll-interval", o -> o.pollInterval(negative)),
                 option("poll-interval", o -> o.pollInterval(Duration.ofNanos(1))),

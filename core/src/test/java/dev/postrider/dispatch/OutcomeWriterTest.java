@@ -26,12 +26,12 @@ final class OutcomeWriterTest {
 
     @Test
     void outcomeWaitsALittleForCompany() {
-        List<Held> held = rig.hold(3);
-        deliver(held.get(0));
+        List<InFlightMessage> claimed = rig.hold(3);
+        deliver(claimed.get(0));
 
         assertThat(rig.writer.runOnce()).isEqualTo(Duration.ofMillis(10));
         rig.time.pass(Duration.ofMillis(4));
-        deliver(held.get(1));
+        deliver(claimed.get(1));
         assertThat(rig.writer.runOnce()).isEqualTo(Duration.ofMillis(6));
         assertThat(rig.store.settles).isEmpty();
 
@@ -52,10 +52,10 @@ final class OutcomeWriterTest {
 
     @Test
     void outcomesAreWrittenAtOnceWhileSlotsAreClosed() {
-        List<Held> held = rig.hold(3);
+        List<InFlightMessage> claimed = rig.hold(3);
         rig.inFlight.closeSlots();
 
-        deliver(held.get(0));
+        deliver(claimed.get(0));
         rig.writer.runOnce();
 
         assertThat(rig.store.settles).extracting(List::size).containsExactly(1);
@@ -79,13 +79,13 @@ final class OutcomeWriterTest {
     void writerIsWokenForTheFirstTheFiveHundredthAndTheLastInFlight() {
         AtomicInteger wakes = new AtomicInteger();
         rig.writer.onWork(wakes::incrementAndGet);
-        List<Held> held = rig.hold(600);
+        List<InFlightMessage> claimed = rig.hold(600);
 
-        deliver(held.get(0));
+        deliver(claimed.get(0));
         assertThat(wakes).hasValue(1);
-        held.subList(1, 499).forEach(this::deliver);
+        claimed.subList(1, 499).forEach(this::deliver);
         assertThat(wakes).hasValue(1);
-        deliver(held.get(499));
+        deliver(claimed.get(499));
         assertThat(wakes).hasValue(2);
     }
 
@@ -112,9 +112,9 @@ final class OutcomeWriterTest {
 
     @Test
     void outcomeThatMeetsALockedRowIsWrittenAgainSoonAndHoldsBackNoOther() {
-        List<Held> held = rig.hold(2);
-        held.forEach(this::deliver);
-        Claim locked = held.get(0).claim();
+        List<InFlightMessage> claimed = rig.hold(2);
+        claimed.forEach(this::deliver);
+        Claim locked = claimed.get(0).claim();
         rig.store.onSettle = outcomes -> outcomes.stream()
                 .<Settlement>map(outcome -> outcome.claim().equals(locked)
                         ? new Settlement.Locked(locked)
@@ -161,9 +161,9 @@ final class OutcomeWriterTest {
 
     @Test
     void outcomeThatExhaustsTheStackHoldsBackNoOther() {
-        List<Held> held = rig.hold(2);
-        held.forEach(this::deliver);
-        MessageId poison = held.get(0).claim().message().id();
+        List<InFlightMessage> claimed = rig.hold(2);
+        claimed.forEach(this::deliver);
+        MessageId poison = claimed.get(0).claim().message().id();
         rig.store.onSettle = outcomes -> {
             if (outcomes.stream().anyMatch(outcome -> id(outcome).equals(poison))) {
                 throw new StackOverflowError();
@@ -173,14 +173,15 @@ final class OutcomeWriterTest {
 
         rig.writer.runOnce();
 
-        assertThat(deliveredIds()).containsExactly(held.get(1).claim().message().id());
+        assertThat(deliveredIds())
+                .containsExactly(claimed.get(1).claim().message().id());
         assertThat(rig.inFlight.count()).isZero();
     }
 
     private void poisonedBy(Supplier<RuntimeException> refusal) {
-        List<Held> held = rig.hold(5);
-        MessageId poison = held.get(2).claim().message().id();
-        held.forEach(this::deliver);
+        List<InFlightMessage> claimed = rig.hold(5);
+        MessageId poison = claimed.get(2).claim().message().id();
+        claimed.forEach(this::deliver);
         rig.store.onSettle = outcomes -> {
             if (outcomes.stream().anyMatch(outcome -> id(outcome).equals(poison))) {
                 throw refusal.get();
@@ -195,14 +196,14 @@ final class OutcomeWriterTest {
                 .extracting(event -> event.message().id())
                 .containsExactly(poison);
         assertThat(rig.inFlight.count()).isZero();
-        assertThat(rig.writer.tally().total()).isEqualTo(5);
+        assertThat(rig.writer.counters().total()).isEqualTo(5);
         assertThat(rig.writer.runOnce()).as("nothing is left over").isGreaterThan(Duration.ofSeconds(1));
     }
 
     @Test
     void errorTextThatCannotBeStoredIsReplaced() {
-        Held held = rig.hold();
-        rig.writer.add(held, new Outcome.Buried(held.claim(), DeadReason.REJECTED, "poison"));
+        InFlightMessage claimed = rig.hold();
+        rig.writer.add(claimed, new Outcome.Buried(claimed.claim(), DeadReason.REJECTED, "poison"));
         rig.store.onSettle = outcomes -> {
             if (outcomes.get(0) instanceof Outcome.Buried buried
                     && buried.error().equals("poison")) {
@@ -215,13 +216,13 @@ final class OutcomeWriterTest {
 
         assertThat(rig.store.written)
                 .containsExactly(
-                        new Outcome.Buried(held.claim(), DeadReason.REJECTED, "The error text could not be stored"));
+                        new Outcome.Buried(claimed.claim(), DeadReason.REJECTED, "The error text could not be stored"));
     }
 
     @Test
     void outageWhileARefusedBatchIsTakenApartCountsNothingTwice() {
-        List<Held> held = rig.hold(3);
-        held.forEach(this::deliver);
+        List<InFlightMessage> claimed = rig.hold(3);
+        claimed.forEach(this::deliver);
         List<Function<List<Outcome>, List<Settlement>>> script = new ArrayList<>(List.of(
                 batch -> {
                     throw FakeStore.refused();
@@ -241,14 +242,14 @@ final class OutcomeWriterTest {
         assertThat(rig.store.settles).extracting(List::size).containsExactly(3, 1, 1, 2);
         assertThat(deliveredIds()).hasSize(3).doesNotHaveDuplicates();
         assertThat(rig.events(Event.LeaseLost.class)).isEmpty();
-        assertThat(rig.writer.tally().total()).isEqualTo(3);
+        assertThat(rig.writer.counters().total()).isEqualTo(3);
     }
 
     @Test
     void firstOutcomeOfAClaimCounts() {
-        Held held = rig.hold();
-        rig.writer.add(held, new Outcome.Released(held.claim()));
-        deliver(held);
+        InFlightMessage claimed = rig.hold();
+        rig.writer.add(claimed, new Outcome.Released(claimed.claim()));
+        deliver(claimed);
 
         rig.writer.runOnce();
 
@@ -257,14 +258,14 @@ final class OutcomeWriterTest {
 
     @Test
     void eachOutcomeIsReportedOnceByItsName() {
-        List<Held> held = rig.hold(7);
-        deliver(held.get(0));
-        rig.writer.add(held.get(1), new Outcome.Retry(held.get(1).claim(), Duration.ofSeconds(3), "busy"));
-        rig.writer.add(held.get(2), new Outcome.Buried(held.get(2).claim(), DeadReason.REJECTED, "gone"));
-        rig.writer.add(held.get(3), new Outcome.Released(held.get(3).claim()));
-        deliver(held.get(4));
-        deliver(held.get(5));
-        rig.writer.add(held.get(6), new Outcome.Parked(held.get(6).claim(), DeadReason.REJECTED, "no"));
+        List<InFlightMessage> claimed = rig.hold(7);
+        deliver(claimed.get(0));
+        rig.writer.add(claimed.get(1), new Outcome.Retry(claimed.get(1).claim(), Duration.ofSeconds(3), "busy"));
+        rig.writer.add(claimed.get(2), new Outcome.Buried(claimed.get(2).claim(), DeadReason.REJECTED, "gone"));
+        rig.writer.add(claimed.get(3), new Outcome.Released(claimed.get(3).claim()));
+        deliver(claimed.get(4));
+        deliver(claimed.get(5));
+        rig.writer.add(claimed.get(6), new Outcome.Parked(claimed.get(6).claim(), DeadReason.REJECTED, "no"));
         rig.store.onSettle = outcomes -> {
             List<Settlement> answers = new ArrayList<>(FakeStore.accept(outcomes));
             answers.set(4, new Settlement.LeaseLost(outcomes.get(4).claim(), false));
@@ -282,15 +283,15 @@ final class OutcomeWriterTest {
                         "Buried",
                         "Released",
                         "LeaseLost",
-                        "SkippedFinished",
+                        "AlreadyFinished",
                         "Parked",
                         "Settled");
         assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 1, 1, 2));
-        assertThat(rig.writer.tally().attempts()).isEqualTo(6);
+        assertThat(rig.writer.counters().attempts()).isEqualTo(6);
     }
 
-    private void deliver(Held held) {
-        rig.writer.add(held, new Outcome.Delivered(held.claim()));
+    private void deliver(InFlightMessage claimed) {
+        rig.writer.add(claimed, new Outcome.Delivered(claimed.claim()));
     }
 
     private List<MessageId> deliveredIds() {

@@ -31,7 +31,7 @@ final class Rig implements Transport {
     /** Once a breaker is armed. */
     static final int BREAKER_FAILURES = 3;
 
-    static final OutcomeWriter.Observer NOBODY = (held, outcome, settlement) -> {};
+    static final OutcomeWriter.Observer NOBODY = (claimed, outcome, settlement) -> {};
 
     final ManualTime time = new ManualTime();
     final FakeStore store = new FakeStore();
@@ -39,7 +39,7 @@ final class Rig implements Transport {
     final List<Delivery> sent = new CopyOnWriteArrayList<>();
     final List<Topic> topics = new ArrayList<>();
     final InFlight inFlight;
-    private final Map<TopicName, Breaker> breakers = new HashMap<>();
+    private final Map<TopicName, CircuitBreaker> breakers = new HashMap<>();
     final OutcomeWriter writer;
     final DeliveryPipeline pipeline;
     final ClaimLoop loop;
@@ -63,24 +63,28 @@ final class Rig implements Transport {
                     .build();
             topics.add(topic);
         }
-        topics.forEach(topic -> breakers.put(topic.name(), new Breaker(topic, time, events::add, this::rest)));
+        topics.forEach(topic -> breakers.put(topic.name(), new CircuitBreaker(topic, time, events::add, this::rest)));
         inFlight = new InFlight(
                 new SharedBudget(options.maxInFlight(), names.length),
                 new SharedBudget(options.maxInFlightBytes(), names.length),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter(
-                new OutcomeWriter.Ledger(store::settle, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
-        Map<TopicName, Courier> couriers = new HashMap<>();
+                new OutcomeWriter.OutcomeSink(store::settle, this::undecided, BATCH),
+                inFlight,
+                time,
+                events::add,
+                NOBODY);
+        Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
         Duration lastStart = options.lease().minus(options.headroom());
-        topics.forEach(topic -> couriers.put(
+        topics.forEach(topic -> deliveries.put(
                 topic.name(),
-                new TransportCourier(
+                new TransportDelivery(
                         this,
                         breaker(topic),
-                        new Verdict(() -> 0.5),
+                        new OutcomeDecider(() -> 0.5),
                         writer::add,
-                        new TransportCourier.Means(task -> senders.execute(task), lastStart, time))));
-        pipeline = new DeliveryPipeline(couriers, writer::add, time, lastStart);
+                        new TransportDelivery.Context(task -> senders.execute(task), lastStart, time))));
+        pipeline = new DeliveryPipeline(deliveries, writer::add, time, lastStart);
         RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, claimer));
@@ -91,7 +95,7 @@ final class Rig implements Transport {
         return topics.get(0);
     }
 
-    Breaker breaker(Topic topic) {
+    CircuitBreaker breaker(Topic topic) {
         return Objects.requireNonNull(breakers.get(topic.name()));
     }
 
@@ -105,22 +109,22 @@ final class Rig implements Transport {
     }
 
     /** A claim of the first topic that this node holds from now on. */
-    Held hold() {
+    InFlightMessage hold() {
         return hold(store.next(topic().name().toString(), 1));
     }
 
-    Held hold(Claim claim) {
-        Held held = new Held(topic(), claim, Tenure.Stamp.now(time));
-        inFlight.add(held);
-        return held;
+    InFlightMessage hold(Claim claim) {
+        InFlightMessage claimed = new InFlightMessage(topic(), claim, LeaseValidity.Stamp.now(time));
+        inFlight.add(claimed);
+        return claimed;
     }
 
-    List<Held> hold(int count) {
-        List<Held> held = new ArrayList<>();
+    List<InFlightMessage> hold(int count) {
+        List<InFlightMessage> claimed = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            held.add(hold());
+            claimed.add(hold());
         }
-        return held;
+        return claimed;
     }
 
     <E extends Event> List<E> events(Class<E> type) {

@@ -191,7 +191,7 @@ final class SequencerPropertyTest {
         }
 
         private void renew() {
-            rig.sequencer.renewed(model.lane, Tenure.Stamp.now(rig.time));
+            rig.sequencer.renewed(model.lane, LeaseValidity.Stamp.now(rig.time));
         }
 
         /** Everything before it in its key is done with when a message is sent. */
@@ -296,7 +296,7 @@ final class SequencerPropertyTest {
                     taking.remove(key);
                 }
                 if (taking.contains(key)) {
-                    claims.add(take(row, LaneClaim.Place.IN_HELD_KEY));
+                    claims.add(take(row, LaneClaim.Place.IN_BLOCKED_KEY));
                 }
             }
             return claims;
@@ -310,12 +310,12 @@ final class SequencerPropertyTest {
 
         /** In the steps of the store: what leaves the order, what joins, what is done, what failed again. */
         List<Settlement> settle(List<Outcome> outcomes) {
-            Map<Long, Boolean> keyHeld = new HashMap<>();
+            Map<Long, Boolean> keyBlocked = new HashMap<>();
             for (int step = 0; step < 4; step++) {
                 for (Outcome outcome : outcomes) {
                     Row row = find(outcome.claim().seq());
                     if (row != null && stepOf(row, outcome) == step) {
-                        keyHeld.put(row.seq, apply(row, outcome));
+                        keyBlocked.put(row.seq, apply(row, outcome));
                     }
                 }
             }
@@ -328,12 +328,12 @@ final class SequencerPropertyTest {
             return outcomes.stream()
                     .<Settlement>map(outcome -> new Settlement.Settled(
                             outcome.claim(),
-                            keyHeld.getOrDefault(outcome.claim().seq(), false)))
+                            keyBlocked.getOrDefault(outcome.claim().seq(), false)))
                     .toList();
         }
 
         private static int stepOf(Row row, Outcome outcome) {
-            boolean waiting = row.place == LaneClaim.Place.IN_HELD_KEY;
+            boolean waiting = row.place == LaneClaim.Place.IN_BLOCKED_KEY;
             if (outcome instanceof Outcome.Retry) {
                 return waiting ? 3 : 0;
             }
@@ -361,7 +361,7 @@ final class SequencerPropertyTest {
                 return behind;
             }
             rows.remove(row);
-            if (row.place != LaneClaim.Place.IN_HELD_KEY || head == null) {
+            if (row.place != LaneClaim.Place.IN_BLOCKED_KEY || head == null) {
                 return false;
             }
             if (head.state == State.BLOCKED) {

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 
 final class SequencerTest {
 
+    private static final Duration PATIENCE = LaneRig.LEASE.dividedBy(6);
+
     private final LaneRig rig = new LaneRig();
 
     @Test
@@ -41,15 +43,28 @@ final class SequencerTest {
     @Test
     void nextOfAHeldKeyWaitsUntilItIsWrittenThatTheOneBeforeWasHandled() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
-        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
-        LaneClaim behind = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
+        LaneClaim behind = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head, behind);
 
         rig.decide(head, new Outcome.Handled(head.claim()));
-        rig.offer(rig.next(lane, "a", Place.IN_HELD_KEY));
+        rig.offer(rig.next(lane, "a", Place.IN_BLOCKED_KEY));
         assertThat(rig.sent()).containsExactly("1");
 
         rig.write();
+        assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void keyThatWaitsForAnOutcomeToBeWrittenDoesNotWaitForMoreOutcomes() {
+        Lane lane = rig.take(new OrderingKey(null, "a"));
+        LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
+        rig.offer(head, rig.next(lane, "a", Place.IN_BLOCKED_KEY));
+        rig.decide(head, new Outcome.Handled(head.claim()));
+
+        rig.writer.runOnce();
+
+        assertThat(rig.written).as("at once").containsExactly(new Outcome.Handled(head.claim()));
         assertThat(rig.sent()).containsExactly("1", "2");
     }
 
@@ -60,7 +75,7 @@ final class SequencerTest {
         rig.offer(first);
         rig.fail(first);
         rig.settle = outcomes -> {
-            rig.offer(LaneRig.claim(lane, first.claim().seq(), first.claim().message(), Place.IN_HELD_KEY, 2));
+            rig.offer(LaneRig.claim(lane, first.claim().seq(), first.claim().message(), Place.IN_BLOCKED_KEY, 2));
             return outcomes.stream()
                     .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
                     .toList();
@@ -156,8 +171,8 @@ final class SequencerTest {
     @Test
     void failureOfOneFromAHeldKeyPutsBackWhatWaitsBehindItAnyway() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
-        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
-        LaneClaim behind = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
+        LaneClaim behind = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head, behind);
         assertThat(rig.sent()).containsExactly("1");
 
@@ -184,7 +199,7 @@ final class SequencerTest {
     @Test
     void holdEndsWhenNothingWaitsInTheKeyAnyMore() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
-        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head);
         rig.deliver(head);
         rig.settle = outcomes -> List.of(new Settlement.Settled(head.claim(), false));
@@ -198,7 +213,7 @@ final class SequencerTest {
     @Test
     void holdDoesNotEndWhileAMessageIsOnItsWayToJoinIt() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
-        LaneClaim head = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head);
         rig.deliver(head);
         rig.settle = outcomes -> {
@@ -222,7 +237,7 @@ final class SequencerTest {
         LaneClaim second = rig.next(lane, "a");
         rig.time.pass(LaneRig.LAST_START);
         rig.offer(first, second);
-        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+        rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
         LaneClaim third = rig.next(lane, "a");
 
         rig.offer(third);
@@ -242,7 +257,7 @@ final class SequencerTest {
         LaneClaim second = rig.next(lane, "a");
         rig.time.pass(LaneRig.LAST_START);
         rig.offer(first);
-        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+        rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
 
         rig.sequencer.beginRead(); // leaves out the first, which is in hand
         rig.write(); // and now it is not
@@ -315,7 +330,7 @@ final class SequencerTest {
 
         narrow.sequencer.close();
         narrow.offer(narrow.next(lane, "c"));
-        assertThat(narrow.sequencer.takeDry()).isEmpty();
+        assertThat(narrow.sequencer.takeDrained()).isEmpty();
         narrow.deliver(first);
         narrow.write();
 
@@ -326,7 +341,7 @@ final class SequencerTest {
         assertThat(narrow.written)
                 .filteredOn(Outcome.Delivered.class::isInstance)
                 .hasSize(1);
-        assertThat(narrow.sequencer.takeDry()).containsExactly(lane);
+        assertThat(narrow.sequencer.takeDrained()).containsExactly(lane);
     }
 
     @Test
@@ -351,7 +366,7 @@ final class SequencerTest {
     @Test
     void messageBesideTheOrderFailsWithoutHoldingItsKey() {
         Lane lane = rig.take();
-        LaneClaim beside = rig.next(lane, "a", Place.BESIDE);
+        LaneClaim beside = rig.next(lane, "a", Place.OUT_OF_ORDER);
         LaneClaim inOrder = rig.next(lane, "a");
         rig.offer(beside, inOrder);
         assertThat(rig.sent()).as("still one of a key at a time").containsExactly("1");
@@ -361,7 +376,7 @@ final class SequencerTest {
         assertThat(rig.sent()).containsExactly("1", "2");
         rig.deliver(inOrder);
         rig.write();
-        assertThat(rig.written.get(0)).isInstanceOf(Outcome.Skipped.class);
+        assertThat(rig.written.get(0)).isInstanceOf(Outcome.RetryOutOfOrder.class);
     }
 
     @Test
@@ -370,7 +385,7 @@ final class SequencerTest {
         LaneClaim underWay = rig.next(lane, "a");
         LaneClaim behind = rig.next(lane, "a");
         rig.offer(underWay, behind);
-        LaneClaim replayed = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim replayed = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(replayed);
         LaneClaim later = rig.next(lane, "a");
         rig.offer(later);
@@ -390,10 +405,10 @@ final class SequencerTest {
         Lane lane = rig.take();
         rig.inFlight.closeSlots();
         rig.offer(rig.next(lane, "a"), rig.next(lane, "a"));
-        rig.offer(rig.next(lane, "a", Place.IN_HELD_KEY));
+        rig.offer(rig.next(lane, "a", Place.IN_BLOCKED_KEY));
         rig.offer(rig.next(lane, "a"));
 
-        rig.sequencer.keep(0);
+        rig.sequencer.keep(0, PATIENCE);
         rig.write();
 
         assertThat(rig.sent()).isEmpty();
@@ -404,7 +419,7 @@ final class SequencerTest {
     void whatIsBehindAReplayedMessageJoinsItWhenItFails() {
         Lane lane = rig.take();
         LaneClaim underWay = rig.next(lane, "a");
-        LaneClaim replayed = rig.next(lane, "a", Place.IN_HELD_KEY);
+        LaneClaim replayed = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         LaneClaim later = rig.next(lane, "a");
         rig.offer(underWay);
         rig.offer(replayed);
@@ -427,19 +442,21 @@ final class SequencerTest {
         assertThat(rig.sequencer.room()).containsKey(lane);
         rig.time.pass(LaneRig.LAST_START);
         assertThat(rig.sequencer.room()).isEmpty();
-        rig.sequencer.renewed(lane, Tenure.Stamp.now(rig.time));
+        rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
         assertThat(rig.sequencer.room()).containsKey(lane);
 
-        rig.sequencer.keep(0);
+        rig.sequencer.keep(0, PATIENCE);
 
         assertThat(rig.sequencer.room()).isEmpty();
         assertThat(rig.sequencer.kept()).isZero();
-        assertThat(rig.sequencer.takeDry()).as("one is in hand").isEmpty();
+        assertThat(rig.sequencer.takeDrained()).as("one is in hand").isEmpty();
         rig.deliver(first);
-        assertThat(rig.sequencer.takeDry()).as("and its outcome is not written").isEmpty();
+        assertThat(rig.sequencer.takeDrained())
+                .as("and its outcome is not written")
+                .isEmpty();
         rig.write();
-        assertThat(rig.sequencer.hasDry()).isTrue();
-        assertThat(rig.sequencer.takeDry()).containsExactly(lane);
+        assertThat(rig.sequencer.hasDrained()).isTrue();
+        assertThat(rig.sequencer.takeDrained()).containsExactly(lane);
     }
 
     @Test
@@ -448,26 +465,69 @@ final class SequencerTest {
         LaneClaim sent = rig.next(lane, "a");
         rig.offer(sent, rig.next(lane, "a"), rig.next(lane, "a"));
 
-        rig.sequencer.keep(0);
+        rig.sequencer.keep(0, PATIENCE);
         rig.offer(rig.next(lane, "b"));
         rig.deliver(sent);
         rig.write();
 
         assertThat(rig.sent()).as("nothing more was begun").containsExactly("1");
         assertThat(rig.written).filteredOn(Outcome.Released.class::isInstance).hasSize(3);
-        assertThat(rig.sequencer.takeDry()).containsExactly(lane);
+        assertThat(rig.sequencer.takeDrained()).containsExactly(lane);
+    }
+
+    @Test
+    void slowDeliveryInALaneThatIsToGoKeepsOtherKeysWaitingForABoundedTimeOnly() {
+        Lane lane = rig.take();
+        LaneClaim slow = rig.next(lane, "a");
+        rig.offer(slow);
+        assertThat(rig.sequencer.keep(0, PATIENCE)).isFalse();
+        rig.time.pass(PATIENCE);
+        rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
+
+        assertThat(rig.sequencer.keep(0, PATIENCE)).as("to be read again").isTrue();
+
+        assertThat(rig.sequencer.room()).containsKey(lane);
+        LaneClaim other = rig.next(lane, "b");
+        rig.offer(other, rig.next(lane, "a"));
+        assertThat(rig.sent()).as("one of a key at a time").containsExactly("1", "2");
+        rig.deliver(other);
+        rig.write();
+        rig.time.pass(LaneRig.LEASE.multipliedBy(2));
+        rig.sequencer.keep(0, PATIENCE);
+        assertThat(rig.sequencer.kept()).as("the slow one has not ended").isEqualTo(1);
+    }
+
+    @Test
+    void laneThatCouldNotGoIsTriedAgainWhenItsSlowDeliveryHasEndedAndAfterARest() {
+        Lane lane = rig.take();
+        LaneClaim slow = rig.next(lane, "a");
+        rig.offer(slow);
+        rig.sequencer.keep(0, PATIENCE);
+        rig.time.pass(PATIENCE);
+        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
+        rig.offer(rig.next(lane, "b"));
+        rig.deliver(slow);
+        rig.write();
+        rig.sequencer.keep(0, PATIENCE);
+        assertThat(rig.sequencer.kept()).as("it has just been tried").isEqualTo(1);
+
+        rig.time.pass(LaneRig.LEASE);
+        rig.sequencer.keep(0, PATIENCE);
+
+        assertThat(rig.sequencer.kept()).isZero();
     }
 
     @Test
     void laneThatWasToBeGivenUpIsKeptWhenTheShareGrowsInTime() {
         Lane lane = rig.take();
         rig.offer(rig.next(lane, "a"));
-        rig.sequencer.keep(0);
+        rig.sequencer.keep(0, PATIENCE);
 
-        rig.sequencer.keep(1);
+        rig.sequencer.keep(1, PATIENCE);
 
         assertThat(rig.sequencer.room()).containsKey(lane);
         rig.time.pass(Duration.ofMillis(1));
-        assertThat(rig.sequencer.takeDry()).isEmpty();
+        assertThat(rig.sequencer.takeDrained()).isEmpty();
     }
 }

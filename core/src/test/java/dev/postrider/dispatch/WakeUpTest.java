@@ -2,7 +2,6 @@ package dev.postrider.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
@@ -26,7 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -70,45 +69,25 @@ final class WakeUpTest {
         eventually(() -> sent.size() == 2);
     }
 
+    /** That somebody is told leads to the lanes, as the test above shows. */
     @Test
-    void emptyClaimWakesALane() throws Exception {
-        CountDownLatch claiming = new CountDownLatch(1);
-        CountDownLatch empty = new CountDownLatch(1);
-        CountDownLatch freed = new CountDownLatch(1);
-        AtomicReference<Runnable> whenDelivered = new AtomicReference<>(() -> {});
-        listener = event -> {
-            if (event instanceof Event.Delivered) {
-                whenDelivered.getAndSet(() -> {}).run();
-            }
-        };
-        Dispatcher dispatcher = start(4, ordered(), rows());
-        Lane lane = lane();
-        lanes.next = List.of(inLane(lane, "a"), inLane(lane, "b"), inLane(lane, "c"), inLane(lane, "d"));
-        dispatcher.wake();
-        eventually(() -> sent.size() == 3 && dispatcher.inFlight() == 4);
-        // In the thread that has just freed a slot: before it can use it, a claim takes it.
-        whenDelivered.set(() -> {
-            store.onClaim = request -> {
-                if (request.limit() < 2) {
-                    dispatcher.wake(); // it asked for room before the slot was free
-                    return List.of();
-                }
-                claiming.countDown();
-                await(empty);
-                return List.of();
-            };
-            dispatcher.wake();
-            await(claiming);
-            freed.countDown();
-        });
-        Objects.requireNonNull(answers.remove("a")).complete(DeliveryResult.delivered());
-        await(freed);
-        eventually(() -> isIdle("settle-lanes-1"));
-        assertThat(sent).hasSize(3);
+    void roomThatAnEmptyClaimGivesBackIsReportedIfItWasWaitedFor() {
+        AtomicInteger told = new AtomicInteger();
+        Topic rows = rows();
+        Topic lane = ordered();
+        InFlight inFlight = new InFlight(new SharedBudget(4, 2), new SharedBudget(1000, 2), any -> 100);
+        inFlight.onFreed(told::incrementAndGet);
 
-        empty.countDown();
+        InFlight.Room first = inFlight.takeForClaim(rows, 3);
+        inFlight.giveBack(first);
+        assertThat(told).as("nobody waits").hasValue(0);
 
-        eventually(() -> sent.size() == 4);
+        InFlight.Room second = inFlight.takeForClaim(rows, 3);
+        InFlight.Room own = inFlight.takeForClaim(lane, 3);
+        assertThat(own.slots()).isEqualTo(1);
+        assertThat(inFlight.freeSlots(lane)).isZero();
+        inFlight.giveBack(second);
+        assertThat(told).hasValue(1);
     }
 
     private static boolean isIdle(String name) {
@@ -124,7 +103,7 @@ final class WakeUpTest {
         LaneClaim plain = inLane(lane, "suspect");
         Claim claim = plain.claim();
         lanes.next = List.of(new LaneClaim(
-                new Claim(claim.seq(), claim.message(), 1, Solitude.SUSPECTED, claim.lease()), 0, plain.place()));
+                new Claim(claim.seq(), claim.message(), 1, IsolatedDelivery.ALONE, claim.lease()), 0, plain.place()));
         dispatcher.wake();
         eventually(() -> sent.equals(List.of("suspect")));
         store.enqueue("rows", 1);

@@ -59,6 +59,8 @@ final class LogListenerTest {
                 .isEqualTo("WARN INBOX_COLLISION consumer=billing " + named);
         assertThat(logged(new Event.TooOldReceived("billing", message)))
                 .isEqualTo("WARN INBOX_TOO_OLD consumer=billing " + named);
+        assertThat(logged(new Event.Unhandled("billing", message)))
+                .isEqualTo("WARN INBOX_NO_HANDLER consumer=billing " + named + " type=order.placed");
     }
 
     @Test
@@ -70,7 +72,7 @@ final class LogListenerTest {
                         + " retry=2 max=5 delay_ms=10000 error=\"503 busy\"");
         assertThat(logged(new Event.Buried(message, 5, 5, "ATTEMPTS_EXHAUSTED", "503")))
                 .isEqualTo("DEBUG OUTBOX_WORKER_DEAD " + named + " retry=5 max=5 reason=ATTEMPTS_EXHAUSTED error=503");
-        assertThat(logged(new Event.SkippedFinished(message, 1)))
+        assertThat(logged(new Event.AlreadyFinished(message, 1)))
                 .isEqualTo("DEBUG OUTBOX_WORKER_SKIP_PROCESSED id=" + message.id());
         assertThat(logged(new Event.LeaseLost(message, 3)))
                 .isEqualTo("DEBUG OUTBOX_WORKER_LEASE_LOST " + named + " attempt=3");

@@ -6,14 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
+import dev.postrider.internal.Platform;
 import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandOutcome;
+import dev.postrider.store.CommandOwner;
+import dev.postrider.store.CommandRecord;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** The parts of commands that need no database. */
@@ -31,9 +39,10 @@ final class CommandPartsTest {
                 new Command.Identity("a", "b", "op", "K"),
                 new Command.Identity("a", "b", "op", "k "));
         Set<CommandId> ids = new HashSet<>();
-        different.forEach(identity -> ids.add(Request.id(identity)));
+        different.forEach(identity -> ids.add(CommandRequest.id(identity)));
         assertThat(ids).hasSize(different.size());
-        assertThat(Request.id(different.get(3))).isEqualTo(Request.id(new Command.Identity("a", "b", "op", "k")));
+        assertThat(CommandRequest.id(different.get(3)))
+                .isEqualTo(CommandRequest.id(new Command.Identity("a", "b", "op", "k")));
     }
 
     @Test
@@ -80,7 +89,7 @@ final class CommandPartsTest {
 
     @Test
     void retryIsAskedForAfterTheUsualTimeWithinTheLease() {
-        Pace pace = new Pace(Surroundings.system()::chance);
+        RetryAfterEstimate pace = new RetryAfterEstimate(Platform.system()::chance);
         Duration minute = Duration.ofMinutes(1);
         assertThat(pace.retryAfter("op", minute)).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
         pace.took("op", Duration.ofSeconds(20).toNanos());
@@ -90,16 +99,95 @@ final class CommandPartsTest {
         assertThat(pace.retryAfter("op", Duration.ZERO)).isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
     }
 
+    /** It was committed: that it lasts longer than nanoseconds can count must not turn it into a failure. */
+    @Test
+    void commandThatLastsForCenturiesIsRemembered() {
+        CompletedCommandCache ended = new CompletedCommandCache(10_000, () -> 0);
+        SharedCall.Route route = new SharedCall.Route(
+                CommandRequest.id(new Command.Identity(null, null, "op", "k")),
+                new Fingerprints(Map.of()).of(new byte[1]));
+        Duration ever = ChronoUnit.FOREVER.getDuration();
+        ended.add(route, row(route, ever), 0);
+        assertThat(ended.find(route)).isPresent();
+        assertThat(new RetryAfterEstimate(Platform.system()::chance).retryAfter("op", ever))
+                .isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
+    }
+
+    private static CommandRecord row(SharedCall.Route route, Duration left) {
+        return new CommandRecord(
+                new CommandOwner(route.id(), new UUID(0, 1), 1),
+                new UUID(0, 2),
+                CommandRecord.State.COMPLETED,
+                route.print(),
+                1,
+                false,
+                new CommandRecord.Ended(false, CommandOutcome.StoredResult.without(CommandOutcome.Kind.NONE), ""),
+                null,
+                Duration.ZERO,
+                left,
+                left,
+                Instant.EPOCH);
+    }
+
+    @Test
+    void timesThatCannotWorkAreRefusedBeforeAnythingIsClaimed() {
+        Duration ever = ChronoUnit.FOREVER.getDuration();
+        Duration nothing = Duration.ofNanos(1);
+        refused("command.lease", options -> options.withLease(ever));
+        refused("command.lease", options -> options.withLease(nothing));
+        refused("command.max-run-time", options -> options.withMaxRunTime(ever));
+        refused("command.max-run-time", options -> options.withMaxRunTime(nothing));
+        refused("command.result-ttl", options -> options.keeping(nothing, Duration.ofDays(1)));
+        refused("command.result-ttl", options -> options.keeping(Duration.ofDays(365 * 300), ever));
+        refused("command.key-ttl", options -> options.keeping(Duration.ofDays(1), Duration.ofDays(365 * 300)));
+        refused("command.key-ttl", options -> options.keeping(Duration.ofDays(2), Duration.ofDays(1)));
+        refused("command.join-wait", options -> options.withJoinWait(Duration.ofDays(30)));
+        refused("command.wait-for-result", options -> options.waitingForResult(ever));
+        refused("command.wait-for-result", options -> options.waitingForResult(nothing.negated()));
+        Command.Options.defaults()
+                .withLease(Duration.ofDays(365))
+                .withMaxRunTime(Duration.ofDays(365))
+                .keeping(Duration.ofDays(9000), Duration.ofDays(9000))
+                .withJoinWait(Duration.ofDays(1))
+                .waitingForResult(Duration.ofDays(1));
+    }
+
+    /** As UTF-8 they would all be a question mark, and two requests one. */
+    @Test
+    void fingerprintThatWouldLoseCharactersIsRefused() {
+        Command.Builder builder = Command.named("op").anyCaller().key("k");
+        for (String lossy : List.of("\uD800", "a\uDC00b", "\uDC00\uD800")) {
+            assertThatThrownBy(() -> builder.fingerprint(lossy))
+                    .isInstanceOfSatisfying(
+                            InvalidCommandException.class,
+                            refusal -> assertThat(refusal.field()).isEqualTo("fingerprint"));
+        }
+        assertThat(builder.fingerprint("\uD83D\uDE00?\u0000").returningNothing().fingerprint())
+                .isEqualTo("\uD83D\uDE00?\u0000".getBytes(UTF_8));
+    }
+
+    private static void refused(String property, UnaryOperator<Command.Options> change) {
+        assertThatThrownBy(() -> Command.named("op")
+                        .anyCaller()
+                        .key("k")
+                        .fingerprint("f")
+                        .with(change)
+                        .returningNothing())
+                .isInstanceOfSatisfying(
+                        InvalidConfigurationException.class,
+                        refusal -> assertThat(refusal.property()).isEqualTo(property));
+    }
+
     @Test
     void stepsAreReadAsTheyWereKept() {
-        StepMemory memory = StepMemory.of(null);
-        memory.add("one", new StepMemory.Step("text", ByteBuffer.wrap("first".getBytes(UTF_8))));
-        memory.add("two", new StepMemory.Step("nothing", null));
-        StepMemory read = StepMemory.of(memory.stored());
+        StepResults memory = StepResults.of(null);
+        memory.add("one", new StepResults.Step("text", ByteBuffer.wrap("first".getBytes(UTF_8))));
+        memory.add("two", new StepResults.Step("nothing", null));
+        StepResults read = StepResults.of(memory.stored());
 
         assertThat(read.find("one")).isEqualTo(memory.find("one"));
-        assertThat(read.find("two")).isEqualTo(new StepMemory.Step("nothing", null));
+        assertThat(read.find("two")).isEqualTo(new StepResults.Step("nothing", null));
         assertThat(read.find("three")).isNull();
-        assertThatThrownBy(() -> StepMemory.of(new byte[] {1, 0, 0, 9})).isInstanceOf(StoreException.class);
+        assertThatThrownBy(() -> StepResults.of(new byte[] {1, 0, 0, 9})).isInstanceOf(StoreException.class);
     }
 }

@@ -158,6 +158,13 @@ class MessageTest {
     }
 
     @Test
+    void contentTypeThatHttpCannotCarryIsRefusedWhenTheMessageIsBuilt() {
+        assertRefused(
+                "content type",
+                () -> Message.to("t").type("x").bytes(new byte[1], "é; ☃").build());
+    }
+
+    @Test
     void eachMessageOfABuilderHasAnIdOfItsOwn() {
         Message.Builder builder = message();
 

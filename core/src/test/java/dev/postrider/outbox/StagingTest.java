@@ -43,6 +43,13 @@ final class StagingTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway")
+    void missingBatchIsRefused() {
+        assertThatThrownBy(() -> staging.addAll(null)).isInstanceOf(InvalidMessageException.class);
+        assertThatThrownBy(() -> staging.add(null)).isInstanceOf(InvalidMessageException.class);
+    }
+
+    @Test
     void whatCouldNotBeWrittenStaysStaged() {
         staging.add(message());
         outbox.broken = true;

@@ -13,7 +13,10 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Delivery by code of one's own: returning is delivered, throwing is tried again, and what never works is a dead letter. */
+/**
+ * Delivery by code of the application. A handler that returns has delivered the message. After an exception the message is retried, and
+ * after a permanent failure it is a dead letter.
+ */
 public final class CallbackDelivery {
 
     private CallbackDelivery() {}

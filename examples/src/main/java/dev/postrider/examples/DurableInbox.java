@@ -1,14 +1,22 @@
 package dev.postrider.examples;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.StoredMessage;
 import dev.postrider.inbox.MessageHandler;
+import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import dev.postrider.store.Accepted;
 import dev.postrider.transport.PermanentFailureException;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import java.util.function.Consumer;
 
-/** Store now, handle later: each handler of a message has its own fate, and takes effect once however often the message comes. */
+/**
+ * A durable inbox stores a message first and handles it later. Each handler has its own outcome, and takes effect once, however often
+ * the message arrives.
+ */
 public final class DurableInbox {
 
     private DurableInbox() {}
@@ -30,7 +38,11 @@ public final class DurableInbox {
                 .inbox(
                         "billing",
                         inbox -> inbox.handler("create-invoice", "order.placed", invoice)
-                                .handler("reserve-credit", "order.placed", credit))
+                                .handler(
+                                        "reserve-credit",
+                                        Set.of("order.placed", "order.changed"),
+                                        credit,
+                                        topic -> topic.maxAttempts(3)))
                 .topic("invoices")
                 .build();
         postrider.migrate();
@@ -39,17 +51,24 @@ public final class DurableInbox {
                 .json("{\"order\": 7}")
                 .build();
 
-        Accepted first = postrider.inbox("billing").receive(List.of(received)); // stored: the broker may be told now
+        Accepted first = postrider.inbox("billing").receive(List.of(received)); // stored: acknowledge to the broker
         Accepted second = postrider.inbox("billing").receive(List.of(received));
         say.accept("new: " + first.fresh().size() + ", then: " + second.fresh().size());
 
         postrider.deliverDue(); // in this thread; a service calls start() once instead
         say.accept("invoices: " + shop.countOrders());
-        say.accept("dead: "
-                + postrider
-                        .admin()
-                        .deadLetters("inbox/billing.reserve-credit", 10)
-                        .size());
+        for (StoredMessage dead : postrider.admin().deadLetters("inbox/billing.reserve-credit", 100)) {
+            boolean isTheOne = MessageId.named("checkout-7").equals(dead.receivedId());
+            say.accept("dead: " + (isTheOne ? "checkout-7" : dead.receivedId()) + ", " + dead.reason());
+        }
+
+        UUID row = DeterministicKey.of(
+                received.tenant(),
+                "inbox",
+                "inbox/billing.reserve-credit",
+                received.id().toString(),
+                1);
+        say.accept("found: " + postrider.admin().find(new MessageId(row)).isPresent());
     }
 
     private static int number(Message message) {

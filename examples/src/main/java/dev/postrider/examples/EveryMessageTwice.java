@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A consumer that gets every message twice, as brokers do after a lost acknowledgement, and handles it once. */
+/** A consumer that handles each message once. It receives every message twice, as after a lost acknowledgement to a broker. */
 public final class EveryMessageTwice {
 
     private EveryMessageTwice() {}
@@ -62,7 +62,7 @@ public final class EveryMessageTwice {
         return new Order(Integer.parseInt(message.payload().asText().replaceAll("\\D", "")));
     }
 
-    /** What a broker hands over: the sender's id comes with it, the same each time. */
+    /** The message as a broker delivers it: with the id of the sender, which is the same each time. */
     private static Message received(Order order) {
         return Message.received("checkout", "checkout-" + order.id())
                 .type("order.placed")

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** A handler whose effect is in the same database: what it writes and the removal of the message commit together. */
+/** A handler whose effect is in the same database: its writes and the removal of the message commit together. */
 public final class HandledInTheDatabase {
 
     private HandledInTheDatabase() {}

@@ -7,9 +7,9 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import dev.postrider.Postrider;
 import dev.postrider.idempotency.CommandTransaction;
-import dev.postrider.idempotency.http.HttpAnswer;
-import dev.postrider.idempotency.http.HttpCall;
 import dev.postrider.idempotency.http.IdempotencyKey;
+import dev.postrider.idempotency.http.KeyedRequest;
+import dev.postrider.idempotency.http.KeyedResponse;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A payment over HTTP that can be sent again: the key decides whether it is the same one. */
+/** A payment over HTTP that a client can send again. The idempotency key identifies the payment, so it takes effect once. */
 public final class IdempotentPayments {
 
     private static final Pattern ORDER = Pattern.compile("\\{\"order\": ([0-9]{1,9})}");
@@ -59,22 +59,23 @@ public final class IdempotentPayments {
         postrider.close();
     }
 
-    /** Before the key is taken: what is not a payment needs no record. */
-    private static Optional<HttpAnswer> check(HttpCall call) {
+    /** Runs before the key is claimed: an invalid request needs no record. */
+    private static Optional<KeyedResponse> check(KeyedRequest call) {
         return ORDER.matcher(text(call)).matches()
                 ? Optional.empty()
-                : Optional.of(HttpAnswer.text(400, "not a payment"));
+                : Optional.of(KeyedResponse.text(400, "not a payment"));
     }
 
-    /** In one transaction: the payment, the message about it, and the answer that every retry gets. */
-    private static HttpAnswer charge(Shop shop, HttpCall call, CommandTransaction transaction) throws SQLException {
+    /** Writes the payment, its message, and the response for every retry in one transaction. */
+    private static KeyedResponse charge(Shop shop, KeyedRequest call, CommandTransaction transaction)
+            throws SQLException {
         Order order = new Order(Integer.parseInt(text(call).replaceAll("[^0-9]", "")));
         shop.insert(transaction.connection(), order);
         transaction.stage(order.placed());
-        return HttpAnswer.json(201, "{\"paid\": " + order.id() + "}").header("Location", "/payments/" + order.id());
+        return KeyedResponse.json(201, "{\"paid\": " + order.id() + "}").header("Location", "/payments/" + order.id());
     }
 
-    private static String text(HttpCall call) {
+    private static String text(KeyedRequest call) {
         return new String(call.body(), UTF_8);
     }
 
@@ -97,7 +98,7 @@ public final class IdempotentPayments {
         return user + ": " + response.statusCode() + " " + said + (replayed ? ", replayed" : "");
     }
 
-    /** Everybody who knows the word. */
+    /** Accepts every user with the right password. */
     private static final class Customers extends BasicAuthenticator {
 
         Customers() {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** A listener hears everything that the log says, as records: here it counts. */
+/** A listener receives every event of the log as a record. This one counts deliveries. */
 public final class ListeningToEvents {
 
     private ListeningToEvents() {}

@@ -7,7 +7,7 @@ import dev.postrider.outbox.Enqueued;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** A key computed from what happened: however often the code runs, the event is written once. */
+/** An idempotency key computed from the event: however often the code runs, the message is written once. */
 public final class OncePerEvent {
 
     private OncePerEvent() {}
@@ -38,6 +38,6 @@ public final class OncePerEvent {
                 .idempotencyKey(key)
                 .text(definition + " " + version)
                 .build();
-        return postrider.answerInTransaction(work -> work.outbox().enqueue(message));
+        return postrider.callInTransaction(work -> work.outbox().enqueue(message));
     }
 }

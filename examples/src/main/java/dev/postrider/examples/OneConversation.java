@@ -6,7 +6,9 @@ import dev.postrider.idempotency.CommandResult;
 import dev.postrider.message.Message;
 import java.util.function.Consumer;
 
-/** From a request to a command, a message, a handler and its message: each takes effect once, and all carry one correlation id. */
+/**
+ * A request leads to a command, a message, a handler and another message. Each takes effect once, and all have the same correlation id.
+ */
 public final class OneConversation {
 
     private OneConversation() {}
@@ -46,7 +48,7 @@ public final class OneConversation {
         postrider.close();
     }
 
-    /** The conversation is named by the request; without that it would be by the command's reference. */
+    /** The correlation id comes from the request. By default it is the reference of the command. */
     private static CommandResult<String> place(Postrider postrider, Shop shop, String key) throws Exception {
         Order order = new Order(42);
         Command<String> command = Command.named("orders.place")

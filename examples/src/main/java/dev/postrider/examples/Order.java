@@ -2,7 +2,7 @@ package dev.postrider.examples;
 
 import dev.postrider.message.Message;
 
-/** Something of the application's own that others want to hear about. */
+/** An order: a record of the application, announced to other services by a message. */
 record Order(int id) {
 
     String toJson() {

@@ -1,14 +1,13 @@
 package dev.postrider.examples;
 
 import dev.postrider.Postrider;
-import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.BlockedKey;
 import dev.postrider.message.Message;
-import dev.postrider.message.TopicName;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.PermanentFailureException;
 import java.util.function.Consumer;
 
-/** One key in sequence, different keys side by side; and a key that waits for an operator. */
+/** Messages of one key in sequence, different keys in parallel, and a blocked key that waits for an operator. */
 public final class OrderPerKey {
 
     private OrderPerKey() {}
@@ -38,11 +37,10 @@ public final class OrderPerKey {
         }
         postrider.deliverDue();
 
-        HeldKey held = postrider.admin().heldKeys("accounts", 10).get(0);
-        say.accept(
-                held.key() + " is held by its first message (" + held.reason() + "), " + held.behind() + " behind it");
+        BlockedKey key = postrider.admin().blockedKeys("accounts", 10).get(0);
+        say.accept(key.key() + " is blocked by its head (" + key.reason() + "), " + key.behind() + " behind it");
 
-        postrider.admin().skip(TopicName.of("accounts"), null, "account-2", "ann");
+        postrider.admin().bury("accounts", key.tenant(), key.key(), key.head(), "ann");
         postrider.deliverDue();
     }
 

@@ -5,7 +5,7 @@ import dev.postrider.error.UnusableConnectionException;
 import java.sql.Connection;
 import java.util.function.Consumer;
 
-/** Plain JDBC: the message is written at once, on the application's own connection, and shares the fate of its transaction. */
+/** Plain JDBC: the message is written at once on a connection of the application, and commits or rolls back with its transaction. */
 public final class OutboxInATransaction {
 
     private OutboxInATransaction() {}

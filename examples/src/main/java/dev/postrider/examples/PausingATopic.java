@@ -5,7 +5,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.util.function.Consumer;
 
-/** A paused topic goes on taking messages, on every node nobody delivers them, and no other topic notices. */
+/** A paused topic still accepts messages, but no node delivers them. Other topics are not affected. */
 public final class PausingATopic {
 
     private static final TopicName ORDERS = TopicName.of("orders");

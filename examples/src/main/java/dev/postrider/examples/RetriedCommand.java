@@ -8,7 +8,7 @@ import dev.postrider.message.Message;
 import java.sql.SQLException;
 import java.util.function.Consumer;
 
-/** A request that is sent twice is done once: order, message and answer are committed together, and the retry gets the answer. */
+/** A request that is sent twice takes effect once. Order, message and result commit together, and the retry gets the result. */
 public final class RetriedCommand {
 
     private RetriedCommand() {}
@@ -31,8 +31,8 @@ public final class RetriedCommand {
 
     private static String place(Postrider postrider, Shop shop, String key, Order order) throws SQLException {
         Command<String> command = Command.named("orders.place")
-                .caller("ada") // as authenticated: her keys are hers
-                .key(key) // chosen by her client, and sent again with every retry
+                .caller("ada") // the authenticated user: each caller has its own keys
+                .key(key) // chosen by the client, and sent again with every retry
                 .fingerprint(order.toJson()) // the same key for another request is refused
                 .returningText();
         CommandResult<String> result = postrider.commands().run(command, tx -> {
@@ -59,6 +59,6 @@ public final class RetriedCommand {
         if (result instanceof CommandResult.Mismatch<String>) {
             return "this key was used for another order";
         }
-        return "ask again later: " + result; // in progress, uncertain, or its result is not kept any more
+        return "ask again later: " + result; // in progress, uncertain, or the result is not stored any more
     }
 }

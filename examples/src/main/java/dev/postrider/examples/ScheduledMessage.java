@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
 
-/** A message that is written now and delivered later, by the database's clock. */
+/** A message that is written now and delivered later, by the clock of the database. */
 public final class ScheduledMessage {
 
     private ScheduledMessage() {}

@@ -9,7 +9,7 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 
-/** The application that the examples belong to: a shop with a table of orders, in memory, gone with the process. */
+/** The application of the examples: a shop with a table of orders in an in-memory database. */
 record Shop(DataSource dataSource) {
 
     static Shop open() throws SQLException {

@@ -38,7 +38,7 @@ public final class StagedUnitOfWork {
         }
 
         Order third = new Order(3);
-        int id = postrider.answerInTransaction(work -> {
+        int id = postrider.callInTransaction(work -> {
             shop.insert(work.connection(), third);
             work.stage(third.placed());
             return third.id();

@@ -5,7 +5,7 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import java.util.function.Consumer;
 
-/** A topic that insists on idempotency keys beginning with their tenant. */
+/** A topic that accepts only idempotency keys that begin with their tenant. */
 public final class TenantPrefixedKeys {
 
     private TenantPrefixedKeys() {}

@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Two processes, here two objects, deliver from one database; no message is held by both. */
+/** Two nodes, here in one process, deliver messages from one database. No message is claimed by both. */
 public final class TwoNodes {
 
     private static final int MESSAGES = 200;
@@ -39,7 +39,7 @@ public final class TwoNodes {
                 }
             });
             say.accept("all arrived: " + all.await(20, TimeUnit.SECONDS));
-        } // closing waits for what is under way
+        } // close() waits for the deliveries in flight
 
         long twice = deliveries.values().stream().filter(times -> times > 1).count();
         say.accept(deliveries.size() + " messages, " + twice + " of them twice");

@@ -14,7 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.function.Consumer;
 
-/** A signed webhook, and a receiver that checks the signature before it believes anything. */
+/** A signed webhook, and a receiver that checks the signature before it processes the request. */
 public final class WebhookDelivery {
 
     private static final String SECRET = "whsec_" + "cG9zdHJpZGVyLWV4YW1wbGUtc2VjcmV0LTAwMQ==";

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -56,8 +57,10 @@ class DocumentationTest {
 
     @Test
     void sqlInTheDocumentationIsTheSqlThatRuns() throws IOException {
-        List<Document.Block> statements = Document.read("docs/how-it-works.md").blocks("sql");
-        assertThat(statements).hasSizeGreaterThan(10);
+        List<Document.Block> statements = new ArrayList<>();
+        statements.addAll(Document.read("docs/sql.md").blocks("sql"));
+        assertThat(statements).hasSizeGreaterThan(30);
+        statements.addAll(Document.read("docs/how-it-works.md").blocks("sql"));
         for (Document.Block statement : statements) {
             assertThat(statement.mark()).as(statement.toString()).startsWith("sql: ");
             String[] name = statement.mark().substring("sql: ".length()).split("\\.");
@@ -70,12 +73,15 @@ class DocumentationTest {
 
     @Test
     void everyLogLineIsListedForOperators() throws IOException {
-        String listener =
-                Files.readString(Document.ROOT.resolve("core/src/main/java/dev/postrider/event/LogListener.java"));
-        assertThat(found(
-                        "(OUTBOX_WORKER|INBOX)_[A-Z_]+",
-                        Document.read("docs/operations.md").text()))
-                .isEqualTo(found("(OUTBOX_WORKER|INBOX)_[A-Z_]+", listener));
+        Path core = Document.ROOT.resolve("core/src/main/java/dev/postrider");
+        String lines = "\\b(OUTBOX_WORKER|INBOX|COMMAND|HTTP_IDEMPOTENCY)_[A-Z_]+";
+        Set<String> logged = found("(?<=\")" + lines, Files.readString(core.resolve("event/LogListener.java")));
+        try (Stream<Path> files = Files.list(core.resolve("idempotency/http"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                logged.addAll(found("(?<=\")HTTP_IDEMPOTENCY_[A-Z_]+", Files.readString(file)));
+            }
+        }
+        assertThat(found(lines, Document.read("docs/operations.md").text())).isEqualTo(logged);
     }
 
     @Test
@@ -85,6 +91,20 @@ class DocumentationTest {
                 .allSatisfy(event -> assertThat(operations).contains("`" + event + "`"));
         assertThat(Stream.of(DeadReason.values()).map(DeadReason::name))
                 .allSatisfy(reason -> assertThat(operations).contains("`" + reason + "`"));
+    }
+
+    @Test
+    void typesOfTheFirstStepsAreInThePackagesThatAreNamed() throws IOException, ClassNotFoundException {
+        Matcher row = Pattern.compile("\\| `(dev\\.postrider[a-z.]*)` \\| ((?:`[A-Za-z]+`(?:, )?)+) \\|")
+                .matcher(Document.read("docs/getting-started.md").text());
+        int types = 0;
+        while (row.find()) {
+            for (String type : found("[A-Za-z]+", row.group(2))) {
+                assertThat(Class.forName(row.group(1) + "." + type)).isPublic();
+                types++;
+            }
+        }
+        assertThat(types).isGreaterThan(30);
     }
 
     @Test

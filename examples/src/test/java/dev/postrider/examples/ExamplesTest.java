@@ -71,7 +71,14 @@ class ExamplesTest {
     @Test
     void chargeOfUnknownOutcomeIsNotRepeated() throws Exception {
         assertThat(saidBy(ChargedOnce::run))
-                .containsExactly("failed: refused", "charged", "failed: no answer", "nobody knows: not repeated");
+                .containsExactly(
+                        "failed: refused",
+                        "charged",
+                        "failed: no answer",
+                        "outcome unknown: not repeated",
+                        "outcome unknown: not repeated",
+                        "charged, as the probe found",
+                        "2 charges");
     }
 
     @Test
@@ -107,13 +114,19 @@ class ExamplesTest {
     }
 
     @Test
+    void webhookThatComesTwiceIntoAnInboxTakesEffectOnce() throws Exception {
+        assertThat(saidBy(WebhookIntoAnInbox::run))
+                .containsExactly("answered 204", "answered 204", "invoice for Zoë + Søn: {\"order\": 42}");
+    }
+
+    @Test
     void orderPerKey() throws Exception {
         List<String> said = saidBy(OrderPerKey::run);
         assertThat(said.stream().filter(line -> line.startsWith("account-1 ")))
                 .containsExactly("account-1 opened", "account-1 credited", "account-1 closed");
         assertThat(said.subList(3, said.size()))
                 .containsExactly(
-                        "account-2 is held by its first message (REJECTED), 2 behind it",
+                        "account-2 is blocked by its head (REJECTED), 2 behind it",
                         "account-2 credited",
                         "account-2 closed");
     }
@@ -125,7 +138,7 @@ class ExamplesTest {
 
     @Test
     void expiredLeaseGoesToAnotherWorkerAndItsOldHolderLearnsIt() throws Exception {
-        assertThat(saidBy(LoopOfOnesOwn::run))
+        assertThat(saidBy(OwnDeliveryLoop::run))
                 .containsExactlyInAnyOrder(
                         "{\"order\": 1}, attempt 2, crashes 1",
                         "{\"order\": 2}, attempt 1, crashes 0",
@@ -165,7 +178,12 @@ class ExamplesTest {
     @Test
     void eachHandlerOfADurableInboxHasItsOwnFate() throws Exception {
         assertThat(saidBy(DurableInbox::run))
-                .containsExactly("new: 1, then: 0", "no credit for order 7", "invoices: 1", "dead: 1");
+                .containsExactly(
+                        "new: 1, then: 0",
+                        "no credit for order 7",
+                        "invoices: 1",
+                        "dead: checkout-7, REJECTED",
+                        "found: true");
     }
 
     @Test

@@ -17,7 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a {@code .properties} file in UTF-8, and puts environment variables in where it refers to them. */
+/** Reads a {@code .properties} file in UTF-8, and replaces its references to environment variables. */
 final class ConfigFile {
 
     private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
@@ -32,7 +32,7 @@ final class ConfigFile {
         this.environment = environment;
     }
 
-    /** Every property by its name. */
+    /** All properties by name. */
     Map<String, Value> read() {
         OnceOnly properties = new OnceOnly();
         try (BufferedReader reader = Files.newBufferedReader(file, UTF_8)) {
@@ -48,7 +48,7 @@ final class ConfigFile {
         }
         Map<String, Value> values = new TreeMap<>();
         for (String name : properties.stringPropertyNames()) {
-            // Blanks of the file go; those of an environment variable may be part of a password.
+            // Blanks of the file are removed. Blanks of an environment variable may be part of a password.
             values.put(
                     name,
                     new Value(
@@ -57,7 +57,10 @@ final class ConfigFile {
         return values;
     }
 
-    /** Some editors put it at the beginning of a file, where it would be part of the first name. */
+    /**
+     * Skips the byte order mark. Some editors put it at the beginning of a file, where it would be part of the first
+     * name.
+     */
     private static Reader withoutByteOrderMark(BufferedReader reader) throws IOException {
         reader.mark(1);
         if (reader.read() != BYTE_ORDER_MARK) {
@@ -85,7 +88,7 @@ final class ConfigFile {
         return value;
     }
 
-    /** Of a property that is given twice, {@link Properties} would silently take the second. */
+    /** Refuses a property that is given twice. {@link Properties} would silently use the second value. */
     private static final class OnceOnly extends Properties {
 
         @Override

@@ -13,27 +13,29 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the pool of a command. Tries one plain connection first, whose error is clearer than a pool's. */
+/**
+ * Opens the connection pool of a command. Opens one plain connection first, whose error is clearer than that of a pool.
+ */
 final class Connecting {
 
-    /** For a driver that has no limit of its own. */
+    /** The limit for a driver that has no limit of its own. */
     private static final Duration LONGEST_PROBE = LimitedLogin.LIMIT.plusSeconds(5);
 
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     /**
-     * PostgreSQL: no such role, wrong password, no such database, no right to connect to it; the driver: a password is needed, or TLS.
-     * Waiting does not mend these.
+     * PostgreSQL: unknown role, wrong password, unknown database, no right to connect to it; the driver: a password or
+     * TLS is required. Waiting does not fix these.
      */
     private static final Set<String> REFUSED_STATES = Set.of("28000", "28P01", "3D000", "42501", "08004");
 
-    /** MySQL and MariaDB: access denied to the database, to the server, to the host, by a plugin; no such database. */
+    /** MySQL and MariaDB: access denied to the database, to the server, to the host, by a plugin; unknown database. */
     private static final Set<Integer> REFUSED_CODES = Set.of(1044, 1045, 1049, 1130, 1251, 1698);
 
-    /** PostgreSQL: out of connections, starting, ending. */
+    /** PostgreSQL: too many connections, starting, shutting down. */
     private static final Set<String> BUSY_STATES = Set.of("53300", "57P01", "57P02", "57P03");
 
-    /** MySQL and MariaDB: out of connections, of the server and of the user; ending. */
+    /** MySQL and MariaDB: too many connections, of the server and of the user; shutting down. */
     private static final Set<Integer> BUSY_CODES = Set.of(1040, 1203, 1226, 1053);
 
     private final Login login;
@@ -44,7 +46,7 @@ final class Connecting {
         this.poolSize = poolSize;
     }
 
-    /** @throws CommandFailure when the database does not answer, or refuses */
+    /** @throws CommandFailure when the database does not respond, or refuses the login */
     HikariDataSource now() {
         requireDriver();
         try {
@@ -55,7 +57,9 @@ final class Connecting {
         return pool();
     }
 
-    /** Tries again until the database answers or the patience is over; empty if the process is told to end before that. */
+    /**
+     * Tries again until the database responds or the patience is over. Empty if a shutdown is requested before that.
+     */
     Optional<HikariDataSource> within(Duration patience, Shutdown shutdown) {
         requireDriver();
         Logger log = LoggerFactory.getLogger(Connecting.class);
@@ -78,7 +82,7 @@ final class Connecting {
                     "The database {} does not answer; trying again for {} s: {}",
                     login,
                     left.toSeconds(),
-                    Redaction.line(text(problem.get())));
+                    text(problem.get()));
             if (shutdown.isAskedWithin(pause)) {
                 return Optional.empty();
             }
@@ -90,10 +94,10 @@ final class Connecting {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Returns when the database has answered, the limit is over, or the process is told to end. Empty if all is well. */
+    /** Returns when the database has responded, the limit is over, or a shutdown is requested. Empty for success. */
     private Optional<SQLException> probe(Duration limit, Shutdown shutdown) {
         CompletableFuture<Optional<SQLException>> answer = new CompletableFuture<>();
-        // A thread of its own: no driver can be trusted to give up in time.
+        // On its own thread, because a driver may not give up in time.
         Thread thread = new Thread(() -> probe(answer), "postrider-connect");
         thread.setDaemon(true);
         thread.start();
@@ -113,6 +117,7 @@ final class Connecting {
     }
 
     private void requireDriver() {
+        Logging.silenceDriver();
         if (!login.url().startsWith("jdbc:")) {
             throw CommandFailure.usage("'" + login + "' is not a JDBC URL: it must look like"
                     + " jdbc:postgresql://host:5432/name or jdbc:mariadb://host:3306/name");
@@ -149,23 +154,30 @@ final class Connecting {
     }
 
     private CommandFailure failure(SQLException e) {
-        return CommandFailure.unreachable("The database " + login + problem(e) + text(e), e);
+        String text = text(e);
+        SQLException shown = new SQLException(text, e.getSQLState(), e.getErrorCode());
+        shown.setStackTrace(e.getStackTrace());
+        return CommandFailure.unreachable("The database " + login + problem(e) + text, shown);
     }
 
-    /** What a person should check. */
+    /** The problem, with advice for the user. */
     static String problem(SQLException e) {
         if (isRefused(e)) {
             return " refuses the login; check the user, the password and the name of the database: ";
         }
         return isBusy(e)
-                ? " is there, but takes no connections now: "
+                ? " is running, but accepts no connections now: "
                 : " cannot be reached; check that it runs and that host and port are right: ";
     }
 
-    /** With the kind of the cause, not its words: drivers quote parts of the URL there. */
-    private static String text(SQLException e) {
+    /**
+     * The redacted message, with the class of the cause. The message of the cause is left out, because drivers quote
+     * parts of the URL there.
+     */
+    private String text(SQLException e) {
         Throwable cause = e.getCause();
-        return e.getMessage() + (cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")");
+        return Redaction.about(login.url(), String.valueOf(e.getMessage()))
+                + (cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")");
     }
 
     private HikariDataSource pool() {
@@ -175,7 +187,7 @@ final class Connecting {
         config.setMaximumPoolSize(poolSize);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         config.setConnectionTimeout(LimitedLogin.LIMIT.toMillis());
-        // The probe has just succeeded; what fails from here on is the dispatcher's to retry.
+        // The probe has just succeeded. The dispatcher retries later failures.
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);
     }

@@ -9,10 +9,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that name a database, for every command that works on one. */
+/** The options that select a database, for every command that uses one. */
 final class DatabaseOptions {
 
-    /** A person waits at the other end. */
+    /** Short, because a person waits for the result. */
     private static final Duration STATEMENT_TIMEOUT = Duration.ofMinutes(1);
 
     private static final EventListener UNHEARD = event -> {};
@@ -29,7 +29,7 @@ final class DatabaseOptions {
             description = "Take database, schema and table prefix from the configuration file of the relay.")
     private @Nullable Path config;
 
-    @Option(names = "--user", paramLabel = "NAME", description = "Who logs in.")
+    @Option(names = "--user", paramLabel = "NAME", description = "User name for the login.")
     private @Nullable String user;
 
     @Option(
@@ -50,10 +50,10 @@ final class DatabaseOptions {
     @Option(
             names = "--table-prefix",
             paramLabel = "PREFIX",
-            description = "What the tables' names begin with; postrider_ by default.")
+            description = "Prefix of the table names; postrider_ by default.")
     private @Nullable String tablePrefix;
 
-    /** What a command does with the database. */
+    /** The work of a command with the database. */
     @FunctionalInterface
     interface Action {
         int on(JdbcDatabase database);

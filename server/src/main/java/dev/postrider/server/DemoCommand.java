@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code postrider demo}: everything at once on this machine, and the proof that nothing was lost. */
+/** {@code postrider demo}: runs all parts on this computer, and proves that no message was lost. */
 @Command(
         name = "demo",
         description = {
@@ -27,7 +27,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private final Shutdown shutdown;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "Place orders for so long; until Ctrl-C by default.")
+    @Option(names = "--seconds", paramLabel = "N", description = "Seconds to place orders; until Ctrl-C by default.")
     private @Nullable Integer seconds;
 
     @Option(
@@ -62,7 +62,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** The start script knows for certain; Java's own guess is another one with every release. */
+    /** The start script sets this property, because the detection of a terminal differs between releases of Java. */
     private static boolean isTerminal() {
         return Boolean.getBoolean("postrider.terminal");
     }

@@ -7,6 +7,7 @@ import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.server.demo.DemoUnavailableException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -14,7 +15,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The only place where a failure becomes a line on the standard error and an exit code. */
+/** Turns a failure into a line on the standard error and an exit code. No other class does this. */
 final class ErrorReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
 
     @Override
@@ -22,10 +23,17 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
         PrintWriter err = command.getErr();
         err.println("postrider: " + line(failure));
         if (Main.isVerbose(command)) {
-            failure.printStackTrace(err);
+            printTrace(failure, err);
         }
         err.flush();
         return exitCode(failure);
+    }
+
+    /** Prints the stack trace, redacted line by line: causes come from the driver and may quote its input. */
+    private static void printTrace(Exception failure, PrintWriter err) {
+        StringWriter trace = new StringWriter();
+        failure.printStackTrace(new PrintWriter(trace));
+        trace.toString().lines().forEach(line -> err.println(line.startsWith("\tat ") ? line : Redaction.line(line)));
     }
 
     @Override
@@ -43,7 +51,7 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
         return ExitCode.USAGE;
     }
 
-    /** Without what follows an option that does not exist: that may be a password. */
+    /** The error text. It omits the text after an unknown option, which may be a password. */
     private static String text(ParameterException failure) {
         if (!(failure instanceof UnmatchedArgumentException unmatched)) {
             return String.valueOf(failure.getMessage());
@@ -52,12 +60,12 @@ final class ErrorReport implements IExecutionExceptionHandler, IParameterExcepti
         if (!first.startsWith("-")) {
             return String.valueOf(failure.getMessage());
         }
-        // Of -psecret and --password=secret only the name.
+        // Only the name of -psecret and --password=secret.
         String name = first.startsWith("--")
                 ? first.replaceFirst("=.*", "")
                 : first.substring(0, Math.min(first.length(), 2));
         String advice = name.startsWith("--pass") || name.equals("-p")
-                ? ". Whoever can list processes can read a password there: use --password-env or --password-file"
+                ? ". A list of processes would show a password there: use --password-env or --password-file"
                 : "";
         return "There is no option " + name + advice;
     }

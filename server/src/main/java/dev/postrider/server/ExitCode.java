@@ -1,6 +1,6 @@
 package dev.postrider.server;
 
-/** What a shell script learns from the process. Part of the interface: documented, and never given another meaning. */
+/** The exit codes of the process. They are part of the interface: documented, and never changed in meaning. */
 final class ExitCode {
 
     static final int OK = 0;

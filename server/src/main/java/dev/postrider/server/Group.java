@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * The properties that set up one kind of thing, each with what it does to it. A property is accepted if and only if it stands in
- * such a group, and {@code docs/configuration.md} lists the same.
+ * The configuration properties of one kind of target, each with the action that applies it. A property is accepted if
+ * and only if it is in such a group, and {@code docs/configuration.md} lists the same properties.
  */
 final class Group<T> {
 
@@ -22,7 +22,7 @@ final class Group<T> {
         return settings.keySet();
     }
 
-    /** Whether the group has such a property; if so, it was applied. */
+    /** Applies the property and returns true, or returns false if the group does not have it. */
     boolean apply(T target, String name, Value value) {
         BiConsumer<T, Value> setting = settings.get(name);
         if (setting == null) {

@@ -12,17 +12,18 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens connections, with a limit for the time of the login. The parameters of the URL have priority. Immutable, thread-safe.
+ * Opens connections, with a time limit for the login. The parameters of the URL have priority. Immutable, thread-safe.
  *
- * <p>A server, or a proxy before it, may accept a connection and never answer. The drivers of MariaDB and MySQL give up after the
- * login timeout of {@link DriverManager}. The driver of PostgreSQL ignores that one and needs properties of its own.
+ * <p>A server, or a proxy in front of it, may accept a connection and never respond. The drivers of MariaDB and MySQL
+ * give up after the login timeout of {@link DriverManager}. The driver of PostgreSQL ignores that timeout and needs its
+ * own properties.
  */
 final class LimitedLogin implements DataSource {
 
-    /** Enough for a database across a slow network. */
+    /** Long enough for a database across a slow network. */
     static final Duration LIMIT = Duration.ofSeconds(10);
 
-    /** Ends the driver's own thread, which goes on reading after the login was given up. */
+    /** Ends the driver's own thread, which continues to read after the login was given up. */
     private static final Duration READ_LIMIT = LIMIT.plusSeconds(5);
 
     private static final String POSTGRESQL = "jdbc:postgresql:";
@@ -60,7 +61,10 @@ final class LimitedLogin implements DataSource {
         }
     }
 
-    /** The limit is for the login only: a migration may wait longer for its answer. A limit from the URL stays. */
+    /**
+     * Removes the read limit after the login, because a migration may wait longer for a response. A limit from the URL
+     * stays.
+     */
     private static void endReadLimit(Connection connection) throws SQLException {
         try {
             if (connection.getNetworkTimeout() == READ_LIMIT.toMillis()) {
@@ -82,7 +86,7 @@ final class LimitedLogin implements DataSource {
         return (int) LIMIT.toSeconds();
     }
 
-    /** The limit stays: a pool sets its own here. */
+    /** Ignored: a pool sets its own limit here, but this limit stays. */
     @Override
     public void setLoginTimeout(int seconds) {}
 

@@ -1,13 +1,27 @@
 package dev.postrider.server;
 
-/** Sets up slf4j-simple. Must run before the first logger is made, which is why no command holds a logger of its own. */
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** Configures slf4j-simple. Must run before the first logger is created, so no command has a logger in a field. */
 final class Logging {
 
     private static final String PREFIX = "org.slf4j.simpleLogger.";
 
+    /** A strong reference: a logger without one can be collected as garbage, and its level is lost. */
+    private static final Logger POSTGRESQL = Logger.getLogger("org.postgresql");
+
     private Logging() {}
 
-    /** @param level of Postrider's own loggers; everything else speaks up from warnings on */
+    /**
+     * Switches off the log of the PostgreSQL driver: it logs URLs that it cannot parse, with their passwords. Relevant
+     * errors are also thrown as exceptions.
+     */
+    static void silenceDriver() {
+        POSTGRESQL.setLevel(Level.OFF);
+    }
+
+    /** @param level the level of Postrider's own loggers; all others log from warnings on */
     static void configure(String level) {
         set("defaultLogLevel", "warn");
         set("log.dev.postrider", level);
@@ -16,7 +30,7 @@ final class Logging {
         set("showThreadName", "false");
     }
 
-    /** What was given with {@code -D} stays. */
+    /** Sets a property of slf4j-simple. A value that was given with {@code -D} stays. */
     private static void set(String name, String value) {
         if (System.getProperty(PREFIX + name) == null) {
             System.setProperty(PREFIX + name, value);

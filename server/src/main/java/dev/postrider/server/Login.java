@@ -2,11 +2,14 @@ package dev.postrider.server;
 
 import org.jspecify.annotations.Nullable;
 
-/** How to get into a database. Immutable; shows neither the password nor what the URL holds of it. */
+/**
+ * The URL, the user and the password of a database. Immutable; {@link #toString} shows no password and no secret of the
+ * URL.
+ */
 record Login(String url, @Nullable String user, @Nullable String password) {
 
     @Override
     public String toString() {
-        return Redaction.line(url) + (user == null ? "" : " as " + user);
+        return Redaction.url(url) + (user == null ? "" : " as " + user);
     }
 }

@@ -8,7 +8,7 @@ import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The command line. */
+/** The entry point of the command line. */
 @Command(
         name = "postrider",
         mixinStandardHelpOptions = true,
@@ -22,8 +22,8 @@ import picocli.CommandLine.ScopeType;
         optionListHeading = "%nOptions:%n",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:it worked",
-            "1:it did not, and the message says why",
+            "0:success",
+            "1:failure; the message gives the reason",
             "2:the options or the configuration file are wrong",
             "3:the database cannot be reached or refuses the login",
             "4:the tables are missing or do not fit this version"
@@ -44,7 +44,7 @@ public final class Main {
 
     static CommandLine commandLine(Shutdown shutdown) {
         ErrorReport errors = new ErrorReport();
-        // Subcommands are added by hand and not by annotation: they get what they need through their constructors.
+        // Subcommands are added in code, not by annotation, because they get their dependencies through constructors.
         return new CommandLine(new Main())
                 .addSubcommand(new DemoCommand(shutdown))
                 .addSubcommand(new RunCommand(shutdown))
@@ -64,7 +64,7 @@ public final class Main {
         return top.getCommand() instanceof Main main && main.verbose;
     }
 
-    /** From the manifest of the runnable jar; classes run from elsewhere have none. */
+    /** Reads the version from the manifest of the runnable jar. Classes that run from elsewhere have none. */
     static final class Version implements IVersionProvider {
 
         @Override

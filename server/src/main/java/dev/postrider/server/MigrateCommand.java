@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code postrider migrate}: brings the tables in, or prints how. */
+/** {@code postrider migrate}: creates or upgrades the tables, or prints the SQL for that. */
 @Command(
         name = "migrate",
         description = "Create or upgrade Postrider's tables. Safe to run again, and on many machines at once.")

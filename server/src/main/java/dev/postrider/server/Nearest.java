@@ -4,12 +4,12 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Finds what somebody may have meant. Pure functions. */
+/** Suggests a known name for an unknown one. Pure functions. */
 final class Nearest {
 
     private Nearest() {}
 
-    /** The known name that takes the fewest changes, unless that would be half of it. */
+    /** The known name with the fewest edits, unless they are more than half of its length. */
     static Optional<String> to(String name, Collection<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt((String candidate) -> distance(name, candidate))
@@ -17,7 +17,7 @@ final class Nearest {
                 .filter(candidate -> distance(name, candidate) <= candidate.length() / 2);
     }
 
-    /** Letters put in, left out or replaced (Levenshtein), one row of the table at a time. */
+    /** The number of inserted, deleted and replaced letters (Levenshtein), one row of the table at a time. */
     static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

@@ -8,12 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Reads passwords from files, as containers and secret managers hand them over. */
+/** Reads passwords from files, as containers and secret managers provide them. */
 final class Passwords {
 
     private Passwords() {}
 
-    /** The text of the file without the line break that editors put at its end. */
+    /** The text of the file without the line break at its end. */
     static String read(String property, String file) {
         try {
             return Files.readString(Path.of(file), UTF_8).replaceFirst("\\R\\z", "");

@@ -10,12 +10,14 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Connects, delivers until it is told to end, drains. */
+/** Connects to the database, delivers until a shutdown is requested, and drains. */
 final class Relay {
 
     private static final Logger log = LoggerFactory.getLogger(Relay.class);
 
-    /** Claims, two kinds of outcomes, leases, lanes, what is delivered alone and housekeeping use one each; one to spare. */
+    /**
+     * Claims, three writers of outcomes, leases, lanes, isolated deliveries and housekeeping use one connection each.
+     */
     private static final int CONNECTIONS = 8;
 
     private final RelayConfig config;
@@ -30,7 +32,7 @@ final class Relay {
         Optional<HikariDataSource> connected =
                 new Connecting(config.login(), CONNECTIONS).within(config.connectTimeout(), shutdown);
         if (connected.isEmpty()) {
-            log.info("Told to end before the database answered");
+            log.info("Shutdown requested before the database answered");
             return;
         }
         try (HikariDataSource pool = connected.get();
@@ -39,7 +41,7 @@ final class Relay {
             start(postrider);
             log.info("Delivering {} from {}", String.join(", ", config.topics()), config.login());
             shutdown.await();
-            log.info("Told to end: finishing what is under way");
+            log.info("Shutdown requested: finishing running deliveries");
         }
         log.info("Ended");
     }
@@ -49,7 +51,10 @@ final class Relay {
         return (config.doorbell() ? builder.doorbell(PostgresDoorbell.on(bell)) : builder).build();
     }
 
-    /** One connection to listen and one to ring are kept as long as they last; none is opened before it is wanted. */
+    /**
+     * One connection to listen and one to ring are kept as long as they last. A connection is opened when it is first
+     * needed.
+     */
     private HikariDataSource bell() {
         HikariDataSource bell = new HikariDataSource();
         bell.setPoolName("postrider-doorbell");

@@ -19,7 +19,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Everything a configuration file says. Complete and checked once {@link #load} has returned it. */
+/** The content of a configuration file. Complete and validated when {@link #load} returns it. */
 final class RelayConfig {
 
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(60);
@@ -32,7 +32,7 @@ final class RelayConfig {
             .with("db.user", (config, value) -> config.user = value.text())
             .with("db.password", (config, value) -> config.password = value.exact())
             .with("db.password-file", (config, value) -> config.passwordFile = value.text())
-            .with("db.connect-timeout", (config, value) -> config.connectTimeout = value.duration())
+            .with("db.connect-timeout", (config, value) -> config.connectTimeout = positive(value))
             .with("db.doorbell", (config, value) -> config.doorbell = value.flag())
             .with("migrate-on-start", (config, value) -> config.migrateOnStart = value.flag());
 
@@ -95,7 +95,7 @@ final class RelayConfig {
         }
     }
 
-    /** Kept, to be applied again to the builder that counts; what cannot work shows at the first time. */
+    /** Applies the value to a trial builder, which reports errors, and keeps it for the real builder. */
     private boolean setDispatch(String name, Value value) {
         boolean known = DISPATCH.apply(DispatchOptions.builder(), name, value);
         if (known) {
@@ -142,6 +142,14 @@ final class RelayConfig {
         return names;
     }
 
+    private static Duration positive(Value value) {
+        Duration duration = value.duration();
+        if (duration.isZero()) {
+            throw value.invalid("must be longer than 0: a start tries to reach the database for this time");
+        }
+        return duration;
+    }
+
     private static void deadRetention(DispatchOptions.Builder options, Value value) {
         if (!value.text().equals(FOREVER)) {
             options.deadRetention(value.duration());
@@ -171,8 +179,8 @@ final class RelayConfig {
             throw new InvalidConfigurationException(
                     "topic.<name>.url", "is missing: without a topic and its destination there is nothing to deliver");
         }
-        options();
-        topics.values().forEach(TopicSettings::checked);
+        DispatchOptions options = options();
+        topics.values().forEach(topic -> topic.checked().checkTimeout(options.lease()));
     }
 
     Login login() {
@@ -183,7 +191,7 @@ final class RelayConfig {
         return connectTimeout;
     }
 
-    /** Whether to listen for the rings of writers: only PostgreSQL has the means. */
+    /** Whether to use the doorbell. Only PostgreSQL supports it. */
     boolean doorbell() {
         return doorbell && login().url().startsWith("jdbc:postgresql:");
     }
@@ -206,7 +214,7 @@ final class RelayConfig {
         return topics.keySet();
     }
 
-    /** Puts all of it into a builder. */
+    /** Applies the configuration to a builder. */
     PostriderBuilder into(PostriderBuilder builder) {
         builder.tables(defaults -> tables).dispatch(options -> dispatch.forEach(change -> change.accept(options)));
         topics.forEach((name, settings) -> builder.topic(name, settings::declare));

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
                 "Deliver the messages of a database to their webhooks until SIGTERM or Ctrl-C, then drain and end.")
 final class RunCommand implements Callable<Integer> {
 
-    /** For what is left to do after the drain: writing outcomes, closing connections. */
+    /** The time for the work after the drain: writing outcomes, closing connections. */
     private static final Duration AFTER_DRAIN = Duration.ofSeconds(30);
 
     private final Shutdown shutdown;

@@ -7,20 +7,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Turns Ctrl-C and SIGTERM into an orderly end: the command is told, comes to its own end, and its own exit code counts instead
- * of the 130 or 143 of a killed process. Thread-safe.
+ * Turns Ctrl-C and SIGTERM into an orderly shutdown. The command receives the request and ends by itself, and its exit
+ * code replaces the 130 or 143 of a killed process. Thread-safe.
  */
 final class Shutdown {
 
     private final CompletableFuture<Void> asked = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
 
-    /** From now on a signal waits for the command to end, up to this long. Without this call it ends the process at once. */
+    /**
+     * Makes a signal wait for the command to end, up to this time. Without this call a signal ends the process at once.
+     */
     void takeOver(Duration patience) {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(patience), "postrider-shutdown"));
     }
 
-    /** Only by halting within a hook can a process that was told to end choose its exit code. */
+    /**
+     * Ends the process after a signal. Only a halt within a shutdown hook lets the process choose its exit code in that
+     * case.
+     */
     private void end(Duration patience) {
         if (exitCode.isDone()) {
             // Not a signal: the command has ended by itself, and the process ends with its code.
@@ -38,12 +43,12 @@ final class Shutdown {
         asked.complete(null);
     }
 
-    /** Waits; true as soon as the end was asked for. */
+    /** Waits, and returns true as soon as a shutdown is requested. */
     boolean isAskedWithin(Duration wait) {
         return awaitFirst(asked, wait);
     }
 
-    /** Waits for the work or for a request to end, not longer than the limit. True if one of them came. */
+    /** Waits for the work or for a shutdown request, up to the limit. True if one of them came. */
     boolean awaitFirst(CompletableFuture<?> work, Duration limit) {
         CompletableFuture<Object> first = CompletableFuture.anyOf(asked, work);
         try {

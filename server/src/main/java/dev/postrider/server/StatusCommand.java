@@ -10,11 +10,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code postrider status}: how each topic stands. */
+/** {@code postrider status}: shows the status of each topic. */
 @Command(name = "status", description = "Show how many messages wait, retry or are dead, for each topic.")
 final class StatusCommand implements Callable<Integer> {
 
-    /** How the result is written. */
+    /** The format of the result. */
     enum Output {
         table,
         json

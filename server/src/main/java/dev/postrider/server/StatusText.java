@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Writes the status of topics for people and for programs. Pure functions. */
+/** Formats the status of topics for people and for programs. Pure functions. */
 final class StatusText {
 
     private static final List<String> HEADINGS = List.of(
@@ -46,10 +46,10 @@ final class StatusText {
         if (topic.paused()) {
             return "paused";
         }
-        return topic.nodes() == 0 ? "nobody" : "active";
+        return topic.nodes() == 0 ? "no-node" : "active";
     }
 
-    /** The largest unit that says enough. */
+    /** The age in its largest units. */
     static String age(Duration age) {
         if (age.isZero()) {
             return "-";
@@ -65,7 +65,7 @@ final class StatusText {
                 : String.format(Locale.ROOT, "%.1fs", age.toMillis() / 1000.0);
     }
 
-    /** Topic names hold nothing that JSON would have to escape. */
+    /** Formats JSON. Topic names have no characters that JSON would have to escape. */
     static String json(List<TopicStatus> topics) {
         return topics.stream().map(StatusText::json).collect(Collectors.joining(",", "{\"topics\":[", "]}"));
     }

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Splits the names of the properties of topics. Names of topics may have dots, and headers may be named like a property:
- * {@code topic.orders.header.secret} is a header of the topic {@code orders}, but a secret of {@code orders.header} if only that one
- * has a URL. Immutable.
+ * Parses the names of topic properties. Topic names may have dots, and headers may have the name of a property: {@code
+ * topic.orders.header.secret} is a header of the topic {@code orders}, but a secret of {@code orders.header} if only
+ * that topic has a URL. Immutable.
  */
 final class TopicProperties {
 
@@ -20,7 +20,7 @@ final class TopicProperties {
     /** The topics that have a URL. */
     private final Set<String> declared = new HashSet<>();
 
-    /** What the name of a property says: the topic, and one of its properties or headers. */
+    /** The parsed name of a property: the topic, and one of its properties or headers. */
     record Part(String topic, boolean isHeader, String name) {}
 
     TopicProperties(Set<String> properties) {
@@ -29,7 +29,7 @@ final class TopicProperties {
         }
     }
 
-    /** Empty if it is no property of a topic. */
+    /** Empty if the name is not a topic property. */
     Optional<Part> read(String property) {
         Optional<Part> plain = property(property);
         Optional<Part> header = header(property);
@@ -43,12 +43,12 @@ final class TopicProperties {
             throw new InvalidConfigurationException(
                     property,
                     "can be a header of the topic " + header.get().topic() + " or a property of the topic "
-                            + plain.get().topic() + ": deliver one of these topics by another file");
+                            + plain.get().topic() + ": configure one of these topics in another file");
         }
         return header;
     }
 
-    /** The property is looked for from the right. */
+    /** Searches for the property from the right. */
     private static Optional<Part> property(String property) {
         for (String name : TopicSettings.GROUP.names()) {
             int end = property.length() - name.length() - 1;
@@ -59,7 +59,7 @@ final class TopicProperties {
         return Optional.empty();
     }
 
-    /** From the right too, but a topic that has a URL comes before one that has none. */
+    /** Searches from the right as well. A topic that has a URL comes before one that has none. */
     private Optional<Part> header(String property) {
         Optional<Part> found = Optional.empty();
         int header = property.startsWith(PREFIX) ? property.lastIndexOf(HEADER) : -1;

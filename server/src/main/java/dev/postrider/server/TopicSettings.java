@@ -7,6 +7,7 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.TopicName;
 import dev.postrider.transport.http.Webhook;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** What a configuration file says about one topic: the destination, and how to deliver. */
+/** The settings of one topic in a configuration file: its destination and its delivery options. */
 final class TopicSettings {
 
     /** How a message is put into a request. */
@@ -54,8 +55,8 @@ final class TopicSettings {
                 topic.with(builder -> builder.onFailure(policy));
             })
             .with(
-                    "hold-after-dead-letter",
-                    (topic, value) -> topic.with(builder -> builder.holdAfterDeadLetter(value.flag())));
+                    "block-after-dead-letter",
+                    (topic, value) -> topic.with(builder -> builder.blockAfterDeadLetter(value.flag())));
 
     private record Change(Value value, UnaryOperator<Webhook> change) {}
 
@@ -79,7 +80,7 @@ final class TopicSettings {
         return "topic." + name + "." + suffix;
     }
 
-    /** A header for each request of this topic. */
+    /** Adds a header to each request of this topic. */
     void header(String header, Value value) {
         change(value, webhook -> webhook.header(header, value.text()));
     }
@@ -92,7 +93,9 @@ final class TopicSettings {
         webhookChanges.add(new Change(value, change));
     }
 
-    /** Tried on a builder of its own at once, so that a value of the wrong type is refused under its own name. */
+    /**
+     * Applies the change to a trial builder first, so that a value of the wrong type is reported under its own name.
+     */
     private void with(Consumer<Topic.Builder> change) {
         change.accept(Topic.named("trial"));
         topicChanges.add(change);
@@ -139,7 +142,16 @@ final class TopicSettings {
         }
     }
 
-    /** Declares the topic as the file says. */
+    /** Makes the same check as a dispatcher, but before the database is used. */
+    void checkTimeout(Duration lease) {
+        Duration timeout = webhook().timeout();
+        if (timeout.compareTo(lease.multipliedBy(9).dividedBy(10)) >= 0) {
+            throw new InvalidConfigurationException(
+                    property("timeout"), "(" + timeout + ") must be shorter than nine tenths of lease (" + lease + ")");
+        }
+    }
+
+    /** Declares the topic as the file configures it. */
     void declare(Topic.Builder builder) {
         if (ordered != null && lanes != null && ordered != lanes > 0) {
             throw new InvalidConfigurationException(
@@ -155,7 +167,7 @@ final class TopicSettings {
     private Webhook webhook() {
         Value destination = url;
         if (destination == null) {
-            throw new InvalidConfigurationException(property("url"), "is missing: where shall its messages go?");
+            throw new InvalidConfigurationException(property("url"), "is missing: it names the destination");
         }
         Webhook webhook = open(destination);
         for (Change change : webhookChanges) {
@@ -169,7 +181,7 @@ final class TopicSettings {
         try {
             return privateAllowed ? Webhook.toInternal(uri) : Webhook.to(uri);
         } catch (InvalidConfigurationException e) {
-            // The library's advice is for Java; in a file the same is done by a property.
+            // The library's advice is for Java code; a configuration file uses a property instead.
             throw destination.invalid(Value.problem(e)
                     .replace("use Webhook.toInternal to", "set " + property("allow-private-addresses") + "=true to")
                     .replace("use header(\"Authorization\", …)", "set " + property("header.Authorization")));

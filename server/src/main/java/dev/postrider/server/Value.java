@@ -13,22 +13,22 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One value of a configuration file, to be read as what it must be. Errors name the property. Immutable.
+ * One value of a configuration file, with conversions to the types of properties. Errors name the property. Immutable.
  *
- * @param exact with the blanks around it that an environment variable had
+ * @param exact the value with the surrounding blanks of an environment variable
  */
 record Value(String property, String exact) {
 
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,18})(ms|s|m|h|d)");
 
-    /** Far above every limit of ours, and short enough to be counted in nanoseconds. */
+    /** Far above every limit of the library, and short enough to be counted in nanoseconds. */
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     String text() {
         return exact.strip();
     }
 
-    /** As in 20s, or as in PT20S. */
+    /** Parses 20s or PT20S. */
     Duration duration() {
         Matcher matcher = DURATION.matcher(text());
         try {
@@ -79,7 +79,10 @@ record Value(String property, String exact) {
         return text().equals("true");
     }
 
-    /** The text is left out of the error: a destination's path and query often hold a token. */
+    /**
+     * Parses a URL. The error does not contain the text, because the path and the query of a destination often contain
+     * a token.
+     */
     URI uri() {
         try {
             return new URI(text());
@@ -88,7 +91,7 @@ record Value(String property, String exact) {
         }
     }
 
-    /** Constants are written in lower case with dashes. */
+    /** Parses a constant, written in lower case with dashes. */
     <E extends Enum<E>> E oneOf(Class<E> type) {
         List<String> names =
                 Stream.of(type.getEnumConstants()).map(Value::written).toList();
@@ -107,7 +110,7 @@ record Value(String property, String exact) {
         return new InvalidConfigurationException(property, problem);
     }
 
-    /** Runs what this value sets; an error of the library comes out under the name that stands in the file. */
+    /** Runs the change that this value makes. An error of the library is reported under the name that the file uses. */
     void applying(Runnable change) {
         try {
             change.run();

@@ -1,6 +1,6 @@
 /**
- * The relay as a process of its own, and the command line: parses options and configuration files, opens the database, and
- * says how it went by an exit code. Everything it does with messages it does through the library's public doors.
+ * The relay as a separate process, and the command line: parses options and configuration files, opens the database,
+ * and reports the result by an exit code. It works with messages only through the public API of the library.
  */
 @NullMarked
 package dev.postrider.server;

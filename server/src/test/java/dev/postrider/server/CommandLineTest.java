@@ -138,12 +138,20 @@ final class CommandLineTest {
                 "jdbc:mariadb://localhost:1/x?password=hunter2&user=a",
                 "jdbc:mysql://a:hunter2@localhost:1/x",
                 "jdbc:sqlserver://localhost:1;password=hunter2;user=a",
-                "postgresql://a:hunter2@localhost/x"
+                "postgresql://a:hunter2@localhost/x",
+                "jdbc:postgresql://localhost:1/x?user=a&password=hunt;hunter2",
+                "jdbc:postgresql://localhost:1/x?user=a&password=hunt@hunter2",
+                "jdbc:postgresql://a:hun/hunter2@localhost:1/x",
+                "jdbc:postgresql://a:hun?hunter2@localhost:1/x",
+                "jdbc:postgresql://a:1?hunter2@localhost:1/x",
+                "jdbc:mariadb://a:hun;hunter2@localhost:1/x",
+                "jdbc:h2:tcp://localhost:1/x;PASSWORD=hun hunter2"
             })
     void noSecretOfTheUrlIsPrinted(String url) {
         Cli result = Cli.run("status", "--db", url);
 
         assertThat(result.exitCode()).isBetween(2, 3);
         assertThat(result.out() + result.err()).doesNotContain("hunter2").contains("***");
+        assertThat(Cli.run("status", "--verbose", "--db", url).err()).doesNotContain("hunter2");
     }
 }

@@ -37,7 +37,7 @@ final class ConnectingTest {
         SQLException busy = new SQLException("no", state, code);
 
         assertThat(Connecting.isRefused(busy)).as(situation).isFalse();
-        assertThat(Connecting.problem(busy)).as(situation).contains("takes no connections now");
+        assertThat(Connecting.problem(busy)).as(situation).contains("accepts no connections now");
     }
 
     @ParameterizedTest

@@ -113,8 +113,8 @@ final class DatabaseCommandsTest {
                 .satisfies(lines -> {
                     assertThat(lines.get(0))
                             .isEqualTo("TOPIC STATE WAITING SCHEDULED RETRYING PROCESSING BLOCKED PARKED DEAD OLDEST");
-                    assertThat(lines.get(1)).matches("orders nobody 1 0 0 0 0 0 0 [0-9]+\\.[0-9]s");
-                    assertThat(lines.get(2)).isEqualTo("shop/returns nobody 0 0 0 0 0 0 0 -");
+                    assertThat(lines.get(1)).matches("orders no-node 1 0 0 0 0 0 0 [0-9]+\\.[0-9]s");
+                    assertThat(lines.get(2)).isEqualTo("shop/returns no-node 0 0 0 0 0 0 0 -");
                 });
         assertThat(json)
                 .contains(

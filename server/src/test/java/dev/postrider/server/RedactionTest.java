@@ -3,8 +3,32 @@ package dev.postrider.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class RedactionTest {
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            jdbc:postgresql://db.example:5432/shop_1            | jdbc:postgresql://db.example:5432/shop_1
+            jdbc:postgresql://a,b:1/shop?user=x&password=pw     | jdbc:postgresql://a,b:1/shop?***
+            jdbc:mariadb://u:pw@[::1]:3306/shop                 | jdbc:mariadb://***@[::1]:3306/shop
+            jdbc:postgresql://u:p/w@host/db                     | jdbc:postgresql://***
+            jdbc:postgresql://u:1?w@host/db                     | jdbc:postgresql://***
+            jdbc:postgresql://host/db?password=a@b              | jdbc:postgresql://***
+            jdbc:h2:mem:x;PASSWORD=y                            | jdbc:h2:mem:x;***
+            jdbc:h2:file:~/a/b                                  | jdbc:h2:file:~/a/b
+            host/db?password=pw                                 | ***
+            """)
+    void urlIsShownByWhereItLeads(String url, String shown) {
+        assertThat(Redaction.url(url)).isEqualTo(shown);
+    }
+
+    @Test
+    void driversTextAboutAUrlLosesItsPasswords() {
+        assertThat(Redaction.about("jdbc:x://u:hun/ter2@h/db", "bad port ter2 in jdbc:x://u:hun/ter2@h/db"))
+                .isEqualTo("bad port *** in jdbc:x://***");
+    }
 
     @Test
     void oneLineWithoutSecretsIsLeft() {

@@ -134,7 +134,7 @@ final class RelayConfigTest {
                 topic.mode.timeout.ordered = true
                 topic.mode.timeout.lanes = 8
                 topic.mode.timeout.on-failure = park
-                topic.mode.timeout.hold-after-dead-letter = false
+                topic.mode.timeout.block-after-dead-letter = false
                 topic.mode.timeout.breaker-failures = 10
                 topic.mode.timeout.breaker-pause = 10s
                 topic.a.header.b.url = https://d.example
@@ -183,6 +183,18 @@ final class RelayConfigTest {
                 """);
 
         assertThat(config.topics()).containsExactly("orders", "other.header");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            db.connect-timeout=0s             | db.connect-timeout must be longer than 0
+            topic.orders.timeout=27s          | topic.orders.timeout (PT27S) must be shorter than nine tenths of lease
+            worker=a\\nFORGED line            | worker must be a name of 1 to 100 characters, on one line
+            """)
+    void valueThatCannotWorkIsRefusedBeforeTheDatabaseIsAsked(String line, String problem) {
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + line))
+                .withMessageStartingWith(problem);
     }
 
     @ParameterizedTest
@@ -252,7 +264,7 @@ final class RelayConfigTest {
             migrate-on-start = yes                 | migrate-on-start                 | true or false
             db.doorbell = maybe                    | db.doorbell                      | true or false
             archive = none                         | archive                          | full, without-payload, off
-            schema = a.b                           | schema                           | plain name
+            schema = a.b                           | schema                           | letters, digits and underscores
             table-prefix = Shop_                   | table-prefix                     | lower-case
             error-limit = 1                        | error-limit                      | 20 to 16000
             db.connect-timeout = soon              | db.connect-timeout               | duration
@@ -274,8 +286,8 @@ final class RelayConfigTest {
             topic.orders.tenant-prefixed-keys = 1  | topic.orders.tenant-prefixed-keys | true or false
             topic.orders.ordered = yes             | topic.orders.ordered             | true or false
             topic.orders.lanes = -1                | topic.orders.lanes               | 0 (unordered) to 1024
-            topic.orders.on-failure = stop         | topic.orders.on-failure          | block, skip, park
-            topic.orders.hold-after-dead-letter =0 | topic.orders.hold-after-dead-letter | true or false
+            topic.orders.on-failure = stop         | topic.orders.on-failure          | block, continue, park
+            topic.orders.block-after-dead-letter =0 | topic.orders.block-after-dead-letter | true or false
             topic.other.max-attempts = 5           | topic.other.url                  | is missing
             topic.other.url = nonsense             | topic.other.url                  | http
             topic.other.url = ht tp://x            | topic.other.url                  | is not a URL
@@ -329,6 +341,6 @@ final class RelayConfigTest {
     @Test
     void nothingShowsThePassword() {
         assertThat(new Login("jdbc:postgresql://h/x?password=hunter2", "relay", "hunter2"))
-                .hasToString("jdbc:postgresql://h/x?password=*** as relay");
+                .hasToString("jdbc:postgresql://h/x?*** as relay");
     }
 }

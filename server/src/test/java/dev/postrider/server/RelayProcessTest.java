@@ -90,7 +90,7 @@ final class RelayProcessTest {
     }
 
     private List<String> writeMessages() {
-        return writer.answerInTransaction(work -> {
+        return writer.callInTransaction(work -> {
             List<Message> messages = IntStream.range(0, MESSAGES)
                     .mapToObj(number -> Message.to("shop/orders")
                             .type("order.placed")
@@ -116,7 +116,7 @@ final class RelayProcessTest {
             relay.terminate();
 
             assertThat(relay.awaitExit()).as(relay.output()).isZero();
-            assertThat(relay.output()).contains("Delivering shop/orders", "Told to end", "Ended");
+            assertThat(relay.output()).contains("Delivering shop/orders", "Shutdown requested", "Ended");
         }
         assertThat(received).containsExactlyInAnyOrderElementsOf(written);
     }
@@ -130,7 +130,7 @@ final class RelayProcessTest {
             List<String> written = writeMessages();
             Await.until(Duration.ofMinutes(3), () -> received.size() == MESSAGES, relay::output);
             relay.terminate();
-            relay.awaitOutput("Told to end");
+            relay.awaitOutput("Shutdown requested");
             assertThat(backlog()).isEqualTo(MESSAGES);
             mayAnswer.countDown();
 

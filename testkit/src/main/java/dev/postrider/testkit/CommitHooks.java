@@ -3,13 +3,13 @@ package dev.postrider.testkit;
 import javax.sql.DataSource;
 
 /**
- * A data source that does something just before or just after each commit, to see what others make of the time between: after the
- * last statement of a transaction, or after the database has decided and before the application has heard of it. What a hook throws
- * comes out of the commit. Thread-safe.
+ * A data source that runs a hook just before or just after each commit. A test can use it to act while a transaction is written and
+ * not yet committed, or while it is committed and the application does not have the result yet. The commit throws any exception of
+ * the hook. Thread-safe.
  */
 public final class CommitHooks extends WatchedDataSource {
 
-    /** What is done at that moment. */
+    /** The action to run. */
     @FunctionalInterface
     public interface Hook {
         void run() throws Exception;
@@ -24,17 +24,17 @@ public final class CommitHooks extends WatchedDataSource {
         super(target);
     }
 
-    /** From now on before each commit. */
+    /** Runs this hook before each later commit. It replaces the earlier hook. */
     public void beforeCommit(Hook hook) {
         before = hook;
     }
 
-    /** From now on after each commit, before it is answered. */
+    /** Runs this hook after each later commit, before the call of commit returns. It replaces the earlier hook. */
     public void afterCommit(Hook hook) {
         after = hook;
     }
 
-    /** From now on commits are nothing but commits. */
+    /** Removes both hooks. */
     public void clear() {
         before = NOTHING;
         after = NOTHING;

@@ -11,16 +11,20 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets time pass for everything Postrider keeps in a database, in an instant: leases run out, retries and scheduled messages
- * come due, rows grow old. It moves the rows back rather than the clock forward, since the only clock that counts is the
- * database's own. Thread-safe.
+ * Simulates the passing of time for all rows of Postrider in a database: leases expire, retries and scheduled messages become due,
+ * and rows reach their retention time. Postrider uses only the clock of the database, which a test cannot move. So this class moves
+ * the times in the rows back instead. Thread-safe.
  */
 public final class DatabaseClock {
 
     private static final List<String> COMMAND_TIMES =
             List.of("lease_until", "created_at", "updated_at", "completed_at", "result_expires_at", "key_expires_at");
 
+    /** Longer than any retention time, and within the range of every database. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
     private final DataSource dataSource;
+    private final @Nullable String schema;
     private final String tablePrefix;
 
     public DatabaseClock(DataSource dataSource) {
@@ -31,48 +35,70 @@ public final class DatabaseClock {
         this(dataSource, null, tablePrefix);
     }
 
-    /** @param schema as in {@code JdbcOptions}: null for the connection's own */
+    /** @param schema as in {@code JdbcOptions}: null for the default schema of the connection */
     public DatabaseClock(DataSource dataSource, @Nullable String schema, String tablePrefix) {
         this.dataSource = dataSource;
-        this.tablePrefix = PostriderTables.qualified(schema, tablePrefix);
+        this.schema = schema;
+        this.tablePrefix = tablePrefix;
     }
 
     /**
-     * A new id of version 7 with the time so long ago by this machine's clock: that of a message, or of a command's key, which was
-     * made then. {@link #advance} does not change ids, because an id says by itself when it was made.
+     * Returns a new UUID of version 7 whose time is {@code age} before the clock of this JVM. Use it as the id of a message, or as the
+     * key of a command, of that age. {@link #advance} does not change ids, and the time of an id is part of the id.
+     *
+     * @throws IllegalArgumentException for more than 36,500 days
      */
     public static MessageId idOfAge(Duration age) {
+        checked(age);
         UUID now = MessageId.next().value();
         long millis = System.currentTimeMillis() - age.toMillis();
         long high = (millis << 16) | (now.getMostSignificantBits() & 0xFFFF);
         return new MessageId(new UUID(high, now.getLeastSignificantBits()));
     }
 
+    private static void checked(Duration time) {
+        if (time.abs().compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "The time can move by at most " + LONGEST.toDays() + " days, but not by " + time);
+        }
+    }
+
+    /**
+     * Moves the times of all rows back, as if this much time had passed. A message that becomes due is due now.
+     *
+     * @throws IllegalArgumentException for more than 36,500 days
+     * @throws IllegalStateException if the database refuses a statement
+     */
     public void advance(Duration time) {
+        checked(time);
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             String product = connection.getMetaData().getDatabaseProductName();
             String minus = minus(product, time);
-            bringNearer(statement, minus, now(product));
-            shift(statement, "message", List.of("locked_until", "created_at", "updated_at"), minus);
-            shift(statement, "archive", List.of("created_at", "delivered_at"), minus);
-            shift(statement, "dedup", List.of("seen_at"), minus);
-            shift(statement, "inbox_mark", List.of("seen_at"), minus);
-            shift(statement, "lane", List.of("until"), minus);
-            shift(statement, "node", List.of("until"), minus);
-            shift(statement, "command", COMMAND_TIMES, minus);
+            String prefix = PostriderTables.qualified(connection, schema, tablePrefix);
+            bringNearer(statement, prefix, minus, now(product));
+            shift(statement, prefix + "message", List.of("locked_until", "created_at", "updated_at"), minus);
+            shift(statement, prefix + "archive", List.of("created_at", "delivered_at"), minus);
+            shift(statement, prefix + "dedup", List.of("seen_at"), minus);
+            shift(statement, prefix + "inbox_mark", List.of("seen_at"), minus);
+            shift(statement, prefix + "lane", List.of("until"), minus);
+            shift(statement, prefix + "node", List.of("until"), minus);
+            shift(statement, prefix + "command", COMMAND_TIMES, minus);
             if (!connection.getAutoCommit()) {
                 connection.commit();
             }
         } catch (SQLException e) {
-            throw new IllegalStateException("Could not move the rows' times", e);
+            throw new IllegalStateException("Could not change the times of the rows", e);
         }
     }
 
-    /** What comes due comes due now and not in the past, as it would have: a dispatcher does not look far behind itself. */
-    private void bringNearer(Statement statement, String minus, String now) throws SQLException {
+    /**
+     * Moves the delivery times of messages. A message that becomes due is due now and not in the past, as in reality: the scans of a
+     * dispatcher do not start far in the past.
+     */
+    private static void bringNearer(Statement statement, String prefix, String minus, String now) throws SQLException {
         String nearer = minus.formatted("available_at");
-        statement.executeUpdate("UPDATE " + tablePrefix + "message SET available_at = CASE WHEN " + nearer + " > " + now
+        statement.executeUpdate("UPDATE " + prefix + "message SET available_at = CASE WHEN " + nearer + " > " + now
                 + " THEN " + nearer + " ELSE " + now + " END WHERE available_at > " + now + " AND state <> 'PARKED'");
     }
 
@@ -84,11 +110,12 @@ public final class DatabaseClock {
         };
     }
 
-    private void shift(Statement statement, String table, List<String> columns, String minus) throws SQLException {
+    private static void shift(Statement statement, String table, List<String> columns, String minus)
+            throws SQLException {
         List<String> assignments = columns.stream()
                 .map(column -> column + " = " + minus.formatted(column))
                 .toList();
-        statement.executeUpdate("UPDATE " + tablePrefix + table + " SET " + String.join(", ", assignments));
+        statement.executeUpdate("UPDATE " + table + " SET " + String.join(", ", assignments));
     }
 
     private static String minus(String product, Duration time) {

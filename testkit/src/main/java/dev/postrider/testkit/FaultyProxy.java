@@ -18,9 +18,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Stands between a client and a server and breaks their connections the way networks do: all at once, when new ones are opened,
- * after the server has done what it was asked and before the client hears of it, by being slow, by standing still, or by accepting
- * connections that are never answered. Listens on a free port of 127.0.0.1 and passes everything on until told otherwise. Thread-safe.
+ * A TCP proxy between a client and a server that simulates network faults. It can cut all connections, refuse new ones, lose the
+ * answer to a request that the server has executed, delay or stop all data, and accept connections without ever answering them. It
+ * listens on a free port of 127.0.0.1 and forwards everything until a method of this class sets a fault. Thread-safe.
  *
  * <pre>{@code
  * try (FaultyProxy proxy = FaultyProxy.before("jdbc:postgresql://127.0.0.1:5432/shop")) {
@@ -52,7 +52,12 @@ public final class FaultyProxy implements AutoCloseable {
         daemon("accept", this::acceptAll);
     }
 
-    /** A proxy before the server of this address, which must name its host and port. */
+    /**
+     * Starts a proxy for the server of this address.
+     *
+     * @param jdbcUrl an address with a host and a port
+     * @throws IllegalArgumentException if the address has no host or no port
+     */
     public static FaultyProxy before(String jdbcUrl) {
         URI address = URI.create(jdbcUrl.substring("jdbc:".length()));
         if (address.getHost() == null || address.getPort() < 0) {
@@ -65,7 +70,7 @@ public final class FaultyProxy implements AutoCloseable {
         }
     }
 
-    /** The address that leads through this proxy: the one it was made for, with another host and port. */
+    /** The original address with the host and port of this proxy. */
     public String jdbcUrl() {
         return jdbcUrl;
     }
@@ -74,21 +79,21 @@ public final class FaultyProxy implements AutoCloseable {
         return door.getLocalPort();
     }
 
-    /** Cuts every connection there is, whatever is going on in it; new ones are passed on. Says how many it cut. */
+    /** Cuts all open connections at once, and returns their number. New connections are forwarded. */
     public int cut() {
         List<ProxiedConnection> present = List.copyOf(connections);
         present.forEach(ProxiedConnection::cut);
         return present.size();
     }
 
-    /** From now on, hangs up on new connections at once. Those that are open stay. */
+    /** From now on, closes each new connection at once. Open connections stay open. */
     public void refuse() {
         refusing = true;
     }
 
     /**
-     * From now on, accepts new connections and never answers them, as a load balancer without a server or a host that hangs does. They
-     * stay unanswered after {@link #accept}. Those that are open stay.
+     * From now on, accepts new connections and never answers them, like a load balancer without a server or a host that hangs. These
+     * connections stay unanswered after {@link #accept}. Connections that were open before still work.
      */
     public void swallow() {
         swallowing = true;
@@ -99,22 +104,24 @@ public final class FaultyProxy implements AutoCloseable {
         return swallowed.size();
     }
 
-    /** Passes new connections on again. */
+    /** Forwards new connections again: ends {@link #refuse} and {@link #swallow}. */
     public void accept() {
         refusing = false;
         swallowing = false;
     }
 
     /**
-     * Lets the next request that holds these bytes of ASCII text reach the server, keeps the answer, and cuts that connection
-     * when it comes: the server has done it, the client does not know. With several texts they are waited for one after the
-     * other on the same connection, and the answer to the last is lost, such as that to a COMMIT after a certain statement.
+     * Loses the answer to the next request that contains this ASCII text. The proxy forwards the request, discards the answer, and cuts
+     * the connection when the answer arrives: the server has executed the request, and the client has no result. With several texts, the
+     * proxy waits for them one after another on the same connection, and loses the answer to the last one. An example is the answer to a
+     * COMMIT after a certain statement.
      *
-     * <p>An answer that is longer than the server's buffer, 8 kB or more with those known, begins before the work is done: ask
-     * for less. Statements that a driver has prepared on the server are sent without their text: tell it not to
-     * ({@code prepareThreshold=0} for PostgreSQL). An empty text is any request. Only the last call counts; one answer is lost for each.
+     * <p>Keep the answer smaller than the buffer of the server, which is 8 kB or more for the known servers: the server sends the start
+     * of a longer answer before the work is done. A driver sends a statement that it has prepared on the server without its text: turn
+     * that off ({@code prepareThreshold=0} for PostgreSQL). An empty text matches every request. Each call replaces the previous one and
+     * loses one answer.
      *
-     * @return done as soon as the connection is cut, with the number of bytes withheld
+     * @return completes when the connection is cut, with the number of bytes that were discarded
      */
     public Future<Integer> loseAnswerTo(String... texts) {
         LostAnswer fault = new LostAnswer(List.of(texts), new CompletableFuture<>());
@@ -124,31 +131,31 @@ public final class FaultyProxy implements AutoCloseable {
         return fault.done();
     }
 
-    /** Takes back what {@link #loseAnswerTo} was told, if it has not happened. */
+    /** Cancels the last {@link #loseAnswerTo}, if no answer has been lost yet. */
     public synchronized void loseNothing() {
         lostAnswer = LostAnswer.NONE;
     }
 
-    /** From now on, keeps everything back for so long before it is passed on, in both directions; {@link Duration#ZERO} ends that. */
+    /** From now on, delays all data by this time, in both directions. {@link Duration#ZERO} ends the delay. */
     public void delay(Duration delay) {
         delayNanos = delay.toNanos();
     }
 
     /**
-     * From now on, passes nothing on in either direction: connections, new ones too, look open and are dead. What was sent meanwhile is
-     * passed on after {@link #thaw}, unless the connection is cut before.
+     * From now on, forwards no data in either direction. All connections, also new ones, look open and transfer nothing. {@link #thaw}
+     * forwards the data that was sent in the meantime, unless the connection was cut before.
      */
     public synchronized void freeze() {
         frozen = true;
     }
 
-    /** Lets everything go on. */
+    /** Ends {@link #freeze}: forwards data again. */
     public synchronized void thaw() {
         frozen = false;
         notifyAll();
     }
 
-    /** Waits as long as it was told to be slow or to stand still. */
+    /** Waits for the configured delay, and while the proxy is frozen. */
     private void keepBack() throws InterruptedException {
         long nanos = delayNanos;
         if (nanos > 0) {
@@ -161,7 +168,7 @@ public final class FaultyProxy implements AutoCloseable {
         }
     }
 
-    /** Ends the proxy and every connection through it. */
+    /** Stops the proxy and closes every connection through it. */
     @Override
     public void close() {
         try {
@@ -175,7 +182,7 @@ public final class FaultyProxy implements AutoCloseable {
         }
     }
 
-    /** One answer only: true for the first connection that asks for it. */
+    /** Returns true for the first connection that asks, so that only one answer is lost. */
     private synchronized boolean take(LostAnswer fault) {
         if (!lostAnswer.equals(fault)) {
             return false;
@@ -212,7 +219,7 @@ public final class FaultyProxy implements AutoCloseable {
             client.setTcpNoDelay(true);
             upstream.setTcpNoDelay(true);
         } catch (IOException e) {
-            connection.cut(); // the server is down: so are we
+            connection.cut(); // the server is down, so the proxy is down too
             return;
         }
         connections.add(connection);
@@ -233,17 +240,17 @@ public final class FaultyProxy implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // gone is gone
+            // already closed
         }
     }
 
-    /** The fault that waits for its request. */
+    /** A fault that waits for its request. */
     private record LostAnswer(List<String> texts, CompletableFuture<Integer> done) {
 
         static final LostAnswer NONE = new LostAnswer(List.of(), new CompletableFuture<>());
     }
 
-    /** A client's connection and the one to the server that belongs to it. */
+    /** The connection of a client, and the connection to the server that belongs to it. */
     private final class ProxiedConnection {
 
         private static final int BUFFER = 64 * 1024;
@@ -261,7 +268,7 @@ public final class FaultyProxy implements AutoCloseable {
         void passRequests() {
             pass(client, upstream, (bytes, count) -> {
                 LostAnswer fault = lostAnswer;
-                // Decided before the request goes on, so that no answer can be quicker.
+                // Before the request is forwarded, so that the answer cannot arrive first.
                 if (matcher.completes(fault.texts(), bytes, count) && take(fault)) {
                     losing = fault;
                 }
@@ -293,7 +300,7 @@ public final class FaultyProxy implements AutoCloseable {
                     out.write(buffer, 0, count);
                 }
             } catch (IOException e) {
-                // One of the two is gone, and the other must not be left waiting.
+                // One side closed its connection: close the other side too, so that it does not wait.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {

@@ -29,8 +29,9 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands without a database, for tests of what is built upon them: once per key, fingerprints, replays and times to live are as in
- * the real ones, while leases never run out and nothing is rolled back, since there is no transaction. Thread-safe.
+ * Commands without a database, for tests of code that uses commands. Execution once per key, fingerprints, replays and times to live
+ * work as in the real implementation. Leases never expire. A failure rolls nothing back, because there is no transaction.
+ * Thread-safe.
  */
 public final class InMemoryCommands implements Commands {
 
@@ -58,7 +59,7 @@ public final class InMemoryCommands implements Commands {
         String reason = "";
         byte @Nullable [] result;
         boolean tooLarge;
-        /** Whether something may have happened elsewhere, so that a failure leaves it uncertain. */
+        /** Whether an external effect may have happened, so that a failure makes the command uncertain. */
         volatile boolean effectPossible;
 
         Row(byte[] fingerprint) {
@@ -66,17 +67,17 @@ public final class InMemoryCommands implements Commands {
         }
     }
 
-    /** Lets time pass. */
+    /** Moves the clock of these commands forward. */
     public synchronized void advance(Duration time) {
         now = now.plus(time);
     }
 
-    /** From now on, or no longer, the store of keys cannot be reached. What is already at work goes on. */
+    /** Makes the store of keys unavailable, or available again. Commands in progress continue. */
     public synchronized void setBroken(boolean broken) {
         this.broken = broken;
     }
 
-    /** How many keys are known. */
+    /** The number of stored keys. */
     public synchronized int size() {
         return rows.size();
     }
@@ -86,11 +87,11 @@ public final class InMemoryCommands implements Commands {
         return once(command, row -> work.run(new Transaction(row.reference, row.attempts)));
     }
 
-    /** Not here: it is about a connection. */
+    /** @throws UnsupportedOperationException always: there is no database connection */
     @Override
     public <R, X extends Exception> CommandResult<R> join(
             Connection connection, Command<R> command, CommandWork<R, X> work) {
-        throw new UnsupportedOperationException("there is no database to join a transaction of");
+        throw new UnsupportedOperationException("there is no database, so there is no transaction to join");
     }
 
     @Override
@@ -129,7 +130,7 @@ public final class InMemoryCommands implements Commands {
         }
     }
 
-    /** The row, if it is ours now; otherwise the result to return. */
+    /** Returns the row if this caller claimed it, otherwise the result to return. */
     private synchronized <R> Object claim(Command<R> command) {
         if (broken) {
             throw new StoreUnavailableException("The store is broken", new IllegalStateException("as the test asked"));
@@ -167,7 +168,7 @@ public final class InMemoryCommands implements Commands {
         return row.state != State.IN_PROGRESS && row.state != State.UNCERTAIN && !now.isBefore(row.ended.plus(ttl));
     }
 
-    /** Lets the lock go meanwhile. */
+    /** Waits until the command has ended; false at the deadline. Releases the monitor while it waits. */
     private boolean awaitEnd(Row row, long deadline) {
         try {
             while (row.state == State.IN_PROGRESS) {
@@ -190,7 +191,7 @@ public final class InMemoryCommands implements Commands {
             return new CommandResult.Rejected<>(row.reference, row.reason, null, true, expired, true);
         }
         if (expired || row.tooLarge) {
-            return new CommandResult.Forgotten<>(row.reference, !expired);
+            return new CommandResult.ResultOmitted<>(row.reference, !expired);
         }
         R value = row.result == null ? null : command.codec().decode(row.result);
         return row.state == State.DONE
@@ -205,7 +206,7 @@ public final class InMemoryCommands implements Commands {
         UUID key = UUID.fromString(command.identity().key());
         Instant made = Instant.ofEpochMilli(key.getMostSignificantBits() >>> 16);
         if (key.version() != 7 || made.isBefore(now.minus(command.options().keyTtl()))) {
-            throw new InvalidCommandException("key", "is older than what is remembered");
+            throw new InvalidCommandException("key", "is older than the stored keys");
         }
     }
 

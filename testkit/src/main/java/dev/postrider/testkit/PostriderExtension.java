@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each test of JUnit a Postrider that is started, on tables that are migrated and empty:
+ * A JUnit extension that creates a started {@link Postrider} for each test, on migrated and empty tables:
  *
  * <pre>{@code
  * @RegisterExtension
@@ -23,8 +23,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  *         PostriderExtension.on(dataSource, builder -> builder.topic("orders", topic -> topic.deliver(received)));
  * }</pre>
  *
- * <p>A test takes it as a parameter of the type {@link Postrider}, or from {@link #postrider()}. It is closed after the test. Needs
- * JUnit on the class path. For tests that run one after the other: two tests at once need a database each.
+ * <p>A test gets the Postrider as a parameter of that type, or from {@link #postrider()}. The extension closes it after the test. It
+ * needs JUnit on the class path. Tests must run one after another: parallel tests need a database each.
  */
 public final class PostriderExtension implements BeforeEachCallback, AfterEachCallback, ParameterResolver {
 
@@ -42,17 +42,17 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
         this.started = started;
     }
 
-    /** @param configuration declares topics, inboxes and listeners, once for each test */
+    /** @param configuration declares topics, inboxes and listeners; called once for each test */
     public static PostriderExtension on(DataSource dataSource, Consumer<PostriderBuilder> configuration) {
         return new PostriderExtension(dataSource, configuration, JdbcOptions.defaults(), true);
     }
 
-    /** The same with tables of another schema or prefix. To be said here, not in the configuration. */
+    /** Returns a copy for tables with another schema or prefix. Set them here, not in the configuration. */
     public PostriderExtension tables(UnaryOperator<JdbcOptions> change) {
         return new PostriderExtension(dataSource, configuration, change.apply(tables), started);
     }
 
-    /** The same with a Postrider that is not started: messages are delivered when the test calls {@code deliverDue()}. */
+    /** Returns a copy that does not start Postrider. The test delivers messages by {@code deliverDue()}. */
     public PostriderExtension notStarted() {
         return new PostriderExtension(dataSource, configuration, tables, false);
     }
@@ -81,7 +81,7 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
     /**
      * The Postrider of the test that is running.
      *
-     * @throws IllegalStateException outside of a test
+     * @throws IllegalStateException if no test is running
      */
     public Postrider postrider() {
         if (postrider == null) {
@@ -90,7 +90,7 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
         return postrider;
     }
 
-    /** Lets time pass for what this Postrider keeps. */
+    /** A clock for the tables of this Postrider. */
     public DatabaseClock clock() {
         return new DatabaseClock(dataSource, tables.schema(), tables.tablePrefix());
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** A list that tests can wait for. Thread-safe. */
+/** A list of recorded elements that a test can wait for. Thread-safe. */
 final class Recorded<T> {
 
     private final List<T> all = new ArrayList<>();
@@ -25,10 +25,10 @@ final class Recorded<T> {
     }
 
     /**
-     * Waits until so many are there.
+     * Waits until the list has at least {@code count} matching elements.
      *
-     * @return all that are wanted, in their order
-     * @throws AssertionError when the time is over, with what is there
+     * @return all matching elements, in their order
+     * @throws AssertionError after the time limit; its text has the elements that are there
      */
     synchronized List<T> await(int count, Duration limit, Predicate<? super T> wanted) {
         long begin = System.nanoTime();
@@ -55,7 +55,7 @@ final class Recorded<T> {
             TimeUnit.NANOSECONDS.timedWait(this, nanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while waiting for what a test expects", e);
+            throw new IllegalStateException("Interrupted while waiting for recorded elements", e);
         }
     }
 }

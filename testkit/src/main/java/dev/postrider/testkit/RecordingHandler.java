@@ -7,15 +7,15 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A handler for inboxes and for topics that are handled in the database. It records each message that it is called with, and then
- * does what it was told, or nothing. A call is recorded even if its transaction is rolled back later. Thread-safe.
+ * A handler that records each message, for inboxes and for topics that are handled in the database. It then calls the handler set by
+ * {@link #doing}, if any. A call stays recorded even if its transaction is rolled back. Thread-safe.
  */
 public final class RecordingHandler implements MessageHandler {
 
     private final Recorded<Message> calls = new Recorded<>();
     private volatile MessageHandler work = (message, unit) -> {};
 
-    /** From now on, each call is recorded and then passed to this handler, which may throw. */
+    /** From now on, passes each message to this handler after recording it. The handler may throw. */
     public RecordingHandler doing(MessageHandler work) {
         this.work = work;
         return this;
@@ -33,16 +33,16 @@ public final class RecordingHandler implements MessageHandler {
     }
 
     /**
-     * Waits for so many calls.
+     * Waits until there are at least {@code count} calls.
      *
      * @return the messages of all calls, in the order of the calls
-     * @throws AssertionError if there are fewer when the time is over
+     * @throws AssertionError if there are fewer calls after the time limit
      */
     public List<Message> await(int count, Duration limit) {
         return calls.await(count, limit, call -> true);
     }
 
-    /** Forgets all calls. */
+    /** Removes all recorded calls. */
     public void clear() {
         calls.clear();
     }

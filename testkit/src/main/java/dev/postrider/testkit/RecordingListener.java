@@ -5,7 +5,7 @@ import dev.postrider.event.EventListener;
 import java.time.Duration;
 import java.util.List;
 
-/** A listener that records every event. Give it to {@code PostriderBuilder.listener}. Thread-safe. */
+/** A listener that records every event. Register it with {@code PostriderBuilder.listener}. Thread-safe. */
 public final class RecordingListener implements EventListener {
 
     private final Recorded<Event> events = new Recorded<>();
@@ -15,21 +15,21 @@ public final class RecordingListener implements EventListener {
         events.add(event);
     }
 
-    /** Every event, in the order in which they came. */
+    /** All events, in the order of their arrival. */
     public List<Event> events() {
         return events.all();
     }
 
-    /** Every event of this kind, such as {@code Event.Delivered.class}, in the order in which they came. */
+    /** All events of this kind, such as {@code Event.Delivered.class}, in the order of their arrival. */
     public <E extends Event> List<E> events(Class<E> kind) {
         return cast(events.all(), kind);
     }
 
     /**
-     * Waits for so many events of this kind.
+     * Waits until there are at least {@code count} events of this kind.
      *
-     * @return all events of this kind, in the order in which they came
-     * @throws AssertionError if there are fewer when the time is over
+     * @return all events of this kind, in the order of their arrival
+     * @throws AssertionError if there are fewer events after the time limit
      */
     public <E extends Event> List<E> await(Class<E> kind, int count, Duration limit) {
         return cast(events.await(count, limit, kind::isInstance), kind);
@@ -39,7 +39,7 @@ public final class RecordingListener implements EventListener {
         return events.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    /** Forgets all events. */
+    /** Removes all recorded events. */
     public void clear() {
         events.clear();
     }

@@ -10,19 +10,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/** A transport that keeps what it is given, and answers as it is told: delivered, unless told otherwise. Thread-safe. */
+/**
+ * A transport that records every delivery attempt. Its result is "delivered", unless {@link #answering} or {@link #answeringLater} set
+ * another one. Thread-safe.
+ */
 public final class RecordingTransport implements Transport {
 
     private final Recorded<Delivery> deliveries = new Recorded<>();
     private volatile Function<Delivery, CompletionStage<DeliveryResult>> answer =
             delivery -> CompletableFuture.completedFuture(DeliveryResult.delivered());
 
-    /** From now on, each delivery gets this answer at once. */
+    /** From now on, returns the result of this function for each attempt, already completed. */
     public RecordingTransport answering(Function<Delivery, DeliveryResult> answer) {
         return answeringLater(delivery -> CompletableFuture.completedFuture(answer.apply(delivery)));
     }
 
-    /** From now on, each delivery gets this answer when its stage completes. */
+    /** From now on, returns the stage of this function for each attempt. The test completes the stage. */
     public RecordingTransport answeringLater(Function<Delivery, CompletionStage<DeliveryResult>> answer) {
         this.answer = answer;
         return this;
@@ -39,27 +42,27 @@ public final class RecordingTransport implements Transport {
         return Duration.ofMillis(100);
     }
 
-    /** Every attempt, in the order they came in. */
+    /** All attempts, in the order of their arrival. */
     public List<Delivery> deliveries() {
         return deliveries.all();
     }
 
     /**
-     * Waits for so many attempts.
+     * Waits until there are at least {@code count} attempts.
      *
-     * @return every attempt, in the order they came in
-     * @throws AssertionError if there are fewer when the time is over
+     * @return all attempts, in the order of their arrival
+     * @throws AssertionError if there are fewer attempts after the time limit
      */
     public List<Delivery> await(int count, Duration limit) {
         return deliveries.await(count, limit, delivery -> true);
     }
 
-    /** Forgets all attempts. */
+    /** Removes all recorded attempts. */
     public void clear() {
         deliveries.clear();
     }
 
-    /** The message of every attempt, in the order they came in. */
+    /** The message of every attempt, in the order of the attempts. */
     public List<Message> messages() {
         return deliveries.all().stream().map(Delivery::message).toList();
     }

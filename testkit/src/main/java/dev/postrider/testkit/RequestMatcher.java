@@ -3,14 +3,14 @@ package dev.postrider.testkit;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Finds texts one after the other in a stream that comes in pieces, cut anywhere. One thread. */
+/** Finds texts, one after another, in a stream that arrives in pieces. A text may be split between pieces. Not thread-safe. */
 final class RequestMatcher {
 
     private List<String> texts = List.of();
     private int found;
     private String rest = "";
 
-    /** True when this piece holds the end of the last text. Other texts than before begin anew. */
+    /** Returns true if this piece completes the last text. A different list of texts restarts the search. */
     boolean completes(List<String> wanted, byte[] bytes, int count) {
         if (!wanted.equals(texts)) {
             texts = wanted;

@@ -10,12 +10,12 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A data source that counts statements and commits, and does something before or after one of them: dies, or behaves as if the
- * connection had broken there. With it a test can go through every place at which a transaction can be cut off. Thread-safe.
+ * A data source that counts statements and commits, and runs a hook before or after one of them. The hook can end the process, or
+ * simulate a broken connection. So a test can interrupt a transaction at every possible place. Thread-safe.
  */
 public final class StatementHooks extends WatchedDataSource {
 
-    /** What is done at that moment. What it throws comes out of the statement, and the connection is of no use from then on. */
+    /** The action to run. If it throws, the statement throws the same exception, and the connection is broken from then on. */
     @FunctionalInterface
     public interface Hook {
         void run() throws Exception;
@@ -32,21 +32,26 @@ public final class StatementHooks extends WatchedDataSource {
         super(target);
     }
 
-    /** From now on statements and commits are counted from 1; at the given one, before it is sent or after it was answered. */
+    /**
+     * Sets the hook and restarts the count of statements and commits. The hook runs once.
+     *
+     * @param number the statement or commit, from 1
+     * @param before whether the hook runs before the statement is sent, or after the database has answered it
+     */
     public void at(int number, boolean before, Hook hook) {
         count.set(0);
         fired.set(false);
         armed = new Armed(number, before, hook);
     }
 
-    /** The connection breaks there: before the statement was sent, or before its answer arrived. */
+    /** Breaks the connection at this statement: before the statement is sent, or after it was executed and before its answer. */
     public void breakAt(int number, boolean before) {
         at(number, before, () -> {
             throw new SQLException("The connection broke", "08006");
         });
     }
 
-    /** Nothing happens any more. Says whether it did. */
+    /** Removes the hook, and returns whether it has run. */
     public boolean disarm() {
         armed = null;
         return fired.get();
@@ -77,7 +82,7 @@ public final class StatementHooks extends WatchedDataSource {
             } catch (Exception e) {
                 broken.add(connection);
                 if (!connection.getAutoCommit()) {
-                    connection.rollback(); // as the server does when it notices
+                    connection.rollback(); // as a server does when a connection is lost
                 }
                 throw e;
             }

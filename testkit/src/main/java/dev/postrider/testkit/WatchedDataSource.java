@@ -13,12 +13,12 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A data source of which every call of a connection or a statement goes through one method, so that a test can count, delay or cut
- * off what is asked of the database. As thread-safe as what is made of it.
+ * A data source that passes every call of a connection or a statement to one method, {@link #on}. A subclass can count, delay or
+ * refuse the calls. Thread-safe if the subclass and its target are.
  */
 public abstract class WatchedDataSource implements DataSource {
 
-    /** One call. */
+    /** One call of a method of a connection or a statement. */
     public static final class Call {
 
         private final Connection connection;
@@ -45,12 +45,12 @@ public abstract class WatchedDataSource implements DataSource {
             return method.getName();
         }
 
-        /** The real connection that it concerns. */
+        /** The target's connection of this call. */
         public Connection connection() {
             return connection;
         }
 
-        /** The statement that is prepared; null for what a connection is asked. */
+        /** The SQL with which the statement was prepared; null for a call of a connection, and for a statement without SQL. */
         public @Nullable String sql() {
             return sql;
         }
@@ -63,7 +63,7 @@ public abstract class WatchedDataSource implements DataSource {
             return target instanceof Statement && name().startsWith("execute");
         }
 
-        /** Makes the call; what comes of it. */
+        /** Makes the call on the target, and returns its result or throws its exception. */
         public Object proceed() throws Throwable {
             try {
                 return method.invoke(target, arguments);
@@ -79,7 +79,7 @@ public abstract class WatchedDataSource implements DataSource {
         this.target = target;
     }
 
-    /** Usually answers what {@link Call#proceed} does. */
+    /** Handles one call. Usually returns the result of {@link Call#proceed}. */
     protected abstract Object on(Call call) throws Throwable;
 
     @Override

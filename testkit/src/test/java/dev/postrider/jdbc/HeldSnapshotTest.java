@@ -58,7 +58,7 @@ final class HeldSnapshotTest {
                 int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
 
                 for (Question question : Question.values()) {
-                    assertThat(pages(dataSource, question, topicId, Lookback.EVER))
+                    assertThat(pages(dataSource, question, topicId, ScanWindow.EVER))
                             .as("%s, from the beginning", question)
                             .isGreaterThan(MANY_PAGES);
                     assertThat(pages(dataSource, question, topicId, Duration.ofMillis(1)))
@@ -87,7 +87,7 @@ final class HeldSnapshotTest {
 
     private long pages(DataSource dataSource, Question question, int topicId, Duration span) throws SQLException {
         Instant from =
-                span.equals(Lookback.EVER) ? Instant.EPOCH : Instant.now().minus(span);
+                span.equals(ScanWindow.EVER) ? Instant.EPOCH : Instant.now().minus(span);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement(
                         "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + dialect.sql(question.sql))) {

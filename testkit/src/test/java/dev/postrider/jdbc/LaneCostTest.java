@@ -95,10 +95,10 @@ final class LaneCostTest {
             session.block(30_000);
             String lanes = array("smallint", IntStream.range(0, LANES).boxed().toList());
             String topic = Integer.toString(session.topicId);
-            Plan held = session.explain(PostgresLaneSql.HELD_KEYS, List.of(topic, lanes));
+            Plan held = session.explain(PostgresLaneSql.BLOCKED_KEYS, List.of(topic, lanes));
             assertThat(held.text).contains("postrider_message_head");
             Plan headless = session.explain(
-                    LockingDialect.in(HeldKeys.HEADLESS, LANES),
+                    LockingDialect.in(BlockedKeys.HEADLESS, LANES),
                     concat(
                             List.of(topic),
                             IntStream.range(0, LANES)
@@ -370,8 +370,8 @@ final class LaneCostTest {
         DataSource dataSource = migrated(engine);
         LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
-        List<LaneCursor.Look> looks = IntStream.range(0, LANES)
-                .mapToObj(lane -> new LaneCursor.Look(lane, 0, ROOM, false, List.of()))
+        List<LaneCursor.Scan> looks = IntStream.range(0, LANES)
+                .mapToObj(lane -> new LaneCursor.Scan(lane, 0, ROOM, false, List.of()))
                 .toList();
         for (int crowd : List.of(0, 1_000, 200_000)) {
             Sql.execute(dataSource, "TRUNCATE TABLE postrider_message");
@@ -405,7 +405,7 @@ final class LaneCostTest {
         LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         fill(dataSource, engine, 50_000);
-        List<LaneCursor.Look> looks = new ArrayList<>();
+        List<LaneCursor.Scan> looks = new ArrayList<>();
         for (int lane = 0; lane < LANES; lane++) {
             List<Long> read = Sql.query(
                             dataSource,
@@ -413,7 +413,7 @@ final class LaneCostTest {
                     .stream()
                     .map(Long::valueOf)
                     .toList();
-            looks.add(new LaneCursor.Look(lane, 0, ROOM, false, read));
+            looks.add(new LaneCursor.Scan(lane, 0, ROOM, false, read));
         }
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.message.Message;
+import dev.postrider.testkit.database.DatabaseServer;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.transport.DeliveryResult;
@@ -30,6 +31,17 @@ class TestingYourOwnCodeTest {
             postrider.deliverDue(); // production code, now, in this thread
 
             assertThat(received.messages()).extracting(Message::type).containsExactly("order.placed");
+        }
+    }
+
+    @Test
+    void realServerTakesTheTables() {
+        Databases.assumeStarted(Engine.POSTGRESQL_18);
+        try (DatabaseServer server = Databases.start(Engine.POSTGRESQL_18)) {
+            DataSource shop = server.createDatabase("shop").dataSource();
+            Postrider.on(shop).topic("orders").build().migrate();
+
+            assertThat(Postrider.on(shop).build().admin().status()).hasSize(1);
         }
     }
 

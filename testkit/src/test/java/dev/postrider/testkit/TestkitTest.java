@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
+import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.transport.Delivery;
@@ -81,6 +83,76 @@ final class TestkitTest {
     }
 
     @Test
+    void startedPostriderIsNotToldToDeliverWhatIsDue() {
+        DataSource dataSource =
+                Databases.assumeStarted(Engine.H2).createDatabase("testkit").dataSource();
+        RecordingTransport received = new RecordingTransport();
+        try (Postrider postrider = Postrider.on(dataSource)
+                .topic("orders", topic -> topic.deliver(received))
+                .build()) {
+            postrider.migrate();
+            postrider.inTransaction(work -> work.stage(message().build()));
+            assertThat(postrider.deliverDue()).isEqualTo(1);
+
+            postrider.start();
+            assertThatThrownBy(postrider::deliverDue)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("an instance that is not started");
+
+            postrider.stop();
+            postrider.inTransaction(work -> work.stage(message().build()));
+            assertThat(postrider.deliverDue()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void fakeUnitOfWorkComparesAsTheDatabaseDoes() {
+        FakeUnitOfWork work = new FakeUnitOfWork();
+        Outbox outbox = work.outbox();
+        Message first = message().idempotencyKey("k").text("a").build();
+        Message otherType = message()
+                .idempotencyKey("k")
+                .bytes(first.payload().bytes(), "text/x")
+                .build();
+        outbox.enqueue(first);
+        assertThat(outbox.enqueue(otherType)).isEqualTo(new Enqueued.Duplicate(first.id(), "k", true));
+
+        Message unkeyed = message().build();
+        Message sameName = message().idempotencyKey(unkeyed.id().toString()).build();
+        assertThat(outbox.enqueueAll(List.of(unkeyed, sameName))).noneMatch(Enqueued::isDuplicate);
+        assertThat(outbox.enqueue(unkeyed))
+                .isEqualTo(new Enqueued.Duplicate(unkeyed.id(), unkeyed.effectiveKey(), true));
+
+        Message otherKey = message().id(first.id()).idempotencyKey("k2").build();
+        assertThatThrownBy(() -> outbox.enqueueAll(List.of(message().build(), otherKey)))
+                .isInstanceOf(InvalidMessageException.class)
+                .hasMessageContaining(first.id().toString());
+        assertThat(work.messages()).containsExactly(first, unkeyed, sameName);
+        assertThat(outbox.enqueue(message().idempotencyKey("k2").build()).isDuplicate())
+                .isFalse();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    void fakeUnitOfWorkRefusesWhatIsMissing() {
+        FakeUnitOfWork work = new FakeUnitOfWork();
+        assertThatThrownBy(() -> work.stage((Message) null)).isInstanceOf(InvalidMessageException.class);
+        assertThatThrownBy(() -> work.stage((List<Message>) null)).isInstanceOf(InvalidMessageException.class);
+        assertThatThrownBy(() -> work.outbox().enqueue(null)).isInstanceOf(InvalidMessageException.class);
+    }
+
+    @Test
+    void timeCannotBeMovedFurtherThanADatabaseCounts() {
+        DatabaseClock clock = new DatabaseClock(new Database("x", "jdbc:h2:mem:never-opened", "sa", "").dataSource());
+        for (Duration absurd : List.of(Duration.ofDays(36_501), Duration.ofSeconds(Long.MAX_VALUE))) {
+            assertThatThrownBy(() -> clock.advance(absurd))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("36500 days");
+            assertThatThrownBy(() -> DatabaseClock.idOfAge(absurd)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
     void idOfAgeIsAVersionSevenIdOfThatTime() {
         Instant before = Instant.now().minus(Duration.ofDays(25)).minusMillis(1);
         long high = DatabaseClock.idOfAge(Duration.ofDays(25)).value().getMostSignificantBits();
@@ -129,8 +201,12 @@ final class TestkitTest {
             if (connection.getCatalog() != null && engine.name().matches("M.*")) {
                 return connection.getCatalog();
             }
-            statement.execute("CREATE SCHEMA app");
-            return "app";
+            if (engine == Engine.H2) {
+                statement.execute("CREATE SCHEMA app");
+                return "app";
+            }
+            statement.execute("CREATE SCHEMA \"Order\""); // a reserved word, in letters of both cases
+            return "Order";
         }
     }
 }

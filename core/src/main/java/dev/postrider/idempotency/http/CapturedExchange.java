@@ -14,33 +14,40 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An exchange whose answer stays here. For one run of a handler, in one thread. */
+/** An exchange that captures the response in memory. For one run of a handler, in one thread. */
 final class CapturedExchange extends HttpExchange {
 
     private final HttpExchange exchange;
-    private final AnswerBuffer buffer;
+    private final ResponseBuffer buffer;
     private final Headers headers = new Headers();
-    /** Of its own: the server shares the attributes of an exchange among all of its context. */
+    /** Separate attributes, because the server shares the attributes of an exchange within its context. */
     private final Map<String, @Nullable Object> attributes = new HashMap<>();
 
     private InputStream in;
     private OutputStream out;
     private int status = -1;
+    private long announced;
 
-    CapturedExchange(HttpExchange exchange, HttpCall call, AnswerBuffer buffer) {
+    CapturedExchange(HttpExchange exchange, KeyedRequest call, ResponseBuffer buffer) {
         this.exchange = exchange;
         this.buffer = buffer;
         this.in = new ByteArrayInputStream(call.sharedBody());
         this.out = buffer.body();
     }
 
-    HttpAnswer answer() {
+    KeyedResponse answer() {
         if (status < 0) {
             throw new IllegalStateException(
-                    "The handler returned without an answer: with an idempotency key it must call"
+                    "The handler returned without a response: with an idempotency key it must call"
                             + " sendResponseHeaders before it returns");
         }
-        HttpAnswer answer = buffer.toAnswer(status, headers);
+        KeyedResponse answer = buffer.toAnswer(status, headers);
+        // as in sendResponseHeaders: 0 means that the length is not known yet, and a negative value means no body
+        long expected = announced == 0 ? buffer.size() : Math.max(announced, 0);
+        if (buffer.size() != expected) {
+            throw new IllegalStateException("The handler announced " + expected + " bytes and wrote " + buffer.size()
+                    + ": pass the length of the body to sendResponseHeaders, or 0 if it is not known yet");
+        }
         return Boolean.TRUE.equals(attributes.get(IdempotencyKey.UNRECORDED)) ? answer.unrecorded() : answer;
     }
 
@@ -71,7 +78,7 @@ final class CapturedExchange extends HttpExchange {
 
     @Override
     public void close() {
-        // the answer is sent, and the exchange closed, once its record is committed
+        // the endpoint sends the response and closes the exchange after the record is committed
     }
 
     @Override
@@ -89,9 +96,10 @@ final class CapturedExchange extends HttpExchange {
         if (this.status >= 0) {
             throw new IOException("headers already sent");
         }
-        // an informational answer would leave before the record is committed
+        // an informational response would be sent before the record is committed
         if (status >= 200) {
             this.status = status;
+            this.announced = length;
         }
     }
 

@@ -11,12 +11,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes two requests the same: method, path, query, media type and the bytes of the body. Other headers do not count. Each
- * part goes in with its length, so that nothing can move from one to the next.
+ * Computes the fingerprint of a request from its method, path, query, media type and the bytes of the body. Other
+ * headers are not part of it. The length precedes each part, so that different parts cannot have the same input.
  */
 final class Fingerprint {
 
-    /** Part of the hash: change it with the recipe, and keep the old recipe as long as keys of it are kept. */
+    /**
+     * Part of the hash. Change it together with the algorithm, and support the old algorithm until its keys are purged.
+     */
     private static final String RECIPE = "http-1";
 
     private final MessageDigest digest;
@@ -25,7 +27,7 @@ final class Fingerprint {
         this.digest = digest;
     }
 
-    static byte[] of(HttpCall call) {
+    static byte[] of(KeyedRequest call) {
         Fingerprint print = new Fingerprint(sha256());
         print.add(RECIPE);
         print.add(call.method());
@@ -45,7 +47,7 @@ final class Fingerprint {
         digest.update(part);
     }
 
-    /** Sorted by name; those of one name stay as they are, since their order can mean something. */
+    /** Sorted by name. Parameters with the same name keep their order, because it may have a meaning. */
     private static Stream<String> parameters(@Nullable String query) {
         return query == null || query.isEmpty()
                 ? Stream.empty()
@@ -57,7 +59,7 @@ final class Fingerprint {
         return equals < 0 ? parameter : parameter.substring(0, equals);
     }
 
-    /** Without parameters: a client's retry may say the charset that its first request left out. */
+    /** Without parameters, because a retry may send a charset that the first request did not send. */
     private static String mediaType(@Nullable String contentType) {
         if (contentType == null) {
             return "";

@@ -6,20 +6,26 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/** Headers by name in any case. */
+/** Header maps with case-insensitive names. */
 final class HeaderMap {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
 
-    /** Servers send one byte per character. The low byte of U+010A is a line feed. */
+    /**
+     * The characters that a header value may have. Servers send one byte per character; the low byte of U+010A is a
+     * line feed.
+     */
     private static final Pattern VALUE = Pattern.compile("[\\t -~\\u0080-\\u00FF]*");
 
     private HeaderMap() {}
 
-    /** @throws IllegalArgumentException without the value, which may be a secret, if HTTP cannot carry this header */
+    /**
+     * @throws IllegalArgumentException if HTTP cannot carry this header; the message does not contain the value, which
+     *     may be a secret
+     */
     static void check(String name, String value) {
         if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("An answer has a header whose name is not an HTTP token");
+            throw new IllegalArgumentException("A response has a header whose name is not an HTTP token");
         }
         if (!VALUE.matcher(value).matches()) {
             throw new IllegalArgumentException(

@@ -17,24 +17,27 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an HTTP operation treats the {@code Idempotency-Key} header: {@code
- * IdempotencyKey.required("payments.charge").around(commands, handler)}. The first request with a key does the work; whoever
- * repeats it gets its answer again. Each method returns a changed copy; every setting is checked when it is given.
+ * The configuration of the {@code Idempotency-Key} header for one HTTP operation: {@code
+ * IdempotencyKey.required("payments.charge").around(commands, handler)}. The first request with a key runs the handler.
+ * Retries with the same key get the stored response. Each method returns a changed copy and validates its setting.
  *
- * <p>A key belongs to a tenant, a caller and an operation. The caller is the authenticated principal unless said otherwise, and a
- * request without one is refused: put authentication and authorisation in front, so that they also run before a replay.
+ * <p>A key belongs to a tenant, a caller and an operation. The default caller is the authenticated principal. A request
+ * without a caller is refused. Place authentication and authorisation in front, so that they also run before a replay.
  *
- * <p>An answer is complete in memory, and its record committed together with the handler's work, before its first byte is sent; an
- * error while it is sent changes nothing. See {@code docs/http-idempotency.md} for what is answered when.
+ * <p>A response is complete in memory, and its record is committed together with the work of the handler, before the
+ * first byte is sent. An error while the response is sent does not change the record. {@code docs/http-idempotency.md}
+ * lists all responses.
  *
- * <p>Immutable and thread-safe. The operation's name must not change while keys are kept.
+ * <p>Immutable and thread-safe. The name of the operation must not change while keys are stored.
  */
 public final class IdempotencyKey {
 
-    /** The attribute of an exchange or a request that holds its {@link dev.postrider.idempotency.CommandTransaction}. */
+    /**
+     * The attribute of an exchange or a request that contains its {@link dev.postrider.idempotency.CommandTransaction}.
+     */
     public static final String TRANSACTION = "dev.postrider.transaction";
 
-    /** The attribute by which a handler says that its answer is not to be kept, if set to {@code true}. */
+    /** The attribute that a handler sets to {@code true} if its response must not be stored. */
     public static final String UNRECORDED = "dev.postrider.unrecorded";
 
     private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
@@ -46,33 +49,39 @@ public final class IdempotencyKey {
     }
 
     /**
-     * Requests without a key are refused.
+     * Refuses requests without a key.
      *
      * @param operation a stable name, such as {@code payments.charge}
-     * @throws dev.postrider.idempotency.InvalidCommandException when it cannot be a name
+     * @throws dev.postrider.idempotency.InvalidCommandException when the name is invalid
      */
     public static IdempotencyKey required(String operation) {
         return named(operation, true);
     }
 
-    /** Requests without a key are handled without protection. */
+    /** Handles requests without a key, but without protection. */
     public static IdempotencyKey optional(String operation) {
         return named(operation, false);
     }
 
     private static IdempotencyKey named(String operation, boolean required) {
-        // finds a name that no command could have
+        // validates the name of the operation
         Command.named(operation).anyCaller().key("key").fingerprint("").returningNothing();
         return new IdempotencyKey(new KeySettings(operation, required));
     }
 
-    /** Takes keys of PUT or DELETE too; without this they count for POST and PATCH, and are ignored elsewhere. */
+    /**
+     * Accepts keys also for PUT or DELETE. The default methods are POST and PATCH; the key is ignored for other
+     * methods.
+     */
     public IdempotencyKey alsoFor(String... methods) {
         return change(changed -> changed.addMethods(methods));
     }
 
-    /** Who asks, instead of the principal; null refuses the request. Never take it from what the caller can choose freely. */
-    public IdempotencyKey caller(Function<HttpCall, @Nullable String> caller) {
+    /**
+     * Sets a function that returns the caller, instead of the principal. Null refuses the request. Never use a value
+     * that the client can choose freely.
+     */
+    public IdempotencyKey caller(Function<KeyedRequest, @Nullable String> caller) {
         Objects.requireNonNull(caller);
         return change(changed -> {
             changed.caller = caller;
@@ -80,29 +89,35 @@ public final class IdempotencyKey {
         });
     }
 
-    /** Callers are not told apart: whoever knows a key gets its answer. */
+    /** Lets all callers share keys: every client that sends a key gets its response. */
     public IdempotencyKey anyCaller() {
         return change(changed -> changed.anyCaller = true);
     }
 
-    /** Whose data it is about; null is an error of the server. Without this there is one tenant. */
-    public IdempotencyKey tenant(Function<HttpCall, @Nullable String> tenant) {
+    /**
+     * Sets a function that returns the tenant. Null causes a server error. Without this setting there is one tenant.
+     */
+    public IdempotencyKey tenant(Function<KeyedRequest, @Nullable String> tenant) {
         Objects.requireNonNull(tenant);
         return change(changed -> changed.tenant = tenant);
     }
 
-    /** Takes keys in quotes only, as the draft says; without this, {@code k} and {@code "k"} are the same key. */
+    /**
+     * Accepts only keys in quotes, as the draft requires. Without this setting {@code k} and {@code "k"} are the same
+     * key.
+     */
     public IdempotencyKey strict() {
         return change(KeySettings::chooseStrict);
     }
 
-    /** Keys must be UUIDs. */
+    /** Accepts only UUIDs as keys. */
     public IdempotencyKey uuidKeys() {
         return change(changed -> changed.choosePattern(KeySyntax.UUID));
     }
 
     /**
-     * Keys must be UUIDs of version 7 that are younger than what is remembered, so that no late retry can do the work twice.
+     * Accepts only UUIDs of version 7 that are younger than the retention of keys, so that a late retry cannot run the
+     * handler twice.
      */
     public IdempotencyKey recentUuidV7Keys() {
         return change(changed -> {
@@ -111,35 +126,38 @@ public final class IdempotencyKey {
         });
     }
 
-    /** Keys must match the whole pattern, and have at most 255 characters. */
+    /** Accepts only keys that match the whole pattern and have at most 255 characters. */
     public IdempotencyKey keysMatching(Pattern pattern) {
         Objects.requireNonNull(pattern);
         return change(changed -> changed.choosePattern(pattern));
     }
 
-    /** Keys must have so many characters. */
+    /** Sets the minimum number of characters of a key. */
     public IdempotencyKey shortestKey(int length) {
         return change(changed -> changed.chooseShortest(length));
     }
 
     /**
-     * Looks at a request before its key is: whatever it answers, such as a refusal of a request that is not valid, is sent, and
-     * the key is left alone. The body is whole: a request larger than {@link #largestRequest} is refused before. Without this, a handler finds out under a key that is already taken.
+     * Sets a check that runs before the key is read. If the check returns a response, for example because the request
+     * is invalid, that response is sent and the key stays unused. The check sees the whole body, because a request
+     * larger than {@link #largestRequest} is refused before. Without a check the handler finds such errors when the key
+     * is already claimed.
      */
-    public IdempotencyKey checkedBy(Function<HttpCall, Optional<HttpAnswer>> check) {
+    public IdempotencyKey checkedBy(Function<KeyedRequest, Optional<KeyedResponse>> check) {
         Objects.requireNonNull(check);
         return change(changed -> changed.check = check);
     }
 
-    /** The largest body of a request; 1 MiB unless said otherwise. It is held in memory. */
+    /** Sets the size limit for the body of a request; the default is 1 MiB. The body is kept in memory. */
     public IdempotencyKey largestRequest(int bytes) {
         int checked = KeySettings.positive("idempotency-key.largest-request", bytes);
         return change(changed -> changed.largestRequest = checked);
     }
 
     /**
-     * The largest body of an answer; 8 MiB unless said otherwise. A handler that writes more fails. A smaller one can still be
-     * larger than what results may have in the database: it is sent, and repeats get its status and headers only.
+     * Sets the size limit for the body of a response; the default is 8 MiB. A handler that writes more fails. A smaller
+     * body can still exceed the size limit of stored results: then the response is sent in full, and retries get only
+     * its status and headers.
      */
     public IdempotencyKey largestAnswer(int bytes) {
         int checked = KeySettings.positive("idempotency-key.largest-answer", bytes);
@@ -147,22 +165,23 @@ public final class IdempotencyKey {
     }
 
     /**
-     * Keeps further headers for repeats, besides Content-Type, Content-Encoding, Content-Language, Location, Content-Location,
-     * ETag, Last-Modified and Link. Cookies, dates and challenges are refused.
+     * Stores and replays further headers, besides Content-Type, Content-Encoding, Content-Language, Location,
+     * Content-Location, ETag, Last-Modified and Link. Cookies, dates and challenges are refused.
      */
     public IdempotencyKey replaying(String... headers) {
         return change(changed -> changed.addReplayed(headers));
     }
 
-    /** The header that marks a repeat, instead of {@code Idempotency-Replayed}. */
+    /** Sets the header that marks a replay, instead of {@code Idempotency-Replayed}. */
     public IdempotencyKey replayMarker(String header) {
         String checked = KeySettings.headerName("idempotency-key.replay-marker", header);
         return change(changed -> changed.replayMarker = checked);
     }
 
     /**
-     * Lets clients that say {@code Prefer: wait=N} wait so long for a request that is in progress, instead of being told to come
-     * back. Each holds a thread of the server; {@link dev.postrider.idempotency.CommandOptions} bounds their number.
+     * Sets how long a client that sends {@code Prefer: wait=N} may wait for a request that is in progress. Without this
+     * setting it gets the response 409 at once. Each waiting client occupies a thread of the server; {@link
+     * dev.postrider.idempotency.CommandOptions} limits their number.
      */
     public IdempotencyKey waitingAtMost(Duration wait) {
         if (wait.compareTo(Duration.ofSeconds(1)) < 0 || wait.compareTo(LONGEST_WAIT) > 0) {
@@ -174,25 +193,26 @@ public final class IdempotencyKey {
     }
 
     /**
-     * Runs requests without protection while keys cannot be looked up, marked {@code Idempotency-Degraded: true}, instead of
-     * answering 503. They may then be done twice. Not for handlers that need the command's transaction.
+     * Handles requests without protection while the store of keys is unavailable, instead of the response 503. Such
+     * responses have the header {@code Idempotency-Degraded: true}, and their requests may take effect twice. Not for
+     * handlers that need the transaction of the command.
      */
     public IdempotencyKey failOpen() {
         return change(changed -> changed.failOpen = true);
     }
 
-    /** Where problems are explained: their type is this with the code behind it, such as {@code missing-key}. */
+    /** Sets the base URL of the problem types. A problem code such as {@code missing-key} is appended to it. */
     public IdempotencyKey documentedAt(URI base) {
         return change(changed -> changed.documentAt(base));
     }
 
-    /** The {@code WWW-Authenticate} that goes with 401. */
+    /** Sets the {@code WWW-Authenticate} header of the response 401. */
     public IdempotencyKey challenge(String challenge) {
-        HttpAnswer.of(401).header("WWW-Authenticate", challenge);
+        KeyedResponse.of(401).header("WWW-Authenticate", challenge);
         return change(changed -> changed.challenge = challenge);
     }
 
-    /** How commands are run: leases, and how long keys and results are kept. */
+    /** Changes the options of the commands: leases, and the retention of keys and results. */
     public IdempotencyKey with(UnaryOperator<Command.Options> change) {
         Objects.requireNonNull(change);
         return change(changed -> changed.chooseOptions(change));
@@ -204,16 +224,18 @@ public final class IdempotencyKey {
         return new IdempotencyKey(changed);
     }
 
-    /** The operation without a server, for adapters. */
+    /** The operation without an HTTP server, for adapters. */
     public KeyedEndpoint endpoint(Commands commands) {
         return new KeyedEndpoint(settings, commands);
     }
 
     /**
-     * The transaction of the command that this exchange is handled in, for a handler that is given to {@link #around(Commands,
-     * HttpHandler)}: hand its connection to whatever reads and writes for the handler, so that all of it commits with the answer.
+     * The transaction of the command for this exchange, in a handler that is passed to {@link #around(Commands,
+     * HttpHandler)}. Use its connection for all reads and writes of the handler, so that they commit together with the
+     * response.
      *
-     * @throws IllegalStateException when there is none: the request carries no key, or is handled without protection
+     * @throws IllegalStateException when there is no transaction: the request has no key, or is handled without
+     *     protection
      */
     public static CommandTransaction transaction(HttpExchange exchange) {
         if (exchange.getAttribute(TRANSACTION) instanceof CommandTransaction transaction) {
@@ -223,35 +245,43 @@ public final class IdempotencyKey {
     }
 
     /**
-     * A handler for the JDK's server around one that writes to an exchange. What it did in its {@link #transaction} commits with its
-     * answer; what it did elsewhere does not, and is done again if this process dies in between. A connection is taken for that
-     * transaction when the handler first uses it, so a handler with data access of its own holds one at a time. The handler must
-     * answer before it returns.
+     * Wraps a handler that writes to an exchange of the JDK's HTTP server. Writes in its {@link #transaction} commit
+     * together with the response. Other effects do not, and happen again if this process dies before the commit. The
+     * transaction takes its connection when the handler first uses it, so a handler with its own data access uses one
+     * connection at a time. The handler must send its response before it returns.
      */
     public HttpHandler around(Commands commands, HttpHandler handler) {
         return JdkHandler.around(endpoint(commands), handler);
     }
 
     /**
-     * A handler for the JDK's server around one that returns its answer. Other methods than those of this operation get 405.
+     * Wraps a handler that returns its response, for the JDK's HTTP server. Requests with a method that this operation
+     * does not support get 405.
      *
-     * @throws InvalidConfigurationException when the key is optional, or {@link #failOpen()}: there is no transaction without it
+     * @throws InvalidConfigurationException when the key is optional, or {@link #failOpen()} is set: without a key or
+     *     the store there is no transaction
      */
     public HttpHandler around(Commands commands, KeyedHandler<?> handler) {
         return JdkHandler.around(endpoint(commands), handler, notAllowed());
     }
 
-    /** The same, with another handler for requests without a key and for other methods. */
+    /**
+     * Like {@link #around(Commands, KeyedHandler)}, with another handler for requests without a key and for other
+     * methods.
+     */
     public HttpHandler around(Commands commands, KeyedHandler<?> handler, HttpHandler others) {
         return JdkHandler.around(endpoint(commands), handler, others);
     }
 
-    /** A handler for the JDK's server around one whose effect is in another system. Other methods get 405. */
+    /** Wraps a handler whose effect is in another system, for the JDK's HTTP server. Other methods get 405. */
     public HttpHandler aroundLeased(Commands commands, LeasedHandler<?> handler) {
         return JdkHandler.aroundLeased(endpoint(commands), handler, notAllowed());
     }
 
-    /** The same, with another handler for requests without a key and for other methods. */
+    /**
+     * Like {@link #aroundLeased(Commands, LeasedHandler)}, with another handler for requests without a key and for
+     * other methods.
+     */
     public HttpHandler aroundLeased(Commands commands, LeasedHandler<?> handler, HttpHandler others) {
         return JdkHandler.aroundLeased(endpoint(commands), handler, others);
     }
@@ -260,9 +290,9 @@ public final class IdempotencyKey {
         if (!settings.required) {
             throw new InvalidConfigurationException(
                     "idempotency-key.optional",
-                    "needs a handler for requests without a key: give it as the third argument");
+                    "needs a handler for requests without a key: pass it as the third argument");
         }
-        HttpAnswer answer = Problem.METHOD_NOT_ALLOWED
+        KeyedResponse answer = Problem.METHOD_NOT_ALLOWED
                 .answer(settings.problems, null)
                 .header("Allow", String.join(", ", settings.methods));
         return exchange -> JdkHandler.send(exchange, answer);

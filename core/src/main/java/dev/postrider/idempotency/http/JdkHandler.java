@@ -9,13 +9,13 @@ import java.io.OutputStream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Puts an endpoint before the JDK's server. Thread-safe. */
+/** Connects an endpoint to the JDK's HTTP server. Thread-safe. */
 final class JdkHandler implements HttpHandler {
 
-    /** Answers a protected request. */
+    /** Makes the response to a protected request. */
     @FunctionalInterface
     private interface Protected {
-        HttpAnswer answer(HttpExchange exchange, HttpCall call) throws Exception;
+        KeyedResponse answer(HttpExchange exchange, KeyedRequest call) throws Exception;
     }
 
     private final KeyedEndpoint endpoint;
@@ -39,7 +39,7 @@ final class JdkHandler implements HttpHandler {
     static HttpHandler around(KeyedEndpoint endpoint, KeyedHandler<?> handler, HttpHandler others) {
         if (endpoint.failsOpen()) {
             throw new InvalidConfigurationException(
-                    "idempotency-key.fail-open", "cannot be: without the store this handler has no transaction");
+                    "idempotency-key.fail-open", "is not possible: without the store this handler has no transaction");
         }
         return new JdkHandler(endpoint, (exchange, call) -> endpoint.answer(call, handler), others);
     }
@@ -47,19 +47,19 @@ final class JdkHandler implements HttpHandler {
     static HttpHandler aroundLeased(KeyedEndpoint endpoint, LeasedHandler<?> handler, HttpHandler others) {
         if (endpoint.failsOpen()) {
             throw new InvalidConfigurationException(
-                    "idempotency-key.fail-open", "cannot be: without the store this handler has no lease");
+                    "idempotency-key.fail-open", "is not possible: without the store this handler has no lease");
         }
         return new JdkHandler(endpoint, (exchange, call) -> endpoint.answerLeased(call, handler), others);
     }
 
-    private static HttpAnswer captured(
+    private static KeyedResponse captured(
             KeyedEndpoint endpoint,
             HttpExchange exchange,
-            HttpCall call,
+            KeyedRequest call,
             HttpHandler handler,
             @Nullable Object transaction)
             throws IOException {
-        AnswerBuffer buffer = endpoint.buffer();
+        ResponseBuffer buffer = endpoint.buffer();
         CapturedExchange captured = new CapturedExchange(exchange, call, buffer);
         captured.setAttribute(IdempotencyKey.TRANSACTION, transaction);
         try {
@@ -73,7 +73,7 @@ final class JdkHandler implements HttpHandler {
 
     @Override
     public void handle(HttpExchange exchange) throws IOException {
-        HttpCall call = head(exchange);
+        KeyedRequest call = head(exchange);
         if (endpoint.appliesTo(call)) {
             send(exchange, answer(exchange, call.withBody(read(exchange))));
         } else {
@@ -81,7 +81,7 @@ final class JdkHandler implements HttpHandler {
         }
     }
 
-    private HttpAnswer answer(HttpExchange exchange, HttpCall call) {
+    private KeyedResponse answer(HttpExchange exchange, KeyedRequest call) {
         try {
             return keyed.answer(exchange, call);
         } catch (Exception e) {
@@ -89,9 +89,9 @@ final class JdkHandler implements HttpHandler {
         }
     }
 
-    private static HttpCall head(HttpExchange exchange) {
+    private static KeyedRequest head(HttpExchange exchange) {
         HttpPrincipal principal = exchange.getPrincipal();
-        return HttpCall.of(
+        return KeyedRequest.of(
                 exchange.getRequestMethod(),
                 exchange.getRequestURI().getRawPath(),
                 exchange.getRequestURI().getRawQuery(),
@@ -99,18 +99,18 @@ final class JdkHandler implements HttpHandler {
                 principal == null ? null : principal.getName());
     }
 
-    /** A body that is cut off ends like a whole one here, so its length is compared with what was announced. */
+    /** Reads the body. The server does not report a truncated body, so its length is compared with Content-Length. */
     private byte[] read(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readNBytes(endpoint.readLimit());
         String announced = exchange.getRequestHeaders().getFirst("Content-Length");
         if (announced != null && body.length < endpoint.readLimit() && body.length < Long.parseLong(announced)) {
             throw new IOException(
-                    "The request's body was cut off after " + body.length + " of " + announced + " bytes");
+                    "The request's body was truncated after " + body.length + " of " + announced + " bytes");
         }
         return body;
     }
 
-    static void send(HttpExchange exchange, HttpAnswer answer) throws IOException {
+    static void send(HttpExchange exchange, KeyedResponse answer) throws IOException {
         try (exchange) {
             answer.headers()
                     .forEach((name, lines) -> exchange.getResponseHeaders().put(name, lines));

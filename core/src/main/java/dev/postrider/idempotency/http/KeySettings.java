@@ -15,13 +15,16 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What an operation was told. Written only while {@link IdempotencyKey} makes a changed copy, only read once that copy exists. */
+/**
+ * The settings of an operation. {@link IdempotencyKey} writes them only while it makes a changed copy; afterwards they
+ * are only read.
+ */
 final class KeySettings {
 
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}");
     private static final Set<String> METHODS = Set.of("POST", "PATCH", "PUT", "DELETE");
 
-    /** They are of one response or one caller: replayed, they would be wrong or give something away. */
+    /** Headers that belong to one response or one caller. A replay of them would be wrong or disclose a secret. */
     private static final Set<String> NEVER_REPLAYED = Set.of(
             "authentication-info",
             "authorization",
@@ -37,14 +40,14 @@ final class KeySettings {
     final String operation;
     final boolean required;
     Set<String> methods = Set.of("POST", "PATCH");
-    Function<HttpCall, @Nullable String> caller = HttpCall::principal;
+    Function<KeyedRequest, @Nullable String> caller = KeyedRequest::principal;
     boolean anyCaller;
 
     @Nullable
-    Function<HttpCall, @Nullable String> tenant;
+    Function<KeyedRequest, @Nullable String> tenant;
 
     KeySyntax syntax = new KeySyntax(false, 1, null);
-    Function<HttpCall, Optional<HttpAnswer>> check = call -> Optional.empty();
+    Function<KeyedRequest, Optional<KeyedResponse>> check = call -> Optional.empty();
     int largestRequest = 1024 * 1024;
     int largestAnswer = 8 * 1024 * 1024;
     Set<String> replayed = names(Set.of(
@@ -96,7 +99,7 @@ final class KeySettings {
         for (String method : more) {
             if (!METHODS.contains(method)) {
                 throw new InvalidConfigurationException(
-                        "idempotency-key.methods", "knows " + new TreeSet<>(METHODS) + ", but not '" + method + "'");
+                        "idempotency-key.methods", "can be " + new TreeSet<>(METHODS) + ", but not '" + method + "'");
             }
             all.add(method);
         }
@@ -107,7 +110,7 @@ final class KeySettings {
         Set<String> all = new TreeSet<>(replayed);
         for (String name : more) {
             if (NEVER_REPLAYED.contains(name.toLowerCase(Locale.ROOT))) {
-                throw new InvalidConfigurationException("idempotency-key.replaying", "must not keep " + name);
+                throw new InvalidConfigurationException("idempotency-key.replaying", "must not contain " + name);
             }
             all.add(headerName("idempotency-key.replaying", name));
         }
@@ -133,7 +136,7 @@ final class KeySettings {
     void documentAt(URI base) {
         if (base.isOpaque() || !base.isAbsolute()) {
             throw new InvalidConfigurationException(
-                    "idempotency-key.documented-at", "must be a URL that a problem's code can be put behind");
+                    "idempotency-key.documented-at", "must be an absolute URL to which a problem code can be appended");
         }
         problems = base.toString();
     }

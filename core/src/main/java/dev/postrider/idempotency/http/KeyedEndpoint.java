@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operation with keys, whatever the server: an adapter asks whether a request is protected, reads its body, and sends the
- * answer it is given, in this order and nothing before. Thread-safe.
+ * An operation with keys, independent of the HTTP server. An adapter asks whether a request is protected, reads its
+ * body, and sends the response that it gets, in this order. It must not send anything before. Thread-safe.
  *
- * <p>The order in which a request is looked at is part of the contract: size, {@link IdempotencyKey#checkedBy}, form of the key,
- * caller and tenant, then age of the key, fingerprint, state and lease as the store sees them.
+ * <p>The order of the checks is part of the contract: size, {@link IdempotencyKey#checkedBy}, syntax of the key, caller
+ * and tenant, then age of the key, fingerprint, state and lease by the row in the store.
  */
 public final class KeyedEndpoint {
 
@@ -25,34 +25,37 @@ public final class KeyedEndpoint {
 
     private final KeySettings settings;
     private final Commands commands;
-    private final AnswerCodec codec;
+    private final ResponseCodec codec;
 
     KeyedEndpoint(KeySettings settings, Commands commands) {
         this.settings = settings;
         this.commands = Objects.requireNonNull(commands);
-        this.codec = new AnswerCodec(settings.replayed);
+        this.codec = new ResponseCodec(settings.replayed);
     }
 
-    /** Handles a request while keys cannot be looked up, if the operation {@linkplain IdempotencyKey#failOpen() goes on} then. */
+    /**
+     * Handles a request without protection while the store is unavailable, if the operation has {@linkplain
+     * IdempotencyKey#failOpen() failOpen}.
+     */
     @FunctionalInterface
     public interface Unprotected<X extends Exception> {
 
-        HttpAnswer handle(HttpCall call) throws X;
+        KeyedResponse handle(KeyedRequest call) throws X;
     }
 
-    /** Whether a request is protected; otherwise hand it on as it is, with its body unread. */
-    public boolean appliesTo(HttpCall call) {
+    /** Whether a request is protected. If not, pass it on unchanged, with its body unread. */
+    public boolean appliesTo(KeyedRequest call) {
         return settings.methods.contains(call.method()) && (settings.required || call.header(KEY) != null);
     }
 
-    /** The most that need be read of a body: one byte more than is allowed. */
+    /** The number of bytes to read from a body at most: one byte more than the size limit. */
     public int readLimit() {
         return settings.largestRequest + 1;
     }
 
-    /** A new buffer for the answer of a handler that writes to a stream. */
-    public AnswerBuffer buffer() {
-        return new AnswerBuffer(settings.largestAnswer);
+    /** A new buffer for the response of a handler that writes to a stream. */
+    public ResponseBuffer buffer() {
+        return new ResponseBuffer(settings.largestAnswer);
     }
 
     boolean failsOpen() {
@@ -60,61 +63,66 @@ public final class KeyedEndpoint {
     }
 
     /**
-     * The answer to a protected request, to be sent as it is. Once it is returned its record is committed, so that nothing that
-     * happens to it on its way can change the record. If the transaction gives way to another one, the handler runs again, a few
-     * times.
+     * Runs the handler for a protected request and returns the response to send unchanged. The record is committed when
+     * this method returns, so an error while the response is sent does not change it. If the database aborts the
+     * transaction in favour of another, the handler runs again: up to three runs in total, or one run if {@link
+     * Command.Options#maxAttempts()} is set.
      *
-     * @throws X what the handler threw; its work was rolled back, and the same key may be tried again
+     * @throws X the exception of the handler; its work is rolled back, and a retry with the same key can run
      */
-    public <X extends Exception> HttpAnswer answer(HttpCall call, KeyedHandler<X> handler) throws X {
+    public <X extends Exception> KeyedResponse answer(KeyedRequest call, KeyedHandler<X> handler) throws X {
         return answer(call, run(call, handler, false), null);
     }
 
-    /** The same, for a handler that can also do without protection. */
-    public <X extends Exception> HttpAnswer answer(HttpCall call, KeyedHandler<X> handler, Unprotected<X> unprotected)
-            throws X {
+    /** Like {@link #answer(KeyedRequest, KeyedHandler)}, for a handler that can also run without protection. */
+    public <X extends Exception> KeyedResponse answer(
+            KeyedRequest call, KeyedHandler<X> handler, Unprotected<X> unprotected) throws X {
         return answer(call, run(call, handler, false), settings.failOpen ? unprotected : null);
     }
 
-    /** The same, for a handler that can run only once for a request: if its transaction gives way, the answer is 503. */
-    public <X extends Exception> HttpAnswer answerOnce(
-            HttpCall call, KeyedHandler<X> handler, Unprotected<X> unprotected) throws X {
+    /**
+     * Like {@link #answer(KeyedRequest, KeyedHandler, Unprotected)}, for a handler that can run only once per request.
+     * If its transaction is aborted by a conflict, the response is 503.
+     */
+    public <X extends Exception> KeyedResponse answerOnce(
+            KeyedRequest call, KeyedHandler<X> handler, Unprotected<X> unprotected) throws X {
         return answer(call, run(call, handler, true), settings.failOpen ? unprotected : null);
     }
 
     /**
-     * The answer to a protected request whose effect is in another system.
+     * Runs a handler whose effect is in another system and returns the response to send.
      *
-     * @throws X what the handler threw before an effect was possible; afterwards the answer is that the outcome is not known
+     * @throws X the exception of the handler before an external effect was possible; after that the response is that
+     *     the outcome is not known
      */
-    public <X extends Exception> HttpAnswer answerLeased(HttpCall call, LeasedHandler<X> handler) throws X {
+    public <X extends Exception> KeyedResponse answerLeased(KeyedRequest call, LeasedHandler<X> handler) throws X {
         return answer(
                 call,
                 new KeyedRun<X>(
                         settings,
                         call,
                         true,
-                        (run, command) -> commands.<HttpAnswer, X>lease(
+                        (run, command) -> commands.<KeyedResponse, X>lease(
                                 command, lease -> run.keep(lease, () -> handler.handle(call, lease)))),
                 null);
     }
 
-    private <X extends Exception> KeyedRun<X> run(HttpCall call, KeyedHandler<X> handler, boolean once) {
+    private <X extends Exception> KeyedRun<X> run(KeyedRequest call, KeyedHandler<X> handler, boolean once) {
         return new KeyedRun<X>(
                 settings,
                 call,
                 once,
-                (run, command) -> commands.<HttpAnswer, X>run(
+                (run, command) -> commands.<KeyedResponse, X>run(
                         command, transaction -> run.keep(transaction, () -> handler.handle(call, transaction))));
     }
 
-    private <X extends Exception> HttpAnswer answer(
-            HttpCall call, KeyedRun<X> run, @Nullable Unprotected<X> unprotected) throws X {
-        // adapters read one byte more than is allowed: nobody may see a body that is cut
+    private <X extends Exception> KeyedResponse answer(
+            KeyedRequest call, KeyedRun<X> run, @Nullable Unprotected<X> unprotected) throws X {
+        // adapters read one byte more than the limit: no code may see a truncated body
         if (call.sharedBody().length > settings.largestRequest) {
             return problem(Problem.REQUEST_TOO_LARGE);
         }
-        Optional<HttpAnswer> refusal = settings.check.apply(call);
+        Optional<KeyedResponse> refusal = settings.check.apply(call);
         if (refusal.isPresent()) {
             return refusal.get();
         }
@@ -134,7 +142,7 @@ public final class KeyedEndpoint {
         return isAcceptable(command) ? run.answer(command, codec, unprotected) : problem(Problem.SCOPE_UNRESOLVED);
     }
 
-    private Command.Builder builder(Scope scope, String key, HttpCall call) {
+    private Command.Builder builder(Scope scope, String key, KeyedRequest call) {
         Command.Builder command = Command.named(settings.operation)
                 .tenant(scope.tenant())
                 .key(key)
@@ -143,7 +151,7 @@ public final class KeyedEndpoint {
         return scope.caller() == null ? command.anyCaller() : command.caller(scope.caller());
     }
 
-    /** The key was checked, so what remains is a tenant or a caller that cannot be one. */
+    /** Validates the tenant and the caller. The key is already validated. */
     private boolean isAcceptable(Command.Builder command) {
         try {
             command.returning(codec);
@@ -154,25 +162,25 @@ public final class KeyedEndpoint {
         }
     }
 
-    private HttpAnswer missingKey() {
+    private KeyedResponse missingKey() {
         String documentation = settings.problems + Problem.MISSING_KEY.code();
         return problem(Problem.MISSING_KEY).header("Link", "<" + documentation + ">; rel=\"describedby\"");
     }
 
-    private HttpAnswer challenged(Problem problem) {
-        HttpAnswer answer = problem(problem);
+    private KeyedResponse challenged(Problem problem) {
+        KeyedResponse answer = problem(problem);
         return settings.challenge != null && problem == Problem.NO_CALLER
                 ? answer.header("WWW-Authenticate", settings.challenge)
                 : answer;
     }
 
-    /** What is answered when a handler failed and the server has no answer of its own for that. */
-    HttpAnswer failed(Exception failure) {
+    /** The response after a failure of the handler, for a server without an error response of its own. */
+    KeyedResponse failed(Exception failure) {
         LOG.error("HTTP_IDEMPOTENCY_HANDLER_FAIL operation={}", settings.operation, failure);
         return problem(Problem.HANDLER_FAILED);
     }
 
-    private HttpAnswer problem(Problem problem) {
+    private KeyedResponse problem(Problem problem) {
         return problem.answer(settings.problems, null);
     }
 }

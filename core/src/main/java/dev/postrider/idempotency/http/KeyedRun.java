@@ -20,50 +20,52 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request under a key: runs its command and turns what became of it into an answer. For one request and one thread. */
+/**
+ * Runs the command of one request with a key and converts its result to a response. For one request and one thread.
+ */
 final class KeyedRun<X extends Exception> {
 
-    /** They say nothing of the operation: the same request can have another answer tomorrow. */
+    /** These refusals do not depend on the operation: the same request may get another response later. */
     private static final Set<Integer> REFUSALS = Set.of(401, 403, 404, 405, 406, 413, 415, 429);
 
     private static final Logger LOG = LoggerFactory.getLogger(KeyedEndpoint.class);
 
-    /** How often a handler runs for one request that gives way to others. */
+    /** The limit for runs of a handler for one request after transaction conflicts. */
     private static final int MOST_RUNS = 3;
 
     private static final Duration SOON = Duration.ofSeconds(1);
     private static final Duration WHEN_THE_STORE_MAY_BE_BACK = Duration.ofSeconds(5);
 
-    /** Runs a command in the way of this request. */
+    /** Runs a command in the mode of this request. */
     @FunctionalInterface
     interface Invocation<X extends Exception> {
-        CommandResult<HttpAnswer> invoke(KeyedRun<X> run, Command<HttpAnswer> command) throws X;
+        CommandResult<KeyedResponse> invoke(KeyedRun<X> run, Command<KeyedResponse> command) throws X;
     }
 
-    /** The handler, with what it is given. */
+    /** The handler with its arguments. */
     @FunctionalInterface
     interface Handling<X extends Exception> {
-        HttpAnswer handle() throws X;
+        KeyedResponse handle() throws X;
     }
 
     private final KeySettings settings;
-    private final HttpCall call;
+    private final KeyedRequest call;
     private final boolean once;
     private final Invocation<X> invocation;
     private boolean started;
-    private @Nullable HttpAnswer produced;
+    private @Nullable KeyedResponse produced;
     private @Nullable LeasedCommand lease;
 
-    /** @param once whether the handler cannot run a second time for the same request */
-    KeyedRun(KeySettings settings, HttpCall call, boolean once, Invocation<X> invocation) {
+    /** @param once whether the handler can run only once for a request */
+    KeyedRun(KeySettings settings, KeyedRequest call, boolean once, Invocation<X> invocation) {
         this.settings = settings;
         this.call = call;
         this.once = once;
         this.invocation = invocation;
     }
 
-    HttpAnswer answer(Command.Builder command, AnswerCodec codec, KeyedEndpoint.@Nullable Unprotected<X> unprotected)
-            throws X {
+    KeyedResponse answer(
+            Command.Builder command, ResponseCodec codec, KeyedEndpoint.@Nullable Unprotected<X> unprotected) throws X {
         try {
             return runAgainAfterConflicts(command, codec);
         } catch (UnkeptException e) {
@@ -85,22 +87,29 @@ final class KeyedRun<X extends Exception> {
         }
     }
 
-    /** A conflict has rolled the work back, so it can run again at once; but not if the client counts the attempts. */
-    private HttpAnswer runAgainAfterConflicts(Command.Builder command, AnswerCodec codec) throws X {
+    /**
+     * Runs the command again after a conflict, because a conflict rolls the work back. It does not run again if the
+     * number of attempts is limited, or if the conflict came before the work started: then the claim has already
+     * waited.
+     */
+    private KeyedResponse runAgainAfterConflicts(Command.Builder command, ResponseCodec codec) throws X {
         int most = once || settings.options.maxAttempts() > 0 ? 1 : MOST_RUNS;
         for (int number = 1; ; number++) {
             try {
                 return doubted(command, codec);
             } catch (TransactionConflictException e) {
-                if (number >= most) {
+                if (number >= most || !started) {
                     throw e;
                 }
             }
         }
     }
 
-    /** A failure after an effect that may have happened is not called a failure: whoever repeats it must not do so unasked. */
-    private HttpAnswer doubted(Command.Builder command, AnswerCodec codec) throws X {
+    /**
+     * Reports a failure after a possible external effect as an unknown outcome, because a client repeats a failed
+     * request without asking.
+     */
+    private KeyedResponse doubted(Command.Builder command, ResponseCodec codec) throws X {
         try {
             return patiently(command, codec);
         } catch (UnkeptException | CommandLostException e) {
@@ -114,13 +123,13 @@ final class KeyedRun<X extends Exception> {
         }
     }
 
-    private HttpAnswer patiently(Command.Builder command, AnswerCodec codec) throws X {
+    private KeyedResponse patiently(Command.Builder command, ResponseCodec codec) throws X {
         Duration wait = allowedWait();
         if (wait.isZero()) {
             return reply(invocation.invoke(this, command.returning(codec)));
         }
         command.with(options -> options.waitingForResult(wait));
-        HttpAnswer answer = reply(invocation.invoke(this, command.returning(codec)));
+        KeyedResponse answer = reply(invocation.invoke(this, command.returning(codec)));
         return started ? answer : answer.header("Preference-Applied", "wait=" + wait.toSeconds());
     }
 
@@ -129,14 +138,17 @@ final class KeyedRun<X extends Exception> {
         return wanted.compareTo(settings.longestWait) < 0 ? wanted : settings.longestWait;
     }
 
-    /** Within a leased command: the same as {@link #keep}. */
-    HttpAnswer keep(LeasedCommand leased, Handling<X> handling) throws X {
+    /** Like {@link #keep(CommandTransaction, Handling)}, inside a leased command. */
+    KeyedResponse keep(LeasedCommand leased, Handling<X> handling) throws X {
         lease = leased;
         return kept(handling);
     }
 
-    /** Within the command: hands back what is to be kept, and throws everything else out of it. */
-    HttpAnswer keep(CommandTransaction transaction, Handling<X> handling) throws X {
+    /**
+     * Runs the handler inside the command. Returns a response that is to be stored, and throws an exception for every
+     * other response.
+     */
+    KeyedResponse keep(CommandTransaction transaction, Handling<X> handling) throws X {
         return kept(() -> {
             try {
                 return handling.handle();
@@ -149,10 +161,10 @@ final class KeyedRun<X extends Exception> {
         });
     }
 
-    private HttpAnswer kept(Handling<X> handling) throws X {
+    private KeyedResponse kept(Handling<X> handling) throws X {
         started = true;
         produced = null;
-        HttpAnswer answer = handling.handle();
+        KeyedResponse answer = handling.handle();
         if (answer.sharedBody().length > settings.largestAnswer || isStream(answer)) {
             throw new UnkeptException(Problem.ANSWER_NOT_RECORDABLE);
         }
@@ -166,12 +178,12 @@ final class KeyedRun<X extends Exception> {
         return answer;
     }
 
-    private static boolean isStream(HttpAnswer answer) {
+    private static boolean isStream(KeyedResponse answer) {
         String type = answer.header("Content-Type");
         return type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream");
     }
 
-    private static boolean isKept(HttpAnswer answer) {
+    private static boolean isKept(KeyedResponse answer) {
         return switch (answer.keeping()) {
             case ALWAYS -> true;
             case NEVER -> false;
@@ -179,25 +191,22 @@ final class KeyedRun<X extends Exception> {
         };
     }
 
-    private HttpAnswer reply(CommandResult<HttpAnswer> result) {
-        if (result instanceof CommandResult.Completed<HttpAnswer> done) {
+    private KeyedResponse reply(CommandResult<KeyedResponse> result) {
+        if (result instanceof CommandResult.Completed<KeyedResponse> done) {
             return done.recorded() || produced == null
                     ? kept(done.reference(), done.value(), done.replayed(), Problem.RESULT_OMITTED)
                     : degraded(produced);
         }
-        if (result instanceof CommandResult.Rejected<HttpAnswer> no) {
-            Problem without = no.expired() ? Problem.RESULT_EXPIRED : Problem.RESULT_OMITTED;
-            return no.recorded() || produced == null
-                    ? kept(no.reference(), no.value(), no.replayed(), without)
-                    : degraded(produced);
+        if (result instanceof CommandResult.Rejected<KeyedResponse> no) {
+            return rejected(no);
         }
-        if (result instanceof CommandResult.InProgress<HttpAnswer> busy) {
+        if (result instanceof CommandResult.InProgress<KeyedResponse> busy) {
             return later(Problem.IN_PROGRESS, busy.reference(), busy.retryAfter());
         }
-        if (result instanceof CommandResult.Uncertain<HttpAnswer> uncertain) {
+        if (result instanceof CommandResult.Uncertain<KeyedResponse> uncertain) {
             return problem(Problem.OUTCOME_UNKNOWN, uncertain.reference());
         }
-        if (result instanceof CommandResult.Forgotten<HttpAnswer> forgotten) {
+        if (result instanceof CommandResult.ResultOmitted<KeyedResponse> forgotten) {
             return problem(
                     forgotten.wasTooLarge() ? Problem.RESULT_OMITTED : Problem.RESULT_EXPIRED, forgotten.reference());
         }
@@ -205,32 +214,55 @@ final class KeyedRun<X extends Exception> {
     }
 
     /**
-     * The first answer is sent as the handler made it, with the headers that are not kept.
-     *
-     * @param without what is answered when there is nothing left of it
+     * Makes the response for a rejection: a 4xx response of the handler, or a {@link CommandRejectedException} of the
+     * handler. In the second case there is only the reason, for this request and for every retry.
      */
-    private HttpAnswer kept(UUID reference, @Nullable HttpAnswer value, boolean replayed, Problem without) {
+    private KeyedResponse rejected(CommandResult.Rejected<KeyedResponse> no) {
+        if (!no.recorded() && produced != null) {
+            return degraded(produced);
+        }
+        boolean own = !no.replayed() && produced != null;
+        if (own || no.value() != null || no.expired()) {
+            return kept(no.reference(), no.value(), no.replayed(), Problem.RESULT_EXPIRED);
+        }
+        KeyedResponse answer = no.reason().isEmpty()
+                ? problem(Problem.REJECTED, no.reference())
+                : Problem.REJECTED.answer(settings.problems, no.reference(), no.reason());
+        return no.replayed() ? answer.header(settings.replayMarker, "true") : answer;
+    }
+
+    /**
+     * Makes the response for a stored result. The first response is sent as the handler made it, including the headers
+     * that are not stored.
+     *
+     * @param without the problem for a result that is no longer stored
+     */
+    private KeyedResponse kept(UUID reference, @Nullable KeyedResponse value, boolean replayed, Problem without) {
         if (!replayed && produced != null) {
             return echoed(produced);
         }
         if (value == null) {
             return problem(without, reference);
         }
-        HttpAnswer answer = echoed(value).header(settings.replayMarker, "true");
+        if (!replayed) {
+            return echoed(value);
+        }
+        KeyedResponse answer = echoed(value).header(settings.replayMarker, "true");
         return value.isOmitted() ? answer.header("Idempotency-Result", "omitted") : answer;
     }
 
-    private HttpAnswer unkept(UnkeptException unkept) {
-        HttpAnswer answer = unkept.answer();
+    private KeyedResponse unkept(UnkeptException unkept) {
+        KeyedResponse answer = unkept.answer();
         Problem problem = unkept.problem();
         return answer != null ? echoed(answer) : problem(problem == null ? Problem.HANDLER_FAILED : problem, null);
     }
 
     /**
-     * Once the work began, nobody knows whether its commit was the last thing the store heard: the same key finds out. A leased
-     * effect is done whatever the store thinks, and is not to be called a failure.
+     * Makes the response when the store is unavailable. After the work started, it is not known whether the transaction
+     * committed; a retry with the same key finds out. The effect of a leased command has happened even if its outcome
+     * is not stored, and is not reported as a failure.
      */
-    private HttpAnswer withoutStore(KeyedEndpoint.@Nullable Unprotected<X> unprotected) throws X {
+    private KeyedResponse withoutStore(KeyedEndpoint.@Nullable Unprotected<X> unprotected) throws X {
         if (lease != null && produced != null) {
             return degraded(produced);
         }
@@ -240,22 +272,25 @@ final class KeyedRun<X extends Exception> {
         return later(Problem.STORE_UNAVAILABLE, null, WHEN_THE_STORE_MAY_BE_BACK);
     }
 
-    private HttpAnswer degraded(HttpAnswer answer) {
+    private KeyedResponse degraded(KeyedResponse answer) {
         return echoed(answer).header("Idempotency-Degraded", "true");
     }
 
-    /** The key as it came: it was checked, so it holds nothing that could not be in a header. */
-    private HttpAnswer echoed(HttpAnswer answer) {
+    /** Adds the key of the request. The key was validated, so its characters are valid in a header. */
+    private KeyedResponse echoed(KeyedResponse answer) {
         String key = call.header(KeyedEndpoint.KEY);
         return key == null ? answer : answer.header(KeyedEndpoint.KEY, key.strip());
     }
 
-    private HttpAnswer problem(Problem problem, @Nullable UUID reference) {
+    private KeyedResponse problem(Problem problem, @Nullable UUID reference) {
         return problem.answer(settings.problems, reference);
     }
 
-    /** Whole seconds, at least one, and up to a quarter more, so that those who came together do not come back together. */
-    private HttpAnswer later(Problem problem, @Nullable UUID reference, Duration wait) {
+    /**
+     * Adds Retry-After: whole seconds, at least one, plus a jitter of up to a quarter, so that clients do not all retry
+     * at the same time.
+     */
+    private KeyedResponse later(Problem problem, @Nullable UUID reference, Duration wait) {
         long seconds = Math.max(1, wait.plusMillis(999).toSeconds());
         long spread = ThreadLocalRandom.current().nextLong(seconds / 4 + 1);
         return problem(problem, reference).header("Retry-After", Long.toString(seconds + spread));

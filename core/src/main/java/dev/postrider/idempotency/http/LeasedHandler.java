@@ -2,10 +2,15 @@ package dev.postrider.idempotency.http;
 
 import dev.postrider.idempotency.LeasedCommand;
 
-/** Handles a request that came with a key and whose effect is in another system. Implementations are thread-safe. */
+/** Handles a request with a key whose effect is in another system. Implementations are thread-safe. */
 @FunctionalInterface
 public interface LeasedHandler<X extends Exception> {
 
-    /** @throws X a retry with the same key runs again, unless {@link LeasedCommand#externalEffectStarted()} was said */
-    HttpAnswer handle(HttpCall call, LeasedCommand lease) throws X;
+    /**
+     * Handles the request.
+     *
+     * @throws X a retry with the same key runs the handler again, unless {@link LeasedCommand#isEffectPossible()}; then
+     *     the command is uncertain
+     */
+    KeyedResponse handle(KeyedRequest call, LeasedCommand lease) throws X;
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads {@code wait} of the {@code Prefer} header (RFC 7240): how long a client would rather wait than be told to come back. */
+/** Reads {@code wait} of the {@code Prefer} header (RFC 7240): how long a client accepts to wait for a response. */
 final class Preference {
 
     private static final Pattern WAIT =
@@ -13,7 +13,7 @@ final class Preference {
 
     private Preference() {}
 
-    /** Zero when there is none, or none that can be read. */
+    /** Zero when the header has no valid {@code wait}. */
     static Duration waitIn(List<String> lines) {
         Matcher wait = WAIT.matcher(String.join(",", lines));
         return wait.find() ? Duration.ofSeconds(Long.parseLong(wait.group(1))) : Duration.ZERO;

@@ -10,8 +10,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is answered instead of the operation's own answer, as RFC 9457 problem details. {@code retryable}: the same request with
- * the same key may do better later. {@code safe_new_key}: nothing was done under this key, so another key cannot do it twice.
+ * The responses that replace the response of the operation, as RFC 9457 problem details. {@code retryable}: a retry
+ * with the same key may succeed later. {@code safe_new_key}: the request had no effect under this key, so a request
+ * with a new key cannot cause the effect twice.
  */
 enum Problem {
     MISSING_KEY(
@@ -31,12 +32,12 @@ enum Problem {
             false,
             false,
             "The Idempotency-Key is too old",
-            "Its time is outside of what is remembered, so nobody can tell whether it was used. Nothing was done now; find out whether it was before you use another key."),
+            "The time of the key is outside the retention of keys, so the server cannot tell whether it was used. Nothing was done now; find out whether it was used before you use another key."),
     NO_CALLER(
             401,
             false,
             false,
-            "Nobody is authenticated",
+            "The caller is not authenticated",
             "Keys belong to a caller. Authenticate, and send the same key again."),
     METHOD_NOT_ALLOWED(405, false, true, "The method is not allowed", "Nothing was done."),
     IN_PROGRESS(
@@ -72,9 +73,10 @@ enum Problem {
     KEY_REUSED(
             422,
             false,
-            true,
+            false,
             "The Idempotency-Key was used for another request",
-            "Use a key of its own for each request, and the same key only to repeat that request unchanged. Nothing was done."),
+            "Nothing was done now, but the first request with this key may have been. If this is the same request written differently, send the first bytes again; take a new key only for a different request."),
+    REJECTED(422, false, false, "The request was rejected", "The answer is no, for every repeat with this key too."),
     SCOPE_UNRESOLVED(
             500,
             false,
@@ -126,16 +128,21 @@ enum Problem {
         this.detail = detail;
     }
 
-    /** Stable, for machines. */
+    /** The stable code, for programs. */
     String code() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /**
-     * @param base what the type's URI begins with
-     * @param reference of the command, for callers that may know of it
+     * @param base the beginning of the URI of the problem type
+     * @param reference the reference of the command, for callers that may see it
      */
-    HttpAnswer answer(String base, @Nullable UUID reference) {
+    KeyedResponse answer(String base, @Nullable UUID reference) {
+        return answer(base, reference, detail);
+    }
+
+    /** @param detail a text for people that replaces the detail of this problem */
+    KeyedResponse answer(String base, @Nullable UUID reference, String detail) {
         StringBuilder json = new StringBuilder("{");
         text(json, "type", base + code());
         text(json, "title", title);
@@ -147,7 +154,7 @@ enum Problem {
         }
         json.append("\"retryable\":").append(retryable);
         json.append(",\"safe_new_key\":").append(safeNewKey).append('}');
-        return HttpAnswer.of(
+        return KeyedResponse.of(
                 status,
                 Map.of(
                         "Content-Type", List.of("application/problem+json"),

@@ -5,9 +5,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whom a key belongs to.
+ * The tenant and the caller that a key belongs to.
  *
- * @param problem why that cannot be told; a key never falls back to a namespace that others share
+ * @param problem the reason why they are not known; a key never falls back to a shared namespace
  */
 record Scope(
         @Nullable String tenant,
@@ -16,7 +16,7 @@ record Scope(
 
     private static final Logger LOG = LoggerFactory.getLogger(Scope.class);
 
-    static Scope of(HttpCall call, KeySettings settings) {
+    static Scope of(KeyedRequest call, KeySettings settings) {
         try {
             String caller = settings.anyCaller ? null : settings.caller.apply(call);
             if (!settings.anyCaller && (caller == null || caller.isEmpty())) {

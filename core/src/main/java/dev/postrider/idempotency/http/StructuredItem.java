@@ -14,7 +14,7 @@ final class StructuredItem {
         this.text = text;
     }
 
-    /** @return the value, or null when the line is anything else than a String with any parameters */
+    /** @return the value, or null when the line is not a String with optional parameters */
     static @Nullable String read(String line) {
         StructuredItem item = new StructuredItem(trimmed(line));
         String value = item.peek() == '"' ? item.string() : null;
@@ -22,11 +22,11 @@ final class StructuredItem {
     }
 
     /**
-     * Reads a value that may lack its quotes, as most clients send it: UUIDs, Base64 and the like. The value is then the whole
-     * line. A value without quotes has no parameters: {@code acme;invoice-1} could be a key or a key with a parameter, and a key
-     * that is cut would be the key of other requests too.
+     * Reads a value that may have no quotes, as most clients send it: UUIDs, Base64 and similar. The value is then the
+     * whole line. A value without quotes has no parameters: {@code acme;invoice-1} could be a key or a key with a
+     * parameter, and a key that is cut at the semicolon would also be the key of other requests.
      *
-     * @return the value, or null when the line is neither
+     * @return the value, or null when the line is neither a String nor a value without quotes
      */
     static @Nullable String readLenient(String line) {
         String bare = trimmed(line);
@@ -164,7 +164,7 @@ final class StructuredItem {
         }
     }
 
-    /** The next character; NUL, which no rule accepts, at the end. */
+    /** The next character; at the end NUL, which no rule accepts. */
     private char peek() {
         return at < text.length() ? text.charAt(at) : 0;
     }

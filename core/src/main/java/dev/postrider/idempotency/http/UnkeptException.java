@@ -2,15 +2,18 @@ package dev.postrider.idempotency.http;
 
 import org.jspecify.annotations.Nullable;
 
-/** Takes an answer that is not to be kept out of the work of a command, which is rolled back by it. Never leaves this room. */
+/**
+ * Carries a response that must not be stored out of the work of a command, so that the work is rolled back. {@link
+ * KeyedRun} converts it to a response.
+ */
 final class UnkeptException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
-    private final transient @Nullable HttpAnswer answer;
+    private final transient @Nullable KeyedResponse answer;
     private final @Nullable Problem problem;
 
-    UnkeptException(HttpAnswer answer) {
+    UnkeptException(KeyedResponse answer) {
         super("status " + answer.status(), null, false, false);
         this.answer = answer;
         this.problem = null;
@@ -22,9 +25,9 @@ final class UnkeptException extends RuntimeException {
         this.problem = problem;
     }
 
-    /** The handler's own, or null when there is a {@link #problem()}. */
+    /** The response of the handler, or null when there is a {@link #problem()}. */
     @Nullable
-    HttpAnswer answer() {
+    KeyedResponse answer() {
         return answer;
     }
 

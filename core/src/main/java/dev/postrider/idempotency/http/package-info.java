@@ -1,8 +1,8 @@
 /**
- * The {@code Idempotency-Key} header (draft-ietf-httpapi-idempotency-key-header-07) in front of idempotent commands. {@link
- * dev.postrider.idempotency.http.IdempotencyKey} says how an operation treats keys and wraps handlers of the JDK's server; {@link
- * dev.postrider.idempotency.http.KeyedEndpoint} is the same without a server, for adapters. This room starts no threads and
- * knows nothing of tables.
+ * The {@code Idempotency-Key} header (draft-ietf-httpapi-idempotency-key-header-07) for idempotent commands. {@link
+ * dev.postrider.idempotency.http.IdempotencyKey} configures an operation and wraps handlers of the JDK's HTTP server;
+ * {@link dev.postrider.idempotency.http.KeyedEndpoint} is the same without a server, for adapters. This package starts
+ * no threads and contains no SQL.
  */
 @NullMarked
 package dev.postrider.idempotency.http;

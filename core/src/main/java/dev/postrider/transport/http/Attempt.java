@@ -18,15 +18,16 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One delivery: check the route, send, judge the answer, within one deadline. The client's own timeout ends when the response
- * headers are there, so the deadline here is what ends a response that never does.
+ * One delivery attempt: checks the route, sends the request and classifies the response, within one deadline. The
+ * timeout of the HTTP client ends with the response headers. This deadline also ends a response whose body never
+ * ends.
  */
 final class Attempt {
 
     private final WebhookSettings settings;
     private final Route route;
     private final HttpClient client;
-    private final Answer answer = new Answer();
+    private final ResponseReader answer = new ResponseReader();
     private @Nullable CompletableFuture<?> line;
     private boolean over;
 
@@ -46,37 +47,40 @@ final class Attempt {
                 });
     }
 
-    /** Not after the deadline, however late the name was looked up: the message may be with another node by then. */
+    /**
+     * Sends nothing after the deadline, even if the DNS lookup was slow: another node may have claimed the message by
+     * then.
+     */
     private synchronized CompletableFuture<HttpResponse<@Nullable Void>> send(Delivery delivery) {
         if (over) {
             return CompletableFuture.failedFuture(new CancellationException());
         }
         HttpRequest request = new WebhookRequest(settings).of(delivery);
         CompletableFuture<HttpResponse<@Nullable Void>> sent = client.sendAsync(request, answer);
-        // A future derived from the client's, which stays open: cancelling it reaches the exchange also after that has
-        // failed.
+        // A future derived from the client's future stays open: cancelling it reaches the exchange even after a
+        // failure.
         line = sent.newIncompleteFuture();
         return sent;
     }
 
     /**
-     * Hangs up unless the response came to its proper end. On a malformed one the client reports the error and leaves the
-     * connection open, for as long as the peer likes; cancelling closes it.
+     * Closes the connection unless the response ended normally. After a malformed response the client reports the
+     * error and keeps the connection open for as long as the peer does. Cancelling closes it.
      */
     private synchronized void stop(@Nullable Throwable error) {
         over = true;
-        Answer.Head head = answer.head();
+        ResponseReader.Head head = answer.head();
         boolean orderly = error == null && head != null && head.isFinal();
         if (line != null && !orderly) {
             line.cancel(true);
         }
     }
 
-    /** A status that arrived counts, whatever happened to the rest of the response. */
+    /** A received status counts, even if the rest of the response failed. */
     private DeliveryResult outcome(@Nullable Throwable error) {
-        Answer.Head head = answer.head();
+        ResponseReader.Head head = answer.head();
         if (head != null) {
-            return new Verdict(settings).on(head, answer.excerpt());
+            return new ResponseClassifier(settings).on(head, answer.excerpt());
         }
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         if (cause instanceof PermanentFailureException unsendable) {

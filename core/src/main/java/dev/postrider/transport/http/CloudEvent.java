@@ -44,10 +44,10 @@ record CloudEvent(Message message, Map<String, String> attributes) {
     }
 
     /**
-     * The JSON envelope. A JSON payload is put in byte for byte, after a look that it is one value and cannot end the envelope
-     * early.
+     * Returns the JSON envelope. A JSON payload is inserted byte for byte, after a check that it is exactly one JSON
+     * value and cannot end the envelope early.
      *
-     * @throws PermanentFailureException if the payload says that it is JSON and is not
+     * @throws PermanentFailureException if the content type is JSON and the payload is not valid JSON
      */
     byte[] toJson() {
         Map<String, String> envelope = new LinkedHashMap<>(attributes);

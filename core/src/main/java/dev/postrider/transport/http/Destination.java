@@ -7,14 +7,17 @@ import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** The URL of a webhook, checked as far as that is possible without asking the network. Immutable. */
+/** The URL of a webhook, checked as far as possible without network access. Immutable. */
 final class Destination {
 
     static final String PROPERTY = "webhook-url";
 
     private static final Pattern IPV4 = Pattern.compile("((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\\.(?!$)|$)){4}");
 
-    /** A last label like this makes a host an IPv4 address to most resolvers, in decimal, octal or hex, with any parts left out. */
+    /**
+     * Most resolvers read a host with such a last label as an IPv4 address: decimal, octal or hex, and possibly with
+     * missing parts.
+     */
     private static final Pattern NUMERIC = Pattern.compile("(.*\\.)?([0-9]+|0[xX][0-9a-fA-F]*)\\.?");
 
     private final URI uri;
@@ -22,6 +25,9 @@ final class Destination {
     private final boolean literal;
 
     private Destination(URI uri, boolean internal) {
+        if (uri == null) {
+            throw invalid("is missing");
+        }
         this.uri = uri;
         this.internal = internal;
         String scheme = uri.getScheme();
@@ -30,16 +36,16 @@ final class Destination {
         }
         if (uri.getRawUserInfo() != null
                 || (uri.getRawAuthority() != null && uri.getRawAuthority().contains("@"))) {
-            throw invalid("must not hold a user or password: use header(\"Authorization\", …)");
+            throw invalid("must not contain a user or password: use header(\"Authorization\", …)");
         }
         if (uri.getHost() == null) {
-            throw invalid("has no host that can be read: letters, digits and dashes, others in their xn-- form");
+            throw invalid("has no valid host: use letters, digits and dashes, and the xn-- form for other characters");
         }
         if (uri.getRawFragment() != null) {
             throw invalid("must not have a fragment (#…)");
         }
         if (uri.getPort() == 0 || uri.getPort() > 65535) {
-            throw invalid("has the impossible port " + uri.getPort());
+            throw invalid("has the invalid port " + uri.getPort());
         }
         this.literal = isLiteral();
         if (!internal) {
@@ -78,7 +84,7 @@ final class Destination {
         try {
             return PublicAddress.is(InetAddress.getByName(host()));
         } catch (UnknownHostException e) {
-            throw invalid("has the host '" + host() + "', which is no address");
+            throw invalid("has the host '" + host() + "', which is not an address");
         }
     }
 
@@ -98,8 +104,8 @@ final class Destination {
         return "https".equalsIgnoreCase(uri.getScheme());
     }
 
-    /** Whether the addresses behind the host are to be looked up and checked before each delivery. */
-    boolean mayLeadAnywhere() {
+    /** Returns whether the addresses of the host must be looked up and checked before each delivery. */
+    boolean needsLookup() {
         return !internal && !literal;
     }
 

@@ -14,7 +14,7 @@ import java.security.spec.NamedParameterSpec;
 import java.util.Arrays;
 import java.util.Base64;
 
-/** Reads Ed25519 keys: {@code whsk_} to sign, {@code whpk_} to verify. */
+/** Reads Ed25519 keys: {@code whsk_} to sign, {@code whpk_} to verify. Stateless, thread-safe. */
 final class Ed25519Keys {
 
     static final String PRIVATE_PREFIX = "whsk_";
@@ -26,7 +26,10 @@ final class Ed25519Keys {
 
     private Ed25519Keys() {}
 
-    /** A private key is its 32-byte seed; some tools append the public key, which then must belong to it. */
+    /**
+     * Reads a private key, which is its 32-byte seed. Some tools append the public key, which must then match the
+     * private key.
+     */
     static Signer signer(String secret) {
         byte[] bytes = Signer.decode(secret, PRIVATE_PREFIX);
         if (bytes.length != KEY_SIZE && bytes.length != 2 * KEY_SIZE) {
@@ -65,7 +68,7 @@ final class Ed25519Keys {
         }
     }
 
-    /** The encoding of RFC 8032: y in little-endian order, with the sign of x in the highest bit. */
+    /** Decodes the format of RFC 8032: y in little-endian order, with the sign of x in the highest bit. */
     private static PublicKey publicKey(byte[] encoded) {
         byte[] y = new byte[KEY_SIZE];
         for (int i = 0; i < KEY_SIZE; i++) {
@@ -116,7 +119,7 @@ final class Ed25519Keys {
                 check.update(content);
                 return check.verify(bytes);
             } catch (GeneralSecurityException | IllegalArgumentException e) {
-                // Bytes that cannot be a signature at all: wrong length, not base64, no point on the curve.
+                // The bytes are not a signature: wrong length, not base64, or not a point on the curve.
                 return false;
             }
         }

@@ -2,12 +2,15 @@ package dev.postrider.transport.http;
 
 import java.util.regex.Pattern;
 
-/** Makes foreign text short and harmless enough for an error column and a log line. */
+/** Makes a text from a peer short and safe for an error column and a log line. */
 final class Excerpt {
 
     static final int LIMIT = 200;
 
-    /** Controls, bidirectional and other invisible characters, halves of pairs, line separators, runs of blanks. */
+    /**
+     * Control characters, invisible and bidirectional characters, unpaired surrogates, line separators, sequences of
+     * spaces.
+     */
     private static final Pattern NOISE = Pattern.compile("[\\p{C}\\p{Z}]+");
 
     private Excerpt() {}

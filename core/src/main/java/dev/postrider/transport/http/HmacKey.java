@@ -9,7 +9,7 @@ import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** A shared secret ({@code whsec_}): signs and verifies with HMAC-SHA256. Immutable. */
+/** A shared secret ({@code whsec_}) that signs and verifies with HMAC-SHA256. Immutable, thread-safe. */
 final class HmacKey implements Signer, SignatureCheck {
 
     static final String PREFIX = "whsec_";

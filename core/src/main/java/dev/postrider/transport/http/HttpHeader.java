@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
 
-/** One request header, and how text that HTTP cannot carry is put into one. Immutable. */
+/** One request header, and the encoding of text that HTTP cannot carry. Immutable. */
 record HttpHeader(String name, String value) {
 
     static final String PROPERTY = "webhook-header";
@@ -22,10 +22,10 @@ record HttpHeader(String name, String value) {
     private static final int SHORTEST_SECRET = 6;
     private static final String BLANK = "%20";
 
-    /** What Postrider's own endpoints take, and others that keep keys in a column of the usual length. */
+    /** The longest key that Postrider's endpoints accept. Many other servers store keys in a column of this length. */
     private static final int LONGEST_KEY = 255;
 
-    /** Set by the client or by {@link WebhookRequest}. */
+    /** The HTTP client or {@link WebhookRequest} sets these headers. */
     private static final Set<String> RESERVED = Set.of(
             "connection",
             "content-length",
@@ -42,14 +42,14 @@ record HttpHeader(String name, String value) {
     private static final Set<String> RESERVED_PREFIXES = Set.of("ce-", "webhook-", "postrider-", "proxy-");
 
     static HttpHeader configured(String name, String value) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        if (!TOKEN.matcher(name).matches()) {
+        if (name == null || !TOKEN.matcher(name).matches()) {
             throw new InvalidConfigurationException(PROPERTY, "has a name that is not an HTTP token");
         }
+        String lower = name.toLowerCase(Locale.ROOT);
         if (RESERVED.contains(lower) || RESERVED_PREFIXES.stream().anyMatch(lower::startsWith)) {
             throw new InvalidConfigurationException(PROPERTY, "'" + name + "' is set by Postrider or by the protocol");
         }
-        if (!isPrintable(value) || value.length() > VALUE_LIMIT) {
+        if (value == null || !isPrintable(value) || value.length() > VALUE_LIMIT) {
             throw new InvalidConfigurationException(
                     PROPERTY,
                     "'" + name + "' must have a value of at most " + VALUE_LIMIT + " printable ASCII characters");
@@ -62,16 +62,17 @@ record HttpHeader(String name, String value) {
     }
 
     /**
-     * The percent-encoding of the CloudEvents HTTP binding (3.1.3.2): everything but visible ASCII, and the quotation mark and
-     * the percent sign. Different texts stay different.
+     * Percent-encodes a text as the CloudEvents HTTP binding (3.1.3.2) requires: everything except visible ASCII, and
+     * also the quotation mark and the percent sign. Different texts stay different.
      */
     static String encode(String text) {
         return encode(text, c -> c > ' ' && c <= '~' && c != '"' && c != '%');
     }
 
     /**
-     * The value of a message's own header: printable ASCII as it is but for the percent sign, everything else percent-encoded, and
-     * so are blanks at both ends, which HTTP drops. To percent-decode it gives back the text, whatever that was.
+     * Encodes the value of a message header. Printable ASCII except the percent sign stays unchanged. Everything else
+     * is percent-encoded, and so are spaces at both ends, which HTTP would remove. Percent-decoding returns the
+     * original text.
      */
     static String encodeText(String text) {
         String encoded = encode(text, c -> c >= ' ' && c <= '~' && c != '%');
@@ -87,8 +88,9 @@ record HttpHeader(String name, String value) {
     }
 
     /**
-     * A key as a String of RFC 9651, which holds printable ASCII. Everything else and the percent sign are percent-encoded before,
-     * so that different keys stay different. A key that is then longer than servers take is replaced by its SHA-256.
+     * Encodes a key as a String of RFC 9651, which allows printable ASCII. Other characters and the percent sign are
+     * percent-encoded first, so that different keys stay different. If the result is longer than servers accept, the
+     * SHA-256 of the key is used instead.
      */
     static String structuredString(String key) {
         String encoded = encode(key, c -> c >= ' ' && c <= '~' && c != '%');
@@ -122,7 +124,7 @@ record HttpHeader(String name, String value) {
         return "0123456789ABCDEF".charAt(bits & 15);
     }
 
-    /** The text without this header's value, and without the parts of it that could be a secret of their own. */
+    /** Returns the text without the value of this header, and without parts of the value that could be a secret. */
     String hideIn(String text) {
         String clean = value.isBlank() ? text : text.replace(value, "***");
         for (String part : value.split(" ")) {

@@ -4,8 +4,8 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks whether a text is exactly one JSON value (RFC 8259), without building it. Nesting is tracked in bits instead of by
- * recursion, so that no payload can exhaust the stack.
+ * Checks whether a text is exactly one JSON value (RFC 8259), without building it. The nesting is kept in bits
+ * instead of recursion, so that no payload can exhaust the stack. Not thread-safe; {@link #problemIn} is.
  */
 final class JsonScanner {
 
@@ -20,7 +20,7 @@ final class JsonScanner {
         this.text = text;
     }
 
-    /** What is wrong with the text, or nothing. */
+    /** Returns what is wrong with the text; null if it is valid. */
     static @Nullable String problemIn(String text) {
         try {
             new JsonScanner(text).scan();
@@ -37,7 +37,10 @@ final class JsonScanner {
         }
     }
 
-    /** Reads a value, or the beginning of one that holds others; true in the latter case, when the first of those comes next. */
+    /**
+     * Reads a value, or the start of a non-empty object or array. Returns true in the second case: the first inner
+     * value follows.
+     */
     private boolean opensNonEmpty() throws Malformed {
         skipBlanks();
         switch (peek()) {
@@ -71,7 +74,7 @@ final class JsonScanner {
         return true;
     }
 
-    /** Closes what ends here; true if another value comes next. */
+    /** Closes the objects and arrays that end here. Returns true if another value follows. */
     private boolean moreFollows() throws Malformed {
         while (depth > 0) {
             boolean object = objects.get(depth - 1);

@@ -6,8 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Tells addresses of the public Internet from all the others, by the IANA registries of special-purpose addresses. For IPv6 only
- * what is known to be public passes; forms that carry an IPv4 address are judged by that address.
+ * Checks whether an address belongs to the public Internet, by the IANA registries of special-purpose addresses. For
+ * IPv6 only ranges that are known to be public are accepted. Addresses that contain an IPv4 address are checked by
+ * the IPv4 address. Stateless, thread-safe.
  */
 final class PublicAddress {
 
@@ -59,7 +60,7 @@ final class PublicAddress {
         return GLOBAL_UNICAST_V6.holds(address) && SPECIAL_V6.stream().noneMatch(block -> block.holds(address));
     }
 
-    /** A CIDR block; bytes of the address after those given do not matter. */
+    /** A CIDR block. Bytes of an address after the given prefix are ignored. */
     private static final class Block {
 
         private final int bits;

@@ -7,7 +7,10 @@ import java.time.format.DateTimeFormatter;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code Retry-After}: seconds or an HTTP date, at most a day; anything else is as if it were not there. */
+/**
+ * Parses {@code Retry-After}: seconds or an HTTP date, limited to one day. Any other value is ignored. Stateless,
+ * thread-safe.
+ */
 final class RetryAfter {
 
     static final Duration LIMIT = Duration.ofDays(1);

@@ -16,17 +16,19 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which address a connection goes to. The JDK's client looks names up by itself, after any check of ours, and has no
- * door for an address of our choice, except one: the proxy. So a plain HTTP request is sent to the checked address "as its
- * proxy": the same connection, with the whole URL in the request line, which RFC 9112 (3.2.2) obliges every server to take. With
- * TLS a proxy would be asked to CONNECT, so there the name is looked up twice, and the certificate keeps a request from going to
- * an address that was slipped in between. Thread-safe.
+ * Decides to which address a connection goes. The HTTP client of the JDK looks up the host name itself, after the
+ * check, and accepts a chosen address only in the form of a proxy. Therefore a plain HTTP request is sent to the
+ * checked address "as its proxy". The connection is the same, and the request line contains the whole URL, which RFC
+ * 9112 (3.2.2) requires every server to accept.
+ *
+ * <p>With TLS, the client would send CONNECT to a proxy. Therefore the name is looked up twice there, and the
+ * certificate check prevents a request to an address that was changed in between. Thread-safe.
  */
 final class Route extends ProxySelector {
 
     private static final List<Proxy> DIRECT = List.of(Proxy.NO_PROXY);
 
-    /** How names are looked up; a seam for tests. */
+    /** The DNS lookup. Tests replace it. */
     interface Lookup {
         InetAddress[] of(String host) throws UnknownHostException;
     }
@@ -36,12 +38,12 @@ final class Route extends ProxySelector {
     private final Lookup lookup;
     private final Predicate<InetAddress> allowed;
 
-    /** Deliveries at the same time may overwrite each other's hop: each one in here was checked. */
+    /** Concurrent deliveries may overwrite this value. Every value was checked. */
     private volatile List<Proxy> hop;
 
     Route(WebhookSettings settings, Lookup lookup, Predicate<InetAddress> allowed) {
         this.destination = settings.destination;
-        this.checked = settings.proxy == null && destination.mayLeadAnywhere();
+        this.checked = settings.proxy == null && destination.needsLookup();
         this.hop = settings.proxy == null ? DIRECT : List.of(new Proxy(Proxy.Type.HTTP, settings.proxy));
         this.lookup = lookup;
         this.allowed = allowed;
@@ -51,7 +53,7 @@ final class Route extends ProxySelector {
         return new Route(settings, InetAddress::getAllByName, PublicAddress::is);
     }
 
-    /** Completes when it is known that sending is allowed; exceptionally, with an {@link IOException}, when it is not. */
+    /** Completes when sending is allowed. Completes exceptionally, with an {@link IOException}, when it is not. */
     CompletableFuture<@Nullable Void> open() {
         return checked ? CompletableFuture.runAsync(this::check) : CompletableFuture.completedFuture(null);
     }
@@ -73,7 +75,7 @@ final class Route extends ProxySelector {
         }
     }
 
-    /** The common pool is told that this may block, so that it can put another thread in place of this one meanwhile. */
+    /** Tells the common pool that this call may block, so that the pool can start another thread in the meantime. */
     private InetAddress[] lookUp() throws IOException {
         Blocking blocking = new Blocking();
         try {
@@ -115,7 +117,7 @@ final class Route extends ProxySelector {
         return hop;
     }
 
-    /** The failure reaches the result of the delivery through the client. */
+    /** Does nothing: the client reports the failure in the result of the delivery. */
     @Override
     public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
 }

@@ -1,8 +1,11 @@
 package dev.postrider.transport.http;
 
-/** The receiver's half of a key. Implementations are immutable. */
+/** Verifies signatures with the receiver's part of a key. Implementations are immutable. */
 interface SignatureCheck {
 
-    /** Whether this one signature, with its version, is that of the content. Takes the same time wherever it differs. */
+    /**
+     * Returns whether this one signature, with its version, matches the content. The time does not depend on the
+     * position of a difference.
+     */
     boolean accepts(String signature, byte[] content);
 }

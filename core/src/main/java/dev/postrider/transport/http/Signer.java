@@ -6,15 +6,19 @@ import dev.postrider.error.InvalidConfigurationException;
 import java.io.ByteArrayOutputStream;
 import java.util.Base64;
 
-/** Signs as Standard Webhooks say. Implementations are immutable and never show their key. */
+/** Signs requests as Standard Webhooks define. Implementations are immutable and never show their key. */
 interface Signer {
 
     String PROPERTY = "webhook-secret";
 
-    /** The signature with its version, such as {@code v1,…}. */
+    /** Returns the signature with its version, such as {@code v1,…}. */
     String sign(byte[] content);
 
-    /** @throws InvalidConfigurationException without a word of the secret */
+    /**
+     * Reads a secret.
+     *
+     * @throws InvalidConfigurationException when the secret is not valid. The message contains no part of the secret
+     */
     static Signer of(String secret) {
         if (secret == null) {
             throw new InvalidConfigurationException(PROPERTY, "is missing");
@@ -28,7 +32,10 @@ interface Signer {
         throw new InvalidConfigurationException(PROPERTY, "must begin with whsec_ (HMAC) or whsk_ (Ed25519)");
     }
 
-    /** What is signed: id, time and the body exactly as sent. Neither id nor time can hold a dot. */
+    /**
+     * Returns the signed content: id, timestamp, and the body exactly as sent. The id and the timestamp cannot
+     * contain a dot.
+     */
     static byte[] content(String id, String timestamp, byte[] body) {
         byte[] head = (id + "." + timestamp + ".").getBytes(UTF_8);
         ByteArrayOutputStream content = new ByteArrayOutputStream(head.length + body.length);
@@ -37,7 +44,7 @@ interface Signer {
         return content.toByteArray();
     }
 
-    /** The bytes after the prefix. The cause of a failure is left out: it would quote the secret. */
+    /** Decodes the bytes after the prefix. The exception has no cause, because the cause would quote the secret. */
     static byte[] decode(String secret, String prefix) {
         try {
             return Base64.getDecoder().decode(secret.substring(prefix.length()));

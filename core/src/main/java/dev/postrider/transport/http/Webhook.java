@@ -17,23 +17,25 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers by POST to one URL, as a CloudEvent, signed as Standard Webhooks if a secret is given:
- * {@code Webhook.to(uri).signedWith("whsec_…")}. Each method returns a changed copy; every setting is checked when it is given.
+ * Delivers messages by POST to one URL, as CloudEvents, and signs them as Standard Webhooks if a secret is given:
+ * {@code Webhook.to(uri).signedWith("whsec_…")}. Each configuration method returns a changed copy, and throws
+ * {@link InvalidConfigurationException} for an invalid value.
  *
- * <p>Delivered means a 2xx status, whatever becomes of the response body. Redirects are never followed. Without {@link
- * #permanentStatus} these are rejected at once, because the same message would get the same answer: 501 and every 4xx except
- * 401, 403, 404, 407, 408, 409, 421, 423, 424, 425 and 429. Those, 3xx, the other 5xx, timeouts and connection errors are tried
- * again; a {@code Retry-After} is respected up to a day.
+ * <p>A 2xx status means delivered, even if reading the response body fails. Redirects are never followed. Without
+ * {@link #permanentStatus}, the statuses 501 and every 4xx except 401, 403, 404, 407, 408, 409, 421, 423, 424, 425
+ * and 429 are rejected without a retry, because the same message would get the same response. Those exceptions, 3xx,
+ * the other 5xx, timeouts and connection errors are retried. A {@code Retry-After} header is respected up to one day.
  *
- * <p>Private, loopback and otherwise special addresses are refused: written in the URL when {@link #to} is called, behind a
- * name each time before it is used, for every address the name has. A plain {@code http} connection then goes to the address
- * that was checked. For {@code https} the JDK's client looks the name up once more: a name that changes its answer in between
- * can lead a TLS handshake to a private address, but no request, since the peer there has no certificate for the name. See
- * {@code docs/webhooks.md}.
+ * <p>Private, loopback and other special addresses are refused. An address in the URL is checked when {@link #to} is
+ * called. A host name is looked up before each delivery, and all its addresses are checked. A plain {@code http}
+ * connection then goes to the checked address. For {@code https}, the HTTP client of the JDK looks up the name again.
+ * If the DNS answer changes in between, a TLS handshake can reach a private address, but no request is sent, because
+ * the peer has no certificate for the name. See {@code docs/webhooks.md}.
  *
- * <p>Immutable and thread-safe. Each instance that delivers keeps an HTTP client, with one thread and a connection pool, until
- * it is garbage: make one per endpoint and keep it. The stage returned by {@link #deliver} completes on a thread of that
- * client or on the JDK's timer thread: go on elsewhere with anything that blocks.
+ * <p>Immutable and thread-safe. Each instance that delivers keeps an HTTP client with one thread and a connection
+ * pool until it is garbage collected. Create one instance per endpoint and keep it. The stage returned by
+ * {@link #deliver} completes on a thread of this client or on the timer thread of the JDK, so run blocking code on
+ * another thread.
  */
 public final class Webhook implements Transport {
 
@@ -47,15 +49,20 @@ public final class Webhook implements Transport {
     }
 
     /**
-     * Delivers to a public address.
+     * Returns a webhook to a public address.
      *
-     * @throws InvalidConfigurationException if the URL is not usable, or names an address that is not public
+     * @throws InvalidConfigurationException if the URL is not valid, or names an address that is not public
      */
     public static Webhook to(URI uri) {
         return of(Destination.open(uri));
     }
 
-    /** Delivers to an address that may be private, such as a service of one's own. Never use it with a URL from outside. */
+    /**
+     * Returns a webhook to an address that may be private, such as an internal service. Never use it with a URL from
+     * outside.
+     *
+     * @throws InvalidConfigurationException if the URL is not valid
+     */
     public static Webhook toInternal(URI uri) {
         return of(Destination.internal(uri));
     }
@@ -66,59 +73,73 @@ public final class Webhook implements Transport {
     }
 
     /**
-     * Signs each request with this secret: {@code whsec_} for HMAC-SHA256, {@code whsk_} for Ed25519. Called again, signs with
-     * the further secret too, so that a receiver can change from one to the other.
+     * Signs each request with this secret: {@code whsec_} for HMAC-SHA256, {@code whsk_} for Ed25519. A further call
+     * adds a signature with another secret, so that a receiver can change from one secret to the other. At most 10
+     * secrets.
      */
     public Webhook signedWith(String secret) {
         Signer signer = Signer.of(secret);
         return with(changed -> changed.addSigner(signer));
     }
 
-    /** Sends one JSON envelope ({@code application/cloudevents+json}) instead of the bare payload with {@code ce-} headers. */
+    /**
+     * Sends one JSON envelope ({@code application/cloudevents+json}) instead of the payload with {@code ce-} headers.
+     */
     public Webhook structured() {
         return with(changed -> changed.structured = true);
     }
 
-    /** A header for every request, such as {@code Authorization}. Comes before one of the same name in a message. */
+    /**
+     * Adds a header to every request, such as {@code Authorization}. It overrides a message header of the same name.
+     * At most 50 headers.
+     */
     public Webhook header(String name, String value) {
         HttpHeader header = HttpHeader.configured(name, value);
         return with(changed -> changed.addHeader(header));
     }
 
-    /** The CloudEvents source of messages that have none; {@code urn:postrider:} and the namespace unless said otherwise. */
+    /**
+     * Sets the CloudEvents source of messages without one. The default is {@code urn:postrider:} and the namespace.
+     */
     public Webhook source(URI source) {
-        if (source.toString().isEmpty()) {
-            throw new InvalidConfigurationException("webhook-source", "is empty");
+        if (source == null || source.toString().isEmpty()) {
+            throw new InvalidConfigurationException("webhook-source", "is missing or empty");
         }
         return with(changed -> changed.source = source.toASCIIString());
     }
 
-    /** The longest wait for a connection, part of the whole {@link #timeout()}; 5 seconds unless said otherwise. */
+    /** Sets the longest wait for a connection, as part of the whole {@link #timeout()}. The default is 5 seconds. */
     public Webhook connectTimeout(Duration timeout) {
         Duration checked = WebhookSettings.checkedTimeout("webhook-connect-timeout", timeout);
         return with(changed -> changed.connectTimeout = checked);
     }
 
-    /** The longest duration of the whole delivery, from looking up the name on; 15 seconds unless said otherwise. */
+    /** Sets the longest duration of the whole delivery, including the DNS lookup. The default is 15 seconds. */
     public Webhook timeout(Duration timeout) {
         Duration checked = WebhookSettings.checkedTimeout("webhook-timeout", timeout);
         return with(changed -> changed.timeout = checked);
     }
 
-    /** Which statuses other than 2xx make the message a dead letter at once. Takes the place of the whole default table. */
+    /**
+     * Sets which statuses other than 2xx make the message a dead letter without a retry. It replaces the whole
+     * default table.
+     */
     public Webhook permanentStatus(IntPredicate permanent) {
         Objects.requireNonNull(permanent);
         return with(changed -> changed.permanent = permanent);
     }
 
-    /** The trust and keys for TLS, such as those of a private authority; the JDK's default unless said otherwise. */
+    /**
+     * Sets the trust and keys for TLS, such as those of a private certificate authority. The default is that of the
+     * JDK.
+     */
     public Webhook sslContext(SSLContext context) {
         return with(changed -> changed.sslContext = context);
     }
 
     /**
-     * Sends through a proxy, which also looks up the name: keeping private addresses out is its duty then. Without this call
-     * no proxy is used, whatever the system properties say.
+     * Sends through a proxy, which also looks up the host name. The proxy must then block private addresses. Without
+     * this call no proxy is used, even if the system properties name one.
      */
     public Webhook proxy(InetSocketAddress proxy) {
         return with(changed -> changed.proxy = proxy);
@@ -144,7 +165,10 @@ public final class Webhook implements Transport {
         return settings.timeout;
     }
 
-    /** Made at the first delivery: a process that only writes messages needs neither the client nor its thread. */
+    /**
+     * Creates the client at the first delivery: a process that only writes messages needs neither the client nor its
+     * thread.
+     */
     private synchronized HttpClient client() {
         if (client == null) {
             client = settings.newClient(route);
@@ -152,7 +176,7 @@ public final class Webhook implements Transport {
         return client;
     }
 
-    /** Names the host only: paths, queries and headers often hold tokens. */
+    /** Returns the host only: paths, queries and headers often contain tokens. */
     @Override
     public String toString() {
         return "Webhook to " + settings.destination;

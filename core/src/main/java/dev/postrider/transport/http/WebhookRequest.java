@@ -8,7 +8,7 @@ import java.net.http.HttpRequest;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Writes a delivery as an HTTP request. */
+/** Builds the HTTP request of a delivery. */
 final class WebhookRequest {
 
     private final WebhookSettings settings;
@@ -17,7 +17,11 @@ final class WebhookRequest {
         this.settings = settings;
     }
 
-    /** @throws PermanentFailureException if the message cannot be sent this way, however often it is tried */
+    /**
+     * Returns the request.
+     *
+     * @throws PermanentFailureException if the message cannot be sent this way on any attempt
+     */
     HttpRequest of(Delivery delivery) {
         Message message = delivery.message();
         CloudEvent event = CloudEvent.of(message, settings.source);
@@ -46,7 +50,7 @@ final class WebhookRequest {
         }
         String contentType = event.message().payload().contentType();
         if (!HttpHeader.isPrintable(contentType)) {
-            throw new PermanentFailureException("the content type holds characters that HTTP cannot carry");
+            throw new PermanentFailureException("the content type contains characters that HTTP cannot carry");
         }
         request.setHeader("Content-Type", contentType);
         for (Map.Entry<String, String> attribute : event.attributes().entrySet()) {
@@ -64,7 +68,9 @@ final class WebhookRequest {
         }
     }
 
-    /** The time is that of this attempt, so that a receiver's tolerance need not cover our retries. */
+    /**
+     * The timestamp is the time of this attempt, so that a receiver's tolerance does not need to cover the retries.
+     */
     private void webhookHeaders(HttpRequest.Builder request, String id, byte[] body) {
         String timestamp = Long.toString(settings.clock.instant().getEpochSecond());
         request.setHeader("webhook-id", id);

@@ -11,7 +11,10 @@ import java.util.function.IntPredicate;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** What a webhook was told. Written only while {@link Webhook} makes a changed copy, only read once that copy exists. */
+/**
+ * The settings of a webhook. They are written only while {@link Webhook} makes a changed copy, and only read
+ * afterwards.
+ */
 final class WebhookSettings {
 
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
@@ -28,7 +31,7 @@ final class WebhookSettings {
 
     Duration connectTimeout = Duration.ofSeconds(5);
     Duration timeout = Duration.ofSeconds(15);
-    IntPredicate permanent = Verdict::permanentByDefault;
+    IntPredicate permanent = ResponseClassifier::permanentByDefault;
 
     @Nullable
     SSLContext sslContext;
@@ -84,8 +87,8 @@ final class WebhookSettings {
     }
 
     /**
-     * HTTP/1.1 on purpose: ending a delivery closes its connection, which stops a peer for certain, and the HTTP/2 client of
-     * JDK 17 fails requests beyond the peer's stream limit instead of queueing them.
+     * Uses HTTP/1.1 on purpose. The end of a delivery closes its connection, which reliably stops the peer. The
+     * HTTP/2 client of JDK 17 fails requests beyond the stream limit of the peer instead of queueing them.
      */
     HttpClient newClient(Route route) {
         HttpClient.Builder builder = HttpClient.newBuilder()

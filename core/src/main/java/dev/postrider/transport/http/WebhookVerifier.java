@@ -10,24 +10,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks a received request that was signed as Standard Webhooks say, by Postrider or anybody else:
+ * Verifies received requests that are signed as Standard Webhooks, by Postrider or by any other sender:
  *
  * <pre>{@code
  * WebhookVerifier verifier = WebhookVerifier.with("whsec_…");
  * if (!verifier.verify(request::getHeader, body).isValid()) { … answer 401 … }
  * }</pre>
  *
- * The time of the attempt may differ from the clock by five minutes in both directions. A valid request may come more than
- * once: use {@code webhook-id} to take it once. Immutable and thread-safe.
+ * The time of the attempt may differ from the clock by five minutes in both directions. A valid request can arrive more than
+ * once: use {@code webhook-id} to detect duplicates. Immutable and thread-safe.
  */
 public final class WebhookVerifier {
 
-    /** How far the time of an attempt may be from the receiver's clock. */
+    /** The largest allowed difference between the time of an attempt and the clock of the receiver. */
     public static final Duration TOLERANCE = Duration.ofMinutes(5);
 
     private static final Pattern SECONDS = Pattern.compile("[0-9]{1,12}");
 
-    /** Verifying costs time, so a request must not be able to ask for much of it. */
+    /** Verification costs time, so the number of signatures in one request is limited. */
     private static final int MAX_SIGNATURES = 20;
 
     private final InstantSource clock;
@@ -38,32 +38,42 @@ public final class WebhookVerifier {
         this.checks = checks;
     }
 
-    /** What came of a check. For the sender one answer is enough; the kinds are for the receiver's own log. */
+    /**
+     * The result of a verification. One answer is enough for the sender. The kinds are meant for the receiver's log.
+     */
     public enum Verification {
+        /** A signature matches, and the time of the attempt is within the tolerance. */
         VALID,
-        /** A header is absent or cannot be read. */
+        /** A header is missing or cannot be parsed. */
         MALFORMED,
-        /** The attempt was made too long ago: perhaps a replay. */
+        /** The attempt was made too long ago. The request may be a replay attack. */
         TOO_OLD,
-        /** The attempt lies in the future: a clock is wrong. */
+        /** The time of the attempt is in the future. A clock is wrong. */
         TOO_NEW,
-        /** No signature fits: another key, or a body that is not byte for byte the one sent. */
+        /** No signature matches: it was made with another key, or the body is not byte for byte the sent one. */
         MISMATCH;
 
+        /** Returns whether the request is valid. */
         public boolean isValid() {
             return this == VALID;
         }
     }
 
     /**
-     * Accepts requests signed with any of these keys: {@code whsec_} for HMAC-SHA256, {@code whpk_} for Ed25519.
+     * Returns a verifier that accepts requests signed with any of these keys: {@code whsec_} for HMAC-SHA256,
+     * {@code whpk_} for Ed25519.
      *
-     * @throws InvalidConfigurationException without a word of the key
+     * @throws InvalidConfigurationException when a key is not valid. The message contains no part of the key
      */
     public static WebhookVerifier with(String... keys) {
         return with(InstantSource.system(), keys);
     }
 
+    /**
+     * Returns a verifier with the given clock.
+     *
+     * @throws InvalidConfigurationException when a key is not valid. The message contains no part of the key
+     */
     public static WebhookVerifier with(InstantSource clock, String... keys) {
         if (keys.length == 0) {
             throw new InvalidConfigurationException(Signer.PROPERTY, "is missing");
@@ -86,10 +96,11 @@ public final class WebhookVerifier {
     }
 
     /**
-     * Checks one request.
+     * Verifies one request.
      *
-     * @param header finds a header by its name in lower case, such as {@code request::getHeader}; null when it is absent
-     * @param body the bytes as they came, before any decoding
+     * @param header returns a header by its lower-case name, such as {@code request::getHeader}; null when it is
+     *     missing
+     * @param body the received bytes, before any decoding
      */
     public Verification verify(Function<String, @Nullable String> header, byte[] body) {
         String id = header.apply("webhook-id");

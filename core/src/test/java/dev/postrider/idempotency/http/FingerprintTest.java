@@ -13,7 +13,7 @@ final class FingerprintTest {
 
     private static String of(String method, String path, @Nullable String query, @Nullable String type, String body) {
         Map<String, List<String>> headers = type == null ? Map.of() : Map.of("content-type", List.of(type));
-        HttpCall call = HttpCall.of(method, path, query, headers, null).withBody(body.getBytes(UTF_8));
+        KeyedRequest call = KeyedRequest.of(method, path, query, headers, null).withBody(body.getBytes(UTF_8));
         return HexFormat.of().formatHex(Fingerprint.of(call));
     }
 

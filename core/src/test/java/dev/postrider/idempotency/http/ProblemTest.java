@@ -31,7 +31,7 @@ final class ProblemTest {
     @EnumSource(Problem.class)
     void problemThatMayHaveHadAnEffectNeverCallsForANewKey(Problem problem) {
         boolean refused = switch (problem) {
-            case MISSING_KEY, INVALID_KEY, METHOD_NOT_ALLOWED, REQUEST_TOO_LARGE, KEY_REUSED -> true;
+            case MISSING_KEY, INVALID_KEY, METHOD_NOT_ALLOWED, REQUEST_TOO_LARGE -> true;
             default -> false;
         };
         assertThat(json(problem).contains("\"safe_new_key\":true")).isEqualTo(refused);

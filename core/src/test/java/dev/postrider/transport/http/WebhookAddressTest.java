@@ -118,6 +118,16 @@ class WebhookAddressTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway")
+    void missingPartsAreRefusedByName() {
+        Webhook webhook = Webhook.toInternal(URI.create("http://localhost"));
+        assertThatThrownBy(() -> Webhook.to(null)).hasMessageStartingWith("webhook-url ");
+        assertThatThrownBy(() -> webhook.header("A", null)).hasMessageStartingWith("webhook-header ");
+        assertThatThrownBy(() -> webhook.header(null, "a")).hasMessageStartingWith("webhook-header ");
+        assertThatThrownBy(() -> webhook.source(null)).hasMessageStartingWith("webhook-source ");
+    }
+
+    @Test
     void aNameThatLeadsToAPrivateAddressIsNotUsedAndTriedAgain() {
         DeliveryResult result = deliver(webhook("http", PublicAddress::is, "10.0.0.5"));
 

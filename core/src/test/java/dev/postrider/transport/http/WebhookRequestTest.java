@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.Message;
+import dev.postrider.message.Payload;
 import dev.postrider.message.TraceContext;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -333,10 +335,27 @@ class WebhookRequestTest {
         assertThat(receiver.only().text()).isEqualTo("{");
     }
 
+    /** Which cannot be built any more, but may be stored. */
     @Test
     void aContentTypeHttpCannotCarryIsRejected() {
-        DeliveryResult result =
-                deliver(webhook, order().bytes(new byte[1], "text/şablon").build());
+        Message order = order().build();
+        Message stored = new Message(
+                order.id(),
+                order.topic(),
+                order.type(),
+                null,
+                null,
+                null,
+                Payload.of(new byte[1], "text/şablon"),
+                Map.of(),
+                null,
+                null,
+                null,
+                order.occurredAt(),
+                null,
+                null,
+                null);
+        DeliveryResult result = deliver(webhook, stored);
 
         assertThat(result).isInstanceOf(DeliveryResult.Rejected.class);
         assertThat(errorOf(result)).contains("content type");

@@ -20,7 +20,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** The demo from its first line to its last. Use one instance once. */
+/** Runs the demo. Use one instance once. */
 public final class Demo {
 
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(60);
@@ -34,7 +34,7 @@ public final class Demo {
 
     /**
      * @param length for how long orders are placed
-     * @param terminal whether lines can be written over
+     * @param terminal whether lines can be overwritten
      */
     public Demo(int ordersPerSecond, Duration length, boolean terminal, PrintWriter out) {
         this.ordersPerSecond = ordersPerSecond;
@@ -42,17 +42,17 @@ public final class Demo {
         this.screen = new Screen(out, terminal);
     }
 
-    /** Waits, and says whether the demo shall end now. */
+    /** Waits, and returns whether the demo must end now. */
     @FunctionalInterface
     public interface Interruption {
         boolean isAskedWithin(Duration wait);
     }
 
     /**
-     * Runs until the time is over or the end is asked for, waits for the last deliveries and shows what came of it.
+     * Runs until the time is over or the end is requested, waits for the last deliveries and prints the result.
      *
      * @return whether every committed order arrived, and nothing else did
-     * @throws DemoUnavailableException when this machine cannot run it
+     * @throws DemoUnavailableException when this computer cannot run it
      */
     public boolean run(Interruption interruption) {
         screen.say("Starting PostgreSQL, two nodes and a webhook receiver …");
@@ -91,7 +91,7 @@ public final class Demo {
         nodes.forEach(node -> node.postrider().start());
     }
 
-    /** Both nodes place orders at a steady rate, in turns. */
+    /** Lets both nodes place orders at a steady rate, in turns. */
     private void takeOrders(List<Node> nodes, Interruption interruption) {
         screen.say(
                 ordersPerSecond + " orders per second, one in 25 rolled back on purpose; the receiver fails one request"
@@ -141,7 +141,7 @@ public final class Demo {
         return status;
     }
 
-    /** No new orders from here on: waits until the outbox is empty but for dead letters. */
+    /** Waits until the outbox is empty except for dead letters. No new orders are placed. */
     private void drain(List<Node> nodes) {
         long end = System.nanoTime() + DRAIN_LIMIT.toNanos();
         long nextLine = System.nanoTime() + screen.interval().toNanos();

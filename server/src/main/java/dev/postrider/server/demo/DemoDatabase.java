@@ -12,7 +12,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 
-/** A PostgreSQL of its own in a temporary directory, durable as a real one: a proof on a database that forgets proves nothing. */
+/**
+ * An embedded PostgreSQL in a temporary directory, as durable as a real one: a proof on a database that loses commits
+ * proves nothing.
+ */
 final class DemoDatabase implements AutoCloseable {
 
     private final Workplace workplace;
@@ -30,7 +33,7 @@ final class DemoDatabase implements AutoCloseable {
                     null);
         }
         Workplace workplace = Workplace.create();
-        // Otherwise the library makes a directory for all users, which only the first of them may write to.
+        // Otherwise the library creates a directory for all users, which only the first of them may write to.
         System.setProperty("ot.epg.working-dir", workplace.directory().toString());
         try {
             EmbeddedPostgres server = start(workplace.directory());
@@ -46,13 +49,13 @@ final class DemoDatabase implements AutoCloseable {
         return System.getProperty("os.name").startsWith("Linux");
     }
 
-    /** The library switches durability off for the sake of fast tests; the last three settings bring it back. */
+    /** The library switches durability off for fast tests. The last three settings switch it on again. */
     private static EmbeddedPostgres start(Path directory) throws IOException {
         return EmbeddedPostgres.builder()
                 .setOverrideWorkingDirectory(directory.resolve("programs").toFile())
                 .setDataDirectory(directory.resolve("data"))
                 .setPGStartupWait(Duration.ofSeconds(60))
-                // Its hook would stop the server on Ctrl-C, while the last orders are still on their way.
+                // Its hook would stop the server on Ctrl-C, while the last orders are still being delivered.
                 .setRegisterShutdownHook(false)
                 .setLocaleConfig("locale", "C")
                 .setServerConfig("fsync", "on")
@@ -74,7 +77,7 @@ final class DemoDatabase implements AutoCloseable {
                         e);
     }
 
-    /** A pool as an application would have it. */
+    /** A pool as an application would configure it. */
     HikariDataSource pool(String name, int size) {
         HikariConfig config = new HikariConfig();
         config.setPoolName(name);
@@ -84,7 +87,7 @@ final class DemoDatabase implements AutoCloseable {
         return new HikariDataSource(config);
     }
 
-    /** What the server says of itself. */
+    /** The version, the port and the durability settings of the server. */
     String describe() throws SQLException {
         try (Connection connection = server.getPostgresDatabase().getConnection()) {
             return "PostgreSQL " + show(connection, "server_version") + " on port " + server.getPort() + ", fsync="

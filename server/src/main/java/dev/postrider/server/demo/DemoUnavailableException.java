@@ -2,7 +2,7 @@ package dev.postrider.server.demo;
 
 import org.jspecify.annotations.Nullable;
 
-/** This machine cannot run the demo. The message says what is missing. */
+/** Thrown when this computer cannot run the demo. The message says what is missing. */
 public final class DemoUnavailableException extends RuntimeException {
 
     DemoUnavailableException(String message, @Nullable Throwable cause) {

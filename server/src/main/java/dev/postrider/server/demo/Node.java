@@ -7,10 +7,13 @@ import dev.postrider.transport.http.Webhook;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One instance of the application: places orders and delivers messages, its own and those of others, over its own pool. */
+/**
+ * One instance of the application, with its own pool: places orders, and delivers its own messages and those of other
+ * nodes.
+ */
 final class Node implements AutoCloseable {
 
-    /** Claims, outcomes, leases, housekeeping, and orders at the same time. */
+    /** For claims, outcomes, leases, housekeeping and orders at the same time. */
     private static final int CONNECTIONS = 6;
 
     private final HikariDataSource pool;
@@ -19,7 +22,7 @@ final class Node implements AutoCloseable {
 
     Node(String name, DemoDatabase database, Webhook webhook) {
         pool = database.pool(name, CONNECTIONS);
-        // Retries come soon and the other node is looked after often, so that a short demo shows something of both.
+        // Short delays and a short poll interval, so that a short demo shows retries and messages of the other node.
         postrider = Postrider.on(pool)
                 .topic(
                         Shop.TOPIC,

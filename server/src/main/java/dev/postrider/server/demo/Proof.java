@@ -6,13 +6,13 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What was committed, compared with what arrived. Immutable.
+ * The committed orders, compared with the orders that arrived. Immutable.
  *
- * @param committed the orders in the database
+ * @param committed the number of orders in the database
  * @param lost committed and not arrived
  * @param phantoms arrived and not committed
- * @param rolledBack taken back before the commit, on purpose
- * @param rolledBackArrived those of them that arrived all the same
+ * @param rolledBack rolled back on purpose
+ * @param rolledBackArrived rolled back and arrived
  * @param duplicates arrivals beyond the first of each order
  */
 record Proof(int committed, int lost, int phantoms, int rolledBack, int rolledBackArrived, int duplicates) {
@@ -33,7 +33,7 @@ record Proof(int committed, int lost, int phantoms, int rolledBack, int rolledBa
         return rest.size();
     }
 
-    /** Nothing lost, nothing invented, and something there to be lost. */
+    /** Whether at least one order was committed, none was lost, and no other order arrived. */
     boolean holds() {
         return committed > 0 && lost == 0 && phantoms == 0 && rolledBackArrived == 0;
     }

@@ -21,8 +21,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The other side: takes orders by webhook, checks their signatures, fails every twentieth request and is slow at every fiftieth.
- * Thread-safe.
+ * The webhook receiver: accepts orders, checks their signatures, fails every twentieth request and responds slowly to
+ * every fiftieth. Thread-safe.
  */
 final class Receiver implements AutoCloseable {
 
@@ -101,7 +101,7 @@ final class Receiver implements AutoCloseable {
         }
     }
 
-    /** How often each order arrived and was taken. */
+    /** The number of times that each order arrived and was accepted. */
     Map<UUID, Integer> received() {
         return Map.copyOf(received);
     }

@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Shows how it goes: one line that changes on a terminal, a line every two seconds elsewhere. */
+/** Prints the progress: one line that is overwritten on a terminal, a line every two seconds elsewhere. */
 final class Screen {
 
     private final PrintWriter out;
@@ -17,7 +17,7 @@ final class Screen {
         this.terminal = terminal;
     }
 
-    /** How long to wait between two lines. */
+    /** The time between two lines. */
     Duration interval() {
         return terminal ? Duration.ofMillis(250) : Duration.ofSeconds(2);
     }
@@ -38,7 +38,7 @@ final class Screen {
                 status.dead(),
                 status.oldest().toMillis() / 1000.0);
         if (terminal) {
-            // Blanks over what a longer line before may have left.
+            // Blanks overwrite the rest of a longer line.
             out.print("\r" + line + " ".repeat(Math.max(0, width - line.length())));
             out.flush();
             width = line.length();
@@ -47,7 +47,7 @@ final class Screen {
         }
     }
 
-    /** Leaves the changing line as it is. */
+    /** Ends the line that is overwritten. */
     void endProgress() {
         if (terminal) {
             out.println();

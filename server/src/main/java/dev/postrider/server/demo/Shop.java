@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes an order and its message in one transaction, and changes its mind about one in twenty-five just before the commit.
+ * Writes an order and its message in one transaction, and rolls back one in twenty-five just before the commit.
  * Thread-safe.
  */
 final class Shop {
@@ -37,15 +37,15 @@ final class Shop {
     private final AtomicLong failed = new AtomicLong();
     private final Set<UUID> rolledBack = ConcurrentHashMap.newKeySet();
 
-    /** Thrown in the middle of a transaction, on purpose. */
+    /** Rolls back a transaction on purpose. */
     private static final class ChangedMind extends RuntimeException {
 
         ChangedMind() {
-            super("changed its mind", null, false, false);
+            super("rolled back on purpose", null, false, false);
         }
     }
 
-    /** Places one order, and takes note of what became of it. */
+    /** Places one order, and counts its result. */
     void place(Postrider postrider) {
         UUID id = UUID.randomUUID();
         boolean changesMind = number.incrementAndGet() % CHANGE_OF_MIND == 0;
@@ -53,7 +53,7 @@ final class Shop {
             postrider.inTransaction(work -> {
                 Message message = insert(work, id);
                 if (changesMind) {
-                    // Written at once, so that there is a row to be rolled back with the order's.
+                    // Inserted at once, so that the rollback also has a message row to remove.
                     work.outbox().enqueue(message);
                     throw new ChangedMind();
                 }
@@ -83,12 +83,12 @@ final class Shop {
                 .build();
     }
 
-    /** How many orders were committed, as the shop was told. The table is the truth. */
+    /** The number of orders whose commit succeeded here. The table is the truth. */
     long placed() {
         return placed.get();
     }
 
-    /** How many could not be placed, none of them on purpose. */
+    /** The number of orders that could not be placed, without the intended rollbacks. */
     long failed() {
         return failed.get();
     }

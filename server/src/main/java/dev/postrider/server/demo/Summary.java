@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The last words of a demo. */
+/** The final report of a demo. */
 final class Summary {
 
     private final Proof proof;

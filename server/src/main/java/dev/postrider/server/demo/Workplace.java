@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The directory of a demo, gone when the demo is, even if that was killed. */
+/** The temporary directory of a demo. It is removed with the demo, even if the demo was killed. */
 final class Workplace implements AutoCloseable {
 
     private final Path directory;
@@ -33,8 +33,9 @@ final class Workplace implements AutoCloseable {
     }
 
     /**
-     * The server is nobody's child and would outlive a killed demo. A shell that reads from this process sees the pipe end then,
-     * stops the server and removes the directory. Windows has no such shell; there both stay.
+     * Starts a shell that cleans up after a killed demo. The server is not a child of this process and would outlive
+     * it. The shell reads from a pipe of this process. When the pipe ends, the shell stops the server and removes the
+     * directory. Windows has no such shell; there both stay.
      */
     void guardServer() throws IOException {
         if (System.getProperty("os.name").startsWith("Windows")) {
@@ -60,7 +61,7 @@ final class Workplace implements AutoCloseable {
                 Files.deleteIfExists(file);
             }
         } catch (NoSuchFileException e) {
-            // Gone already.
+            // Already removed.
         } catch (IOException e) {
             throw new UncheckedIOException("The directory " + directory + " could not be removed", e);
         }

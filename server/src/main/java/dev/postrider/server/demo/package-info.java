@@ -1,6 +1,6 @@
 /**
- * The demo: a shop, its database, two nodes and a moody webhook receiver, all on this machine. This room uses the library as any
- * application would, and knows nothing of the command line.
+ * The demo: a shop, its database, two nodes and an unreliable webhook receiver, all on this computer. This package uses
+ * the library as any application would, and does not depend on the command line.
  */
 @NullMarked
 package dev.postrider.server.demo;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Admin;
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.StoredMessage.State;
@@ -19,13 +21,16 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Looking and repairing: counts, dead letters, replay, discard, pause, and the trace each leaves. */
+/** The contract of the administration: counts, dead letters, replay, discard, pause, and the audit row of each action. */
 public abstract class AdminContract extends DatabaseContract {
 
     @Test
@@ -82,6 +87,17 @@ public abstract class AdminContract extends DatabaseContract {
         assertThat(listed(postrider())).isTrue();
         enqueue(stranger, 1);
         assertThat(claim(postrider)).hasSize(1);
+    }
+
+    @Test
+    void unknownTopicHasEmptyListsAndIsNotFoundWhenRemoved() {
+        Postrider postrider = postrider();
+        String unknown = topic + "-typo";
+
+        assertThat(postrider.admin().deadLetters(unknown, 10)).isEmpty();
+        assertThat(postrider.admin().blockedKeys(unknown, 10)).isEmpty();
+        assertThat(postrider.admin().lanes(TopicName.of(unknown))).isEmpty();
+        assertThat(postrider.admin().remove(unknown, "ann")).isEqualTo(Repair.NOT_FOUND);
     }
 
     @Test
@@ -283,6 +299,33 @@ public abstract class AdminContract extends DatabaseContract {
         assertThatThrownBy(() -> postrider.admin().pause(TopicName.of(topic), " "))
                 .isInstanceOf(InvalidConfigurationException.class);
         assertThat(status(postrider).paused()).as("no change without a name").isFalse();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // like an application without NullAway
+    void operatorWhoIsNotNamedIsRefusedFirstWhateverWouldChange() {
+        Postrider postrider = postrider();
+        Admin admin = postrider.admin();
+        TopicName nowhere = TopicName.of("unheard-of");
+        MessageId nothing = MessageId.next();
+        for (String name : Arrays.asList(null, "", " ", "a\nb", "a\0b", "\uD83D", "\uDE00x", "x".repeat(256))) {
+            List<ThrowingCallable> calls = List.of(
+                    () -> admin.retry(nowhere, null, "a", name),
+                    () -> admin.bury(nowhere, null, "a", nothing, name),
+                    () -> admin.replay(nothing, name),
+                    () -> admin.discard(nothing, name),
+                    () -> admin.pause(nowhere, name),
+                    () -> admin.resume(nowhere, name),
+                    () -> admin.remove(nowhere, name),
+                    () -> admin.retire("unheard-of", "nothing", name),
+                    () -> admin.partitionInboxMarks(name),
+                    () -> postrider.commandAdmin().resolve(UUID.randomUUID(), CommandAdmin.Resolution.RELEASED, name));
+            assertThat(calls)
+                    .allSatisfy(call -> assertThatThrownBy(call)
+                            .isInstanceOf(InvalidConfigurationException.class)
+                            .hasMessageStartingWith("operator "));
+        }
+        assertThat(admin.replay(nothing, "Zoë 😀")).isEqualTo(Repair.NOT_FOUND);
     }
 
     private Message dead(Postrider postrider) throws SQLException {

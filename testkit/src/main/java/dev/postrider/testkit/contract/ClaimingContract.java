@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
@@ -11,6 +12,7 @@ import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;
@@ -27,9 +29,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Leases: who holds a message, for how long, and what a lost lease may no longer do. */
+/** The contract of claims: which node has the lease of a message, how long, and what is refused after the lease is lost. */
 public abstract class ClaimingContract extends DatabaseContract {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -48,7 +51,7 @@ public abstract class ClaimingContract extends DatabaseContract {
             assertThat(claim.attempt()).isEqualTo(1);
             assertThat(claim.crashes()).isZero();
         });
-        assertThat(claim(postrider)).as("leased to nobody else").isEmpty();
+        assertThat(claim(postrider)).as("leased to no other node").isEmpty();
     }
 
     @Test
@@ -115,7 +118,7 @@ public abstract class ClaimingContract extends DatabaseContract {
 
             Set<Long> all = new HashSet<>(first.get());
             all.addAll(second.get());
-            assertThat(all).as("nothing held twice").hasSize(1000);
+            assertThat(all).as("no message twice").hasSize(1000);
             assertThat(inserts.get()).isEqualTo(25);
         } finally {
             threads.shutdownNow();
@@ -243,7 +246,7 @@ public abstract class ClaimingContract extends DatabaseContract {
                         new Outcome.Delivered(current)));
 
         assertThat(answers).extracting(Settlement::isLost).containsExactly(true, true, false);
-        assertThat(live()).as("the other is still held under its new lease").isEqualTo(1);
+        assertThat(live()).as("the other message still has its new lease").isEqualTo(1);
     }
 
     @Test
@@ -373,6 +376,61 @@ public abstract class ClaimingContract extends DatabaseContract {
     }
 
     @Test
+    void twoOutcomesOfOneClaimAreRefusedAndNothingIsWritten() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 2);
+        List<Claim> claims = claim(postrider);
+        Claim twice = claims.get(1);
+
+        assertThatThrownBy(() -> postrider
+                        .store()
+                        .settle(List.of(
+                                new Outcome.Delivered(claims.get(0)),
+                                new Outcome.Retry(twice, Duration.ofMinutes(1), "later"),
+                                new Outcome.Delivered(twice))))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining(twice.message().id().toString());
+
+        assertThat(live()).isEqualTo(2);
+        assertThat(postrider.store().acknowledge(twice).isLost()).isFalse();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // like an application without NullAway
+    void callThatMakesNoSenseIsRefusedAndNothingIsWritten() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 1);
+        Claim claim = claim(postrider).get(0);
+        MessageStore store = postrider.store();
+        TopicName name = TopicName.of(topic);
+        List<ThrowingCallable> calls = List.of(
+                () -> store.reschedule(claim, Duration.ofMillis(-1), "busy"),
+                () -> store.reschedule(claim, Outcome.LONGEST_DELAY.plusNanos(1), "busy"),
+                () -> store.reschedule(claim, Duration.ofSeconds(Long.MAX_VALUE), "busy"),
+                () -> store.reschedule(claim, null, "busy"),
+                () -> store.reschedule(claim, Duration.ZERO, null),
+                () -> store.bury(claim, null, "no"),
+                () -> store.bury(claim, DeadReason.REJECTED, null),
+                () -> store.acknowledge(null),
+                () -> store.release(null),
+                () -> postrider.nack(claim, null),
+                () -> postrider.nack(null, "busy"),
+                () -> store.extend(List.of(claim), Duration.ofSeconds(-1)),
+                () -> store.extend(List.of(claim), Duration.ZERO),
+                () -> store.extend(List.of(claim), Duration.ofDays(2)),
+                () -> store.extend(List.of(claim), null),
+                () -> store.sweep(name, 1, -1),
+                () -> store.sweep(name, 0, 1));
+
+        assertThat(calls)
+                .allSatisfy(call -> assertThatThrownBy(call).isInstanceOf(InvalidConfigurationException.class));
+
+        assertThat(store.reschedule(claim, Outcome.LONGEST_DELAY, "busy").isLost())
+                .as("the longest there is")
+                .isFalse();
+    }
+
+    @Test
     void messageLostOnItsLastAttemptIsSweptAndNotClaimed() throws SQLException {
         Postrider postrider = postrider();
         enqueue(postrider, 1);
@@ -432,7 +490,7 @@ public abstract class ClaimingContract extends DatabaseContract {
         for (Outcome outcome : List.of(
                 new Outcome.Blocked(claim),
                 new Outcome.Parked(claim, DeadReason.REJECTED, "no"),
-                new Outcome.Skipped(claim, Duration.ofMinutes(1), "busy"))) {
+                new Outcome.RetryOutOfOrder(claim, Duration.ofMinutes(1), "busy"))) {
             assertThatThrownBy(() -> postrider.store().settle(List.of(outcome)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("is an outcome of a lane");
@@ -484,7 +542,7 @@ public abstract class ClaimingContract extends DatabaseContract {
         }
         for (int i = 0; i < 20; i++) {
             assertThat(postrider.store().claim(request().tenants(Set.of("a")).limit(1)))
-                    .as("as many as were asked for, so the next look begins exactly there")
+                    .as("as many as requested, so the next scan begins exactly there")
                     .hasSize(1);
         }
 
@@ -550,7 +608,7 @@ public abstract class ClaimingContract extends DatabaseContract {
             slow.commit();
         }
         List<Claim> found = List.of();
-        Instant deadline = Instant.now().plusSeconds(25); // sooner than the others' lease is over
+        Instant deadline = Instant.now().plusSeconds(25); // before the leases of the other messages expire
         while (found.isEmpty() && Instant.now().isBefore(deadline)) {
             found = claim(postrider);
         }

@@ -21,11 +21,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * A command runs once, and every retry gets its result: its states, its owners and its times, and the mistakes that others made.
+ * The contract of commands: a command runs once, and every retry gets its result. It covers states, owners and fences, times, and
+ * commands that send messages.
  */
 public abstract class CommandContract extends CommandFixture {
 
-    // The states
+    // States
 
     @Test
     void firstCallerRunsAndRetriesGetTheSameResult() throws Exception {
@@ -79,6 +80,19 @@ public abstract class CommandContract extends CommandFixture {
                     throw thrown;
                 }))
                 .isSameAs(thrown);
+    }
+
+    @Test
+    void errorOfTheWorkComesOutAsItWasAndTheCommandRunsAgain() throws Exception {
+        AssertionError thrown = new AssertionError("mine");
+        assertThatThrownBy(() -> commands.run(command("k"), tx -> {
+                    effect(tx, "a");
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+        assertThat(commands.run(command("k"), tx -> effect(tx, "b")).orElseThrow())
+                .isEqualTo("done b");
+        assertThat(effects()).containsExactly("b");
     }
 
     @Test
@@ -187,7 +201,7 @@ public abstract class CommandContract extends CommandFixture {
 
         assertThat(heir.orElseThrow()).isEqualTo("done heir2");
         assertThat(zombie.get(PATIENCE, TimeUnit.SECONDS))
-                .as("the result of the one that took over")
+                .as("the result of the node that took over")
                 .isEqualTo(new CommandResult.Completed<>(
                         ((CommandResult.Completed<String>) heir).reference(), "done heir2", true));
         assertThat(effects()).containsExactly("heir2");
@@ -222,7 +236,7 @@ public abstract class CommandContract extends CommandFixture {
         assertThat(effects()).containsExactly("heir");
     }
 
-    /** Spins on a latch that only counts down; bounded by the test's patience. */
+    /** Spins until the latch has this count or less; fails after {@link #PATIENCE}. */
     private static void awaitCount(CountDownLatch latch, long count) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE);
         while (latch.getCount() > count) {
@@ -305,7 +319,7 @@ public abstract class CommandContract extends CommandFixture {
         CommandResult<String> on(Commands node, int number) throws Exception;
     }
 
-    /** Each from a node of its own, so that only the database stands between them. */
+    /** Runs each call on a separate node, so that only the database coordinates the calls. */
     private void assertOneOf(int callers, Call call) throws Exception {
         CyclicBarrier together = new CyclicBarrier(callers);
         AtomicInteger ran = new AtomicInteger();
@@ -366,12 +380,12 @@ public abstract class CommandContract extends CommandFixture {
 
         assertThat(late)
                 .isInstanceOfSatisfying(
-                        CommandResult.Forgotten.class,
+                        CommandResult.ResultOmitted.class,
                         forgotten -> assertThat(forgotten.wasTooLarge()).isFalse());
         assertThat(effects()).containsExactly("a");
     }
 
-    // Together with messages
+    // Commands that send messages
 
     @Test
     void messagesBusinessRowsAndResultCommitTogether() throws Exception {

@@ -24,12 +24,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * What the contracts of commands share. Each test has an operation of its own; the effect of a command is a row in a table of the
- * tests' own; leases and times are moved in the row, so that no test waits.
+ * The common parts of the command contracts. Each test has its own operation. The effect of a command is a row in a table of the
+ * tests. Tests change leases and times in the rows, so no test waits for them.
  */
 abstract class CommandFixture extends DatabaseContract {
 
-    /** Seconds after which a test that waits has failed. */
+    /** The time limit of every wait in a test, in seconds. */
     static final long PATIENCE = 60;
 
     /** The operation of this test. */
@@ -53,7 +53,7 @@ abstract class CommandFixture extends DatabaseContract {
         threads.shutdownNow();
     }
 
-    /** Another process, as far as this database can tell. */
+    /** Opens another node. The database cannot distinguish it from another process. */
     protected final Postrider node(UnaryOperator<PostriderBuilder> configuration) {
         return postrider(builder -> configuration.apply(
                 builder.topic(topic).listener(events::add).commands(options -> options.withCacheBytes(0))));
@@ -67,7 +67,7 @@ abstract class CommandFixture extends DatabaseContract {
         return Command.named(operation).caller("ada").key(key).fingerprint("{\"amount\":1}");
     }
 
-    /** What a command does here: one row. */
+    /** The effect of a command in these tests: inserts one row. */
     protected final String effect(CommandTransaction transaction, String detail) throws SQLException {
         insertEffect(transaction.connection(), detail);
         return "done " + detail;
@@ -90,7 +90,7 @@ abstract class CommandFixture extends DatabaseContract {
         return query("SELECT " + column + " FROM postrider_command WHERE operation = '" + operation + "'");
     }
 
-    /** Makes the lease of this test's commands run out. */
+    /** Makes the leases of this test's commands expire. */
     protected final void expireLease() throws SQLException {
         moveBack("lease_until");
     }

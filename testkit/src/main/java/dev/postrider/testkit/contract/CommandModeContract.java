@@ -22,7 +22,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -35,12 +37,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Commands in the caller's own transaction, and commands whose effect is elsewhere. */
+/** The contract of joined commands, in the transaction of the caller, and of leased commands, with an external effect. */
 public abstract class CommandModeContract extends CommandFixture {
 
     private static final Duration SHORT = Duration.ofMillis(200);
 
-    /** Callers who were told to run their transaction again. */
+    /** The conflicts after which a caller ran its transaction again. */
     private final List<TransactionConflictException> conflicts = new CopyOnWriteArrayList<>();
 
     private Command<String> impatient(String key) {
@@ -142,14 +144,55 @@ public abstract class CommandModeContract extends CommandFixture {
                     .isInstanceOfSatisfying(
                             CommandResult.InProgress.class,
                             now -> assertThat(now.reference()).isNull());
-            assertThat(lockTimeout(second)).as("is as it was").isEqualTo(timeout);
+            assertThat(lockTimeout(second)).as("is unchanged").isEqualTo(timeout);
             second.commit();
             holder.commit();
         }
         assertThat(effects()).containsExactly("before", "holder");
     }
 
-    /** The session's setting that a bounded wait must restore. */
+    /** A lock timeout is a conflict, not an unavailable database. It leaves no claim. */
+    @Test
+    void claimThatMeetsALockGivesWayAndLeavesNothing() throws Exception {
+        needsConcurrency();
+        Commands node = node(builder -> builder.dispatch(options -> options.lease(Duration.ofSeconds(6))
+                        .pollInterval(Duration.ofSeconds(1)))) // a lock timeout of one second
+                .commands();
+        try (Connection holder = transaction()) {
+            commands.join(holder, command("k"), tx -> effect(tx, "holder"));
+            assertThatThrownBy(() -> node.run(command("k"), tx -> effect(tx, "a")))
+                    .isInstanceOf(TransactionConflictException.class);
+            assertThatThrownBy(() -> node.lease(command("k"), lease -> "b"))
+                    .isInstanceOf(TransactionConflictException.class);
+            holder.rollback();
+        }
+        assertThat(row("state")).isEqualTo("none");
+        assertThat(node.run(command("k"), tx -> effect(tx, "c")).orElseThrow()).isEqualTo("done c");
+        assertThat(effects()).containsExactly("c");
+    }
+
+    @Test
+    void takingOverThatMeetsALockGivesWayAndChangesNothing() throws Exception {
+        needsConcurrency();
+        Commands node = node(builder -> builder.dispatch(
+                        options -> options.lease(Duration.ofSeconds(6)).pollInterval(Duration.ofSeconds(1))))
+                .commands();
+        claimed("k");
+        expireLease();
+        try (Connection holder = transaction();
+                var lock = holder.prepareStatement("SELECT id FROM postrider_command WHERE operation = ? FOR UPDATE")) {
+            lock.setString(1, operation);
+            lock.executeQuery();
+            assertThatThrownBy(() -> node.run(command("k"), tx -> effect(tx, "a")))
+                    .isInstanceOf(TransactionConflictException.class);
+            holder.rollback();
+        }
+        assertThat(row("fence")).isEqualTo("1");
+        assertThat(node.run(command("k"), tx -> effect(tx, "b")).orElseThrow()).isEqualTo("done b");
+        assertThat(effects()).containsExactly("b");
+    }
+
+    /** The lock timeout of the session, which a bounded wait must restore. */
     private static String lockTimeout(Connection connection) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         String sql = product.equals("PostgreSQL")
@@ -192,7 +235,7 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(effects()).containsExactly("holder", "second");
     }
 
-    /** On MySQL and MariaDB the second and third used to share a lock when the first rolled back, and one of them died of it. */
+    /** On MySQL and MariaDB, the second and third got a shared lock when the first rolled back, and deadlocked. */
     @Test
     void manyInsertersOfOneKeyHaveOneEffectWhenTheFirstRollsBack() throws Exception {
         needsConcurrency();
@@ -218,7 +261,7 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(effects()).containsExactly("another");
     }
 
-    /** As a caller does who is told to run his transaction again. */
+    /** Runs the transaction again after each conflict, as a caller does. */
     private boolean joinUntilDone(AtomicInteger ran) throws SQLException {
         while (true) {
             try (Connection connection = transaction()) {
@@ -238,7 +281,9 @@ public abstract class CommandModeContract extends CommandFixture {
     void joinRefusesAConnectionWithoutATransaction() throws Exception {
         try (Connection connection = dataSource().getConnection()) {
             assertThatThrownBy(() -> commands.join(connection, command("k"), tx -> effect(tx, "a")))
-                    .isInstanceOf(UnusableConnectionException.class);
+                    .isInstanceOf(UnusableConnectionException.class)
+                    .hasMessageContaining("each statement")
+                    .hasMessageNotContaining("message");
         }
         assertThat(row("state")).isEqualTo("none");
     }
@@ -298,7 +343,7 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(events(Event.CommandUncertain.class)).hasSize(1);
     }
 
-    /** A timeout, a 502, a lost answer: the effect may have happened, so nobody may do it again. */
+    /** After a timeout, a status 502 or a lost answer, the effect may have happened, so no caller may repeat it. */
     @Test
     void failureAfterTheEffectBeganIsUncertain() throws Exception {
         AtomicInteger effects = new AtomicInteger();
@@ -409,8 +454,8 @@ public abstract class CommandModeContract extends CommandFixture {
         AtomicReference<OutcomeProbe.Finding<String>> finding =
                 new AtomicReference<>(new OutcomeProbe.Finding<>(OutcomeProbe.Kind.UNKNOWN, null));
         Zombie happened = zombie("k", true, command("k"));
-        Command<String> probed = command("k").probedBy(reference -> {
-            assertThat(reference).isEqualTo(happened.reference());
+        Command<String> probed = command("k").probedBy(question -> {
+            assertThat(question.reference()).isEqualTo(happened.reference());
             return Objects.requireNonNull(finding.get());
         });
         Commands other = node(builder -> builder).commands();
@@ -420,10 +465,27 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(other.lease(probed, lease -> "heir").orElseThrow()).isEqualTo("found");
 
         Command<String> again =
-                command("k2").probedBy(reference -> new OutcomeProbe.Finding<>(OutcomeProbe.Kind.DID_NOT_HAPPEN, null));
+                command("k2").probedBy(question -> new OutcomeProbe.Finding<>(OutcomeProbe.Kind.DID_NOT_HAPPEN, null));
         zombie("k2", true, command("k2"));
         assertThat(other.lease(again, lease -> "heir " + lease.attempt()).orElseThrow())
                 .isEqualTo("heir 2");
+    }
+
+    /** The other system has only this key: a probe with another key would find nothing, and the retry would repeat the effect. */
+    @Test
+    void probeAsksWithTheKeyThatTheOtherSystemWasGiven() {
+        Set<UUID> elsewhere = ConcurrentHashMap.newKeySet();
+        assertThatThrownBy(() -> commands.lease(command("k"), lease -> {
+                    lease.externalEffectStarted();
+                    elsewhere.add(lease.downstreamKey("charge"));
+                    throw new IllegalStateException("no answer");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+        Command<String> probed = command("k")
+                .probedBy(question -> elsewhere.contains(question.downstreamKey("charge"))
+                        ? OutcomeProbe.Finding.happened("found")
+                        : OutcomeProbe.Finding.didNotHappen());
+        assertThat(commands.lease(probed, lease -> "done twice").orElseThrow()).isEqualTo("found");
     }
 
     @Test
@@ -431,7 +493,7 @@ public abstract class CommandModeContract extends CommandFixture {
         zombie("k", true, command("k"));
         CountDownLatch answering = new CountDownLatch(1);
         AtomicInteger asked = new AtomicInteger();
-        Command<String> probed = command("k").probedBy(reference -> {
+        Command<String> probed = command("k").probedBy(question -> {
             asked.incrementAndGet();
             try {
                 answering.await();
@@ -517,7 +579,7 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(lost).isTrue();
     }
 
-    /** Kept up although the work takes far longer than its lease; and not any more when its longest run time is over. */
+    /** The heartbeat extends the lease while the work takes much longer than one lease, and stops at the maximum run time. */
     @Test
     void heartbeatKeepsUpTheLeaseUntilTheLongestRunTime() throws Exception {
         Duration lease = Duration.ofSeconds(4);
@@ -534,7 +596,8 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(inside.await(PATIENCE, TimeUnit.SECONDS)).isTrue();
         long begun = System.nanoTime();
 
-        // Asks again and again until it gets the command: not before the lease could first be over without a heartbeat.
+        // Repeats until this node gets the command. That must take longer than the lease would last without a
+        // heartbeat.
         CommandResult<String> result = other.run(slow, tx -> "heir");
         while (!result.isCompleted()) {
             assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE));
@@ -546,7 +609,7 @@ public abstract class CommandModeContract extends CommandFixture {
         assertThat(running.cancel(true)).isTrue();
     }
 
-    /** A leased command whose owner is silent for longer than its lease. */
+    /** Starts a leased command whose owner sends no heartbeat for longer than its lease. */
     private Zombie zombie(String key, boolean withEffect, Command<String> command) throws Exception {
         Zombie zombie = new Zombie(threads, node(builder -> builder).commands(), command, withEffect);
         assertThat(zombie.inside.await(PATIENCE, TimeUnit.SECONDS)).as(key).isTrue();

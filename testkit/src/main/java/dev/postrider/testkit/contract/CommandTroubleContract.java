@@ -49,12 +49,15 @@ import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
-/** Commands when connections break at every place they can, results of every kind, and what operators and sweeps do. */
+/**
+ * The contract of commands under faults: a connection breaks before or after each statement. Also results of every kind, stale keys,
+ * sweeps, and the actions of operators.
+ */
 public abstract class CommandTroubleContract extends CommandFixture {
 
     private static final int MOST_STATEMENTS = 30;
 
-    /** A node whose connections break when told to. */
+    /** Opens a node whose connections break at the statement that the hooks select. */
     private Commands fragile(StatementHooks hooks) {
         return Postrider.on(hooks).topic(topic).build().commands();
     }
@@ -64,7 +67,10 @@ public abstract class CommandTroubleContract extends CommandFixture {
         CommandResult<String> run(Commands on, Command<String> command) throws Exception;
     }
 
-    /** Breaks one connection at each place in turn; afterwards another node must bring each command to its one end. */
+    /**
+     * Breaks a connection before and after each statement, one at a time. Each time, another node must then complete the command with one
+     * effect.
+     */
     private int cutEverywhere(StatementHooks hooks, Attempt attempt) throws Exception {
         Commands fragile = fragile(hooks);
         int places = 0;
@@ -144,7 +150,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 break;
             }
         }
-        // That of the claim, which is asked for again, and that of the commit, which is looked up.
+        // The answer to the claim, which is repeated, and the answer to the commit, whose result is read from the row.
         assertThat(answered).isGreaterThanOrEqualTo(2);
         assertThat(effects()).doesNotHaveDuplicates();
     }
@@ -187,7 +193,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         throw new AssertionError("More statements than a command can have");
     }
 
-    /** Hands out one connection at a time, and otherwise fails as a pool does whose patience is over. */
+    /** A pool of one connection. It fails at once when the connection is in use, like a pool after its timeout. */
     private DataSource poolOfOne() {
         AtomicBoolean taken = new AtomicBoolean();
         return proxy(DataSource.class, dataSource(), (call, connection) -> {
@@ -345,7 +351,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         assertThat(commands.run(large, tx -> noise).orElseThrow()).isEqualTo(noise);
         assertThat(commands.run(large, tx -> new byte[0]))
                 .isInstanceOfSatisfying(
-                        CommandResult.Forgotten.class,
+                        CommandResult.ResultOmitted.class,
                         forgotten -> assertThat(forgotten.wasTooLarge()).isTrue());
         assertThat(with(options -> options.withMaxResultBytes(1 << 20))
                         .run(builder("more").returningBytes(), tx -> noise)
@@ -362,7 +368,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .hasMessageContaining("'text'");
     }
 
-    /** A reference is stored, and the result is built anew from what is there when it is asked for. */
+    /** The codec stores a reference, and builds the result from the current data when the result is read. */
     @Test
     void codecMayKeepAReferenceAndRebuildTheResult() throws Exception {
         ResultCodec<String> byDetail = new ResultCodec<>() {
@@ -482,7 +488,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         }
     }
 
-    /** Anybody who can write into the table can write clear text. */
+    /** An attacker with write access to the table can insert clear text. */
     @Test
     void clearTextIsRefusedByANodeWithACipher() throws Exception {
         commands.run(command("done"), tx -> "forged");
@@ -558,7 +564,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .isInstanceOf(CommandResult.Mismatch.class);
     }
 
-    // Keys that tell their age
+    // Keys that contain their time
 
     @Test
     void staleKeyIsRefusedBeforeThereIsARecord() throws Exception {
@@ -584,7 +590,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .isEqualTo("2");
     }
 
-    /** Used when its time was still to come, such a key is accepted for longer than the life of a record. */
+    /** A key that was used before the time in it is accepted for longer than its row is kept. */
     @Test
     void keyFromTheNearFutureIsNotRunTwice() throws Exception {
         Duration ttl = Duration.ofHours(24);
@@ -594,12 +600,12 @@ public abstract class CommandTroubleContract extends CommandFixture {
         Command<String> command =
                 builder(key).with(Command.Options::refusingStaleKeys).returningText();
         commands.run(command, tx -> effect(tx, "a"));
-        // as if it had run four minutes before the time that is in the key
+        // as if the command had run four minutes before the time in the key
         execute(agedBy(ttl.plusMinutes(1)));
 
         CommandResult<String> again = commands.run(command, tx -> effect(tx, "b"));
 
-        assertThat(again).isInstanceOf(CommandResult.Forgotten.class);
+        assertThat(again).isInstanceOf(CommandResult.ResultOmitted.class);
         assertThat(effects()).containsExactly("a");
     }
 
@@ -652,7 +658,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
         moveBack("result_expires_at");
 
         assertThat(sweep(10)).isEqualTo(new SweptCommands(1, 0, 0));
-        assertThat(commands.run(command("done"), tx -> effect(tx, "b"))).isInstanceOf(CommandResult.Forgotten.class);
+        assertThat(commands.run(command("done"), tx -> effect(tx, "b")))
+                .isInstanceOf(CommandResult.ResultOmitted.class);
 
         moveBack("key_expires_at");
         assertThat(sweep(10)).as("the running one stays").isEqualTo(new SweptCommands(0, 1, 0));
@@ -662,7 +669,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         expireLease();
         assertThat(sweep(10)).isEqualTo(new SweptCommands(0, 0, 1));
         assertThat(row("state")).isEqualTo("UNCERTAIN");
-        assertThat(sweep(10)).as("an uncertain one is never forgotten").isEqualTo(new SweptCommands(0, 0, 0));
+        assertThat(sweep(10)).as("an uncertain one is never purged").isEqualTo(new SweptCommands(0, 0, 0));
     }
 
     @Test
@@ -701,7 +708,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
             CommandResult<String> next = commands.run(command(key), tx -> "again");
             switch (resolution) {
-                case COMPLETED -> assertThat(next).isInstanceOf(CommandResult.Forgotten.class);
+                case COMPLETED -> assertThat(next).isInstanceOf(CommandResult.ResultOmitted.class);
                 case FAILED -> assertThat(next).isEqualTo(new CommandResult.Completed<>(reference, "again", false));
                 case RELEASED ->
                     assertThat(((CommandResult.Completed<String>) next).reference())
@@ -724,8 +731,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .findFirst()
                 .orElseThrow()
                 .reference();
-        for (String nobody : List.of("", "  ", "x".repeat(256))) {
-            assertThatThrownBy(() -> postrider.commandAdmin().resolve(reference, Resolution.FAILED, nobody))
+        for (String unnamed : List.of("", "  ", "x".repeat(256))) {
+            assertThatThrownBy(() -> postrider.commandAdmin().resolve(reference, Resolution.FAILED, unnamed))
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageContaining("operator");
         }
@@ -771,7 +778,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         assertThatThrownBy(() -> commands.lease(command, lease -> "call " + calls.incrementAndGet()))
                 .isInstanceOf(IllegalStateException.class);
         assertThat(commands.lease(command, lease -> "call " + calls.incrementAndGet()))
-                .isInstanceOf(CommandResult.Forgotten.class);
+                .isInstanceOf(CommandResult.ResultOmitted.class);
         assertThat(calls).hasValue(1);
     }
 }

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * What the contracts share: a database, a Postrider on it, and a way to look at the rows. Each test uses a topic of its own, so
- * that tests leave each other alone.
+ * The common parts of the contracts: a database, a Postrider on it, and methods that read the rows. Each test uses its own topic, so
+ * tests do not affect each other.
  */
 public abstract class DatabaseContract {
 
@@ -31,10 +31,10 @@ public abstract class DatabaseContract {
 
     private final List<Postrider> opened = new ArrayList<>();
 
-    /** A database for all tests of a class; the tables are made by the first. */
+    /** The database of all tests of a class. The first test creates the tables. */
     protected abstract DataSource dataSource();
 
-    /** Whether two transactions can claim, and write the same key, side by side. H2 promises one at a time only. */
+    /** Whether two transactions can claim, or write the same key, at the same time. H2 supports only one at a time. */
     protected boolean isConcurrent() {
         return true;
     }
@@ -43,7 +43,7 @@ public abstract class DatabaseContract {
         needs(isConcurrent(), "this database serves one transaction at a time");
     }
 
-    /** Says that a test is not run, and why: a test that is passed over in silence proves nothing. */
+    /** Aborts the test if a condition is not met, and prints the reason, so that no test is skipped silently. */
     final void needs(boolean met, String otherwise) {
         if (!met) {
             System.err.println("NOT RUN: " + getClass().getSimpleName() + ": " + otherwise);
@@ -56,7 +56,7 @@ public abstract class DatabaseContract {
         opened.forEach(Postrider::close);
     }
 
-    /** A Postrider that declares {@link #topic} without a destination, with the tables made. */
+    /** Opens a Postrider that declares {@link #topic} without a destination, and creates the tables. */
     protected final Postrider postrider() {
         return postrider(builder -> builder.topic(topic));
     }
@@ -72,7 +72,7 @@ public abstract class DatabaseContract {
         return Message.to(topic).type("thing.happened").json("{\"a\":1}");
     }
 
-    /** Writes one message in a transaction of its own. */
+    /** Writes one message in a separate transaction. */
     protected final Enqueued enqueue(Postrider postrider, Message message) throws SQLException {
         try (Connection connection = transaction()) {
             Enqueued enqueued = postrider.outbox(connection).enqueue(message);
@@ -117,7 +117,7 @@ public abstract class DatabaseContract {
         }
     }
 
-    /** The first column of the first row, as text; null if there is none. */
+    /** The first column of the first row, as text; {@code "none"} if there is no row. */
     protected final String query(String sql) throws SQLException {
         try (Connection connection = dataSource().getConnection();
                 Statement statement = connection.createStatement();
@@ -139,7 +139,7 @@ public abstract class DatabaseContract {
         }
     }
 
-    /** How many messages of this test's topic are in the live table. */
+    /** The number of messages of this test's topic in the live table. */
     protected final long live() throws SQLException {
         return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic + "'"));
     }
@@ -148,7 +148,7 @@ public abstract class DatabaseContract {
         return Long.parseLong(query("SELECT COUNT(*) FROM postrider_archive WHERE topic = '" + topic + "'"));
     }
 
-    /** A column of this topic's only message. */
+    /** A column of the only message of this topic. */
     protected final String column(String column) throws SQLException {
         return query("SELECT " + column + " FROM postrider_message WHERE topic = '" + topic + "'");
     }

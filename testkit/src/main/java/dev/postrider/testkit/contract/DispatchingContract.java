@@ -38,7 +38,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** A started dispatcher: what reaches the destination, how often, and what the database says of it afterwards. */
+/** The contract of a started dispatcher: which messages reach the destination, how often, and their rows afterwards. */
 public abstract class DispatchingContract extends DatabaseContract {
 
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -264,7 +264,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     @Test
     void answerAfterALostLeaseChangesNothing() throws Exception {
         Queue<CompletableFuture<DeliveryResult>> open = answeringByHand();
-        Postrider node = node(topic -> topic.maxInFlight(1)); // so that it has no room to take the message over itself
+        Postrider node = node(topic -> topic.maxInFlight(1)); // so that it has no free slot to claim the message again
         Postrider other = postrider();
         enqueue(node, 1);
         node.start();
@@ -274,7 +274,7 @@ public abstract class DispatchingContract extends DatabaseContract {
 
         open.element().complete(DeliveryResult.failed("late"));
 
-        eventually("it is reported", () -> events.stream().anyMatch(Event.SkippedFinished.class::isInstance));
+        eventually("it is reported", () -> events.stream().anyMatch(Event.AlreadyFinished.class::isInstance));
         assertThat(live()).isZero();
         assertThat(archived()).isEqualTo(1);
     }
@@ -324,8 +324,8 @@ public abstract class DispatchingContract extends DatabaseContract {
         assertThat(archived()).isEqualTo(2);
         assertThat(live()).isEqualTo(1);
         assertThat(column("state")).isEqualTo("PENDING");
-        assertThat(column("attempts")).as("the attempt is given back").isEqualTo("0");
-        assertThat(claim(node)).as("free for others at once").hasSize(1);
+        assertThat(column("attempts")).as("the attempt is not counted").isEqualTo("0");
+        assertThat(claim(node)).as("released for others at once").hasSize(1);
     }
 
     @Test
@@ -468,20 +468,20 @@ public abstract class DispatchingContract extends DatabaseContract {
 
         node.start();
 
-        eventually("it was tried again and again", () -> rests() >= 5);
+        eventually("the circuit opens repeatedly", () -> circuitOpenings() >= 5);
         int sent = transport.deliveries().size();
         assertThat((long) sent)
-                .as("until it rested, what was under way then, and one after each rest")
-                .isLessThanOrEqualTo(10 + 10 + rests());
+                .as("until the circuit opened, those in flight, and one per half-open state")
+                .isLessThanOrEqualTo(10 + 10 + circuitOpenings());
 
         down.set(false);
         eventually("all are delivered", () -> live() == 0);
         assertThat(archived()).isEqualTo(200);
-        assertThat(events).hasAtLeastOneElementOfType(Event.DestinationBack.class);
+        assertThat(events).hasAtLeastOneElementOfType(Event.CircuitClosed.class);
     }
 
-    private long rests() {
-        return events.stream().filter(Event.DestinationRests.class::isInstance).count();
+    private long circuitOpenings() {
+        return events.stream().filter(Event.CircuitOpened.class::isInstance).count();
     }
 
     @Test
@@ -632,7 +632,7 @@ public abstract class DispatchingContract extends DatabaseContract {
         options.lease(Duration.ofSeconds(5)).pollInterval(Duration.ofMillis(100));
     }
 
-    /** From now on the test completes each delivery itself. */
+    /** From now on, the test completes each delivery. */
     private Queue<CompletableFuture<DeliveryResult>> answeringByHand() {
         Queue<CompletableFuture<DeliveryResult>> open = new ConcurrentLinkedQueue<>();
         transport.answeringLater(delivery -> {
@@ -660,7 +660,7 @@ public abstract class DispatchingContract extends DatabaseContract {
         assertThat(happens(during, condition)).as(what).isFalse();
     }
 
-    /** Looks again and again, with a short breath between two looks, until it is so or the time is over. */
+    /** Checks the condition repeatedly, with a short pause, until it is true or the time is over. */
     private static boolean happens(Duration within, Callable<Boolean> condition) throws Exception {
         CountDownLatch breath = new CountDownLatch(1);
         long deadline = System.nanoTime() + within.toNanos();

@@ -13,12 +13,14 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.Event;
 import dev.postrider.inbox.MessageHandler;
+import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Accepted;
+import dev.postrider.transport.PermanentFailureException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -35,7 +37,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A durable inbox: what is received is stored once for each handler, and each handler's effect is there once. */
+/** The contract of the durable inbox: a received message is stored once for each handler, and takes effect once per handler. */
 public abstract class DurableInboxContract extends LaneFixture {
 
     private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
@@ -200,7 +202,7 @@ public abstract class DurableInboxContract extends LaneFixture {
         eventually("and then the other", () -> effects("elsewhere").size() == 1 && waiting() == 0);
     }
 
-    // What becomes of each
+    // Outcomes of each handler
 
     @Test
     void failingHandlerDoesNotRunTheOthersAgain() throws Exception {
@@ -252,6 +254,48 @@ public abstract class DurableInboxContract extends LaneFixture {
         assertThat(node.admin().replay(dead.message().id(), "ann")).isEqualTo(Repair.DONE);
 
         eventually("it is done", () -> effects("bad").size() == 1);
+    }
+
+    @Test
+    void deadLetterNamesTheIdThatItsSenderGaveAndIsFoundByIt() throws Exception {
+        Postrider node = node(inbox -> inbox.handler(
+                "bad",
+                Set.of("order.placed"),
+                (message, work) -> {
+                    throw new PermanentFailureException("never");
+                },
+                options -> {}));
+        Message order = order("o-1", 1);
+        Message other =
+                Message.received("orders", "o-2").type("other").text("{}").build();
+        node.inbox(consumer).receive(List.of(order, other));
+        node.deliverDue();
+
+        assertThat(dead("bad")).singleElement().satisfies(dead -> {
+            assertThat(dead.receivedId()).isEqualTo(order.id());
+            assertThat(dead.message().id()).isNotEqualTo(order.id());
+        });
+        assertThat(node.admin().deadLetters("inbox/" + consumer, 10))
+                .extracting(StoredMessage::receivedId)
+                .containsExactly(other.id());
+        assertThat(node.admin().find(idOfRow("inbox/" + consumer + ".bad", order.id())))
+                .hasValueSatisfying(found -> assertThat(found.receivedId()).isEqualTo(order.id()));
+        assertThat(node.admin().find(idOfRow("inbox/" + consumer, other.id()))).isPresent();
+    }
+
+    /** The id of the row, computed as in the documentation of the inbox. */
+    private static MessageId idOfRow(String queue, MessageId received) {
+        return new MessageId(DeterministicKey.of(null, "inbox", queue, received.toString(), 1));
+    }
+
+    @Test
+    void messageOfATopicHasNoOtherIdThanItsOwn() throws Exception {
+        Postrider node = node(builder -> builder.topic(answers()), inbox -> inbox.handler("invoice", "*", NOTHING));
+        Message sent = Message.to(answers()).type("t").json("{}").build();
+
+        node.inTransaction(work -> work.stage(sent));
+
+        assertThat(node.admin().find(sent.id()).orElseThrow().receivedId()).isNull();
     }
 
     @Test
@@ -308,7 +352,7 @@ public abstract class DurableInboxContract extends LaneFixture {
         }
     }
 
-    // What nobody handles
+    // Messages without a handler, and collisions
 
     @Test
     void messageWithoutAHandlerIsKeptAndGoesToTheOneThatComesLater() throws Exception {
@@ -333,6 +377,18 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     @Test
+    void listenersHearOfAMessageThatNoHandlerTakes() throws Exception {
+        Postrider node = node(inbox -> inbox.handler("mail", "order.cancelled", NOTHING));
+        Message order = order("o-1", 5);
+
+        node.inbox(consumer).receive(List.of(order));
+        node.inbox(consumer).receive(List.of(order));
+
+        assertThat(events)
+                .containsExactly(new Event.Unhandled(consumer, order), new Event.DuplicateReceived(consumer, order));
+    }
+
+    @Test
     void replayWithoutAHandlerStaysADeadLetterThatSaysWhy() throws Exception {
         Postrider node = node(inbox -> inbox.handler("mail", "order.cancelled", NOTHING));
         node.inbox(consumer).receive(List.of(order("o-1", 5)));
@@ -341,16 +397,20 @@ public abstract class DurableInboxContract extends LaneFixture {
                 .get(0)
                 .message()
                 .id();
-        node.start();
 
         node.admin().replay(kept, "ann");
+        node.deliverDue();
 
-        eventually(
-                "it is dead again",
-                () -> node.admin().deadLetters("inbox/" + consumer, 10).stream()
-                        .anyMatch(dead -> "REJECTED".equals(dead.reason())));
-        assertThat(node.admin().deadLetters("inbox/" + consumer, 10).get(0).lastError())
-                .contains("order.placed");
+        assertThat(node.admin().deadLetters("inbox/" + consumer, 10))
+                .singleElement()
+                .satisfies(dead -> {
+                    assertThat(dead.message().id()).isEqualTo(kept);
+                    assertThat(dead.reason()).isEqualTo("NO_HANDLER");
+                    assertThat(dead.attempts()).isEqualTo(1);
+                    assertThat(dead.lastError())
+                            .isEqualTo("Consumer '" + consumer + "' has no handler for messages of type 'order.placed':"
+                                    + " declare one, start it and replay the message");
+                });
     }
 
     @Test
@@ -371,7 +431,7 @@ public abstract class DurableInboxContract extends LaneFixture {
 
         node.admin().replay(kept.message().id(), "ann");
 
-        eventually("an operator's word is enough", () -> effects("invoice").contains("2"));
+        eventually("the replay handles the message", () -> effects("invoice").contains("2"));
         assertThat(seen).extracting(Message::id).containsOnly(order("o-1", 1).id());
     }
 
@@ -433,10 +493,12 @@ public abstract class DurableInboxContract extends LaneFixture {
                             .build()));
         }
         eventually(
-                "the key is held",
-                () -> !node.admin().heldKeys("inbox/" + consumer + ".old", 10).isEmpty());
+                "the key is blocked",
+                () -> !node.admin()
+                        .blockedKeys("inbox/" + consumer + ".old", 10)
+                        .isEmpty());
         eventually(
-                "and all wait in it",
+                "and the others wait",
                 () -> list("SELECT state FROM postrider_message WHERE topic = '" + consumer
                                         + ".old' AND state = 'BLOCKED'")
                                 .size()
@@ -444,7 +506,7 @@ public abstract class DurableInboxContract extends LaneFixture {
 
         assertThat(node.admin().retire(consumer, "old", "ann")).isEqualTo(4);
 
-        assertThat(node.admin().heldKeys("inbox/" + consumer + ".old", 10)).isEmpty();
+        assertThat(node.admin().blockedKeys("inbox/" + consumer + ".old", 10)).isEmpty();
         assertThat(dead("old")).hasSize(4);
     }
 
@@ -588,7 +650,7 @@ public abstract class DurableInboxContract extends LaneFixture {
         return list("SELECT causation_id FROM postrider_message WHERE topic = '" + answers() + "'");
     }
 
-    /** Messages of this test's handlers that are neither done nor dead. */
+    /** The number of messages of this test's handlers that are neither handled nor dead. */
     private int waiting() throws SQLException {
         return list("SELECT seq FROM postrider_message WHERE namespace = 'inbox' AND topic LIKE '" + consumer
                         + ".%' AND state <> 'DEAD'")

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A data source that opens so many connections more, and then none. Thread-safe. */
+/** A data source that fails after a given number of connections. Thread-safe. */
 final class FailingDataSource implements DataSource {
 
     private final DataSource source;
@@ -18,7 +18,7 @@ final class FailingDataSource implements DataSource {
         this.source = source;
     }
 
-    /** @param connections how many connections it opens before it fails */
+    /** @param connections the number of connections that still succeed */
     void failAfter(int connections) {
         left.set(connections);
     }
@@ -26,7 +26,7 @@ final class FailingDataSource implements DataSource {
     @Override
     public Connection getConnection() throws SQLException {
         if (left.getAndDecrement() <= 0) {
-            throw new SQLException("The test wants no connection to be opened", "08001");
+            throw new SQLException("The test allows no more connections", "08001");
         }
         return source.getConnection();
     }

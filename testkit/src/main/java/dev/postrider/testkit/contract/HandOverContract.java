@@ -37,8 +37,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Messages that are staged on a node which delivers: when they are taken over without a claim, when not, and that nothing is lost or
- * delivered twice in between. Polls are rare here, so what is delivered soon was not found by one.
+ * The contract of the local hand-over: when a node delivers a staged message without a claim, and when not. No message is lost or
+ * delivered twice. Polls are rare in these tests, so a message that is delivered soon was not found by a poll.
  */
 public abstract class HandOverContract extends DatabaseContract {
 
@@ -46,12 +46,12 @@ public abstract class HandOverContract extends DatabaseContract {
     private static final Duration BEFORE_A_POLL = Duration.ofSeconds(30);
     private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
-    /** When a transport gives up, if the test holds its answer back. */
+    /** The timeout of a transport, long enough for a test that delays the result. */
     private static final Duration LATE_ENOUGH = Duration.ofSeconds(25);
 
     private final List<Node> nodes = new ArrayList<>();
 
-    /** A dispatcher, whose business transactions have hooks and whose deliveries are answered by the test. */
+    /** A node with hooks at the commits of its business transactions. The test sets the results of its deliveries. */
     private final class Node implements Transport, AutoCloseable {
 
         final CommitHooks commits = new CommitHooks(dataSource());
@@ -88,7 +88,7 @@ public abstract class HandOverContract extends DatabaseContract {
             return events.stream().filter(type::isInstance).map(type::cast).toList();
         }
 
-        /** From now on nothing is answered until the test does. */
+        /** From now on, deliveries have no result until the test completes the returned future. */
         CompletableFuture<DeliveryResult> hush() {
             CompletableFuture<DeliveryResult> later = new CompletableFuture<>();
             answer = delivery -> later;
@@ -144,7 +144,7 @@ public abstract class HandOverContract extends DatabaseContract {
         assertThat(column("attempts")).isEqualTo("0");
         assertThat(column("locked_by")).isEqualTo("the-writer");
         assertThat(node.postrider.store().claim(request()))
-                .as("nobody else gets it")
+                .as("no other claim gets it")
                 .isEmpty();
         answer.complete(DeliveryResult.delivered());
         eventually("it is delivered", () -> live() == 0);
@@ -257,7 +257,7 @@ public abstract class HandOverContract extends DatabaseContract {
 
         node.stage(message().build());
 
-        eventually("it is given back", () -> column("state").equals("PENDING"));
+        eventually("it is released", () -> column("state").equals("PENDING"));
         assertThat(column("attempts")).isEqualTo("0");
         assertThat(node.deliveries).isEmpty();
         Node other = node().started();
@@ -284,7 +284,7 @@ public abstract class HandOverContract extends DatabaseContract {
         assertThat(lease).hasValue("over");
         eventually("it is delivered", () -> live() == 0);
         assertThat(slow.events(Event.HandedOver.class))
-                .as("it was too late when it came")
+                .as("the hand-over came too late")
                 .hasSizeLessThanOrEqualTo(1);
         assertThat(slow.deliveries.size() + other.deliveries.size()).isEqualTo(1);
         assertThat(archived()).isEqualTo(1);
@@ -457,7 +457,7 @@ public abstract class HandOverContract extends DatabaseContract {
         eventually("the node is at work", () -> archived() == 1);
         AtomicInteger looks = new AtomicInteger();
         node.commits.beforeCommit(() -> {
-            // What the dispatcher does when it is woken in the gap: it finds nothing.
+            // A dispatcher that is woken before the commit does the same: it finds no message.
             assertThat(node.postrider.store().claim(request())).isEmpty();
             node.postrider.wake();
             looks.incrementAndGet();
@@ -524,7 +524,7 @@ public abstract class HandOverContract extends DatabaseContract {
         return new Node(declaration, options, LATE_ENOUGH);
     }
 
-    /** A node whose leases end while a test waits. */
+    /** Creates a node with short leases, which expire while a test waits. */
     private Node hasty(Consumer<Topic.Builder> declaration, Duration lease) {
         return new Node(
                 declaration, options -> options.lease(lease).pollInterval(Duration.ofMillis(300)), lease.dividedBy(2));
@@ -538,7 +538,7 @@ public abstract class HandOverContract extends DatabaseContract {
         assertThat(latch.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Looks again and again, with a short breath between two looks, until it is so. */
+    /** Checks the condition repeatedly, with a short pause, until it is true. Fails when the time is over. */
     private static void eventually(String what, Callable<Boolean> condition) throws Exception {
         CountDownLatch breath = new CountDownLatch(1);
         long deadline = System.nanoTime() + SOON.toNanos();

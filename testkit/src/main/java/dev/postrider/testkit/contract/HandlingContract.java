@@ -39,14 +39,17 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages that are handled in the transaction that removes them: what a handler wrote is there once, or not at all. */
+/**
+ * The contract of handlers in the database: a handler runs in the transaction that removes its message, so its effect is committed once
+ * or not at all.
+ */
 public abstract class HandlingContract extends LaneFixture {
 
     private static final RetryPolicy AT_ONCE = RetryPolicy.constant(Duration.ZERO);
     private static final RetryPolicy IN_AN_HOUR = RetryPolicy.constant(Duration.ofHours(1));
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-    /** For a handler to be called and to write, connecting included, before its time is over. */
+    /** A handler timeout that is long enough to connect, to call the handler, and to write. */
     private static final Duration LONG_ENOUGH_TO_BEGIN = Duration.ofSeconds(2);
 
     private final List<Integer> tried = new CopyOnWriteArrayList<>();
@@ -80,7 +83,7 @@ public abstract class HandlingContract extends LaneFixture {
                 .containsExactly(message.id().toString());
         assertThat(query("SELECT correlation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
                 .isEqualTo("conversation");
-        eventually("it is told", () -> events.stream().anyMatch(Event.Delivered.class::isInstance));
+        eventually("it is reported", () -> events.stream().anyMatch(Event.Delivered.class::isInstance));
     }
 
     @Test
@@ -221,7 +224,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(answered()).isEqualTo(5);
         assertThat(live()).isEqualTo(1);
         assertThat(archived()).isEqualTo(5);
-        assertThat(column("state")).as("it is still held by its claim").isEqualTo("PROCESSING");
+        assertThat(column("state")).as("its claim still has the lease").isEqualTo("PROCESSING");
     }
 
     @Test
@@ -289,16 +292,18 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).doesNotHaveDuplicates().contains("0", "1", "3");
     }
 
-    /** It took the effects of its neighbours along, whose messages must not be removed without them. */
+    /** The rollback also undoes the effects of the other messages, which must not be removed without their effects. */
     @Test
     void handlerThatRollsBackByItsOwnStatementUndoesTheWholeTransaction() throws Exception {
-        needs(!product().equals("H2"), "H2 releases a savepoint that is gone");
+        needs(!product().equals("H2"), "H2 accepts the release of a missing savepoint");
         Postrider postrider = postrider();
         enqueue(postrider, 3);
 
+        String hiddenRollback = hiddenRollback();
+
         List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             if (number(claim.message()) == 1) {
-                execute(work.connection(), "ROLLBACK");
+                execute(work.connection(), hiddenRollback);
             }
             effect(claim.message(), work);
         });
@@ -306,6 +311,40 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(handled).extracting(Handled::end).containsOnly(End.UNDONE).hasSize(3);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(3);
+    }
+
+    /** A rollback that the connection of a handler does not recognise, as it does a plain ROLLBACK. */
+    private String hiddenRollback() throws SQLException {
+        if (product().equals("PostgreSQL")) {
+            return "SELECT 'a\\'; ROLLBACK";
+        }
+        execute("DROP PROCEDURE IF EXISTS undo_it");
+        execute("CREATE PROCEDURE undo_it() ROLLBACK");
+        return "CALL undo_it()";
+    }
+
+    /** The procedure commits a part of the work. The message must not be removed with that part. */
+    @Test
+    void handlerThatEndsItsTransactionByAProcedureLosesNoMessage() throws Exception {
+        needs(
+                product().equals("MySQL") || product().equals("MariaDB"),
+                "only there a procedure can end the transaction");
+        execute("DROP PROCEDURE IF EXISTS commit_it");
+        execute("CREATE PROCEDURE commit_it() COMMIT");
+        for (boolean fails : List.of(true, false)) {
+            Postrider postrider = postrider();
+            enqueue(postrider, 1);
+
+            List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+                execute(work.connection(), "CALL commit_it()");
+                if (fails) {
+                    throw new IllegalStateException("failed");
+                }
+            });
+
+            assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+        }
+        assertThat(live()).isEqualTo(2);
     }
 
     @Test
@@ -341,7 +380,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(live()).isEqualTo(1);
     }
 
-    // Zombies
+    // Handlers that lost their lease
 
     @Test
     void messageThatWentToAnotherWorkerIsNotHandled() throws Exception {
@@ -501,10 +540,10 @@ public abstract class HandlingContract extends LaneFixture {
         LaneClaim head = holder.timed().get(0);
 
         handle(List.of(item(head)), (claim, message, work) -> effect(claim.message(), work));
-        assertThat(states()).as("before anybody was told").containsExactly("BLOCKED", "BLOCKED");
+        assertThat(states()).as("before the outcome is written").containsExactly("BLOCKED", "BLOCKED");
         List<Settlement> settled = holder.settle(new Outcome.Handled(head.claim()));
 
-        assertThat(keyHeld(settled.get(0))).isTrue();
+        assertThat(keyBlocked(settled.get(0))).isTrue();
         assertThat(states()).containsExactly("RETRY", "BLOCKED");
     }
 
@@ -597,7 +636,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).isEmpty();
     }
 
-    /** The server goes on with the statement, whatever becomes of its client, and keeps the message locked. */
+    /** Otherwise the server would continue the statement after its client is gone, and keep the message locked. */
     @Test
     void handlerThatHangsInAStatementIsEndedAtTheServer() throws Exception {
         needsConcurrency();
@@ -625,11 +664,65 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).isEmpty();
     }
 
+    /**
+     * A handler can make the server close its session, for example by a statement that is too large. Such a handler must not run
+     * forever.
+     */
+    @Test
+    void handlerThatLosesItsConnectionEachTimeUsesUpItsAttempts() throws Exception {
+        needsConcurrency();
+        Postrider node = node(topic -> topic.maxAttempts(2).retry(AT_ONCE).process((message, work) -> {
+            effect(message, work);
+            tried.add(1);
+            endSession(work.connection());
+        }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually("it is dead", () -> column("state").equals("DEAD"));
+        assertThat(tried)
+                .as("one run without a counted attempt, and two attempts")
+                .hasSize(3);
+        assertThat(effects()).isEmpty();
+    }
+
+    private static void endSession(Connection connection) throws SQLException {
+        boolean isPostgres = connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
+        execute(connection, isPostgres ? "SELECT pg_terminate_backend(pg_backend_pid())" : "KILL CONNECTION_ID()");
+    }
+
+    /** On PostgreSQL the error aborts the transaction, and a commit silently becomes a rollback. */
+    @Test
+    void handlerThatSwallowsAnErrorIsNotDoneUnlessItsEffectIsThere() throws Exception {
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR).process((message, work) -> {
+            effect(message, work);
+            try {
+                execute(work.connection(), "INSERT INTO there_is_no_such_table VALUES (1)");
+            } catch (SQLException e) {
+                tried.add(1);
+            }
+        }));
+        enqueue(node, 1);
+
+        node.start();
+
+        eventually(
+                "it is done, or has failed",
+                () -> live() == 0 || column("attempts").equals("1"));
+        assertThat(effects()).hasSize(live() == 0 ? 1 : 0);
+        eventually("the outcome is reported", () -> !tried.isEmpty());
+        assertThat(events.stream().filter(Event.Delivered.class::isInstance)).hasSize(live() == 0 ? 1 : 0);
+    }
+
     private String rivalled() {
         return "UPDATE handled_rival SET n = n + 1 WHERE topic = '" + topic + "'";
     }
 
-    /** By an earlier handler that the server is still at: neither the outcomes of others nor their leases wait for it. */
+    /**
+     * The server may still execute an earlier handler, which locks its message. Outcomes and leases of other messages do not wait for
+     * that lock.
+     */
     @Test
     void noStatementWaitsForAMessageThatSomebodyHasLocked() throws Exception {
         needsConcurrency();
@@ -690,7 +783,7 @@ public abstract class HandlingContract extends LaneFixture {
 
         node.stop();
 
-        eventually("it was given back", () -> column("state").equals("PENDING"));
+        eventually("it was released", () -> column("state").equals("PENDING"));
         assertThat(column("attempts")).isEqualTo("0");
         assertThat(effects()).isEmpty();
     }
@@ -702,7 +795,7 @@ public abstract class HandlingContract extends LaneFixture {
                 latch.await();
                 open = true;
             } catch (InterruptedException e) {
-                // the handler that this test is about
+                // this test needs a handler that ignores interrupts
             }
         }
     }
@@ -739,7 +832,7 @@ public abstract class HandlingContract extends LaneFixture {
             effect(claim.message(), work);
             inside.countDown();
             if (!go.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IllegalStateException("never told to go on");
+                throw new IllegalStateException("the test did not continue the handler");
             }
         };
     }
@@ -754,11 +847,11 @@ public abstract class HandlingContract extends LaneFixture {
         return transaction(items, handler).run();
     }
 
-    /** The server may take a moment to notice that a client is gone. */
+    /** Repeats until the row is not locked: the server may need time to detect that a client is gone. */
     private List<Handled> handleWhenFree(List<HandlingStore.Item> items, HandlingStore.Handler handler)
             throws Exception {
         List<Handled> handled = new CopyOnWriteArrayList<>();
-        eventually("nobody has it locked", () -> {
+        eventually("it is not locked", () -> {
             handled.clear();
             handled.addAll(handle(items, handler));
             return handled.stream().noneMatch(each -> each.end() == End.LOCKED);
@@ -774,12 +867,12 @@ public abstract class HandlingContract extends LaneFixture {
         return new HandlingStore.Item(claim.claim(), claim.place());
     }
 
-    /** Another worker has it. */
+    /** Simulates a claim of the message by another worker. */
     private void rob(Claim claim) throws SQLException {
         execute("UPDATE postrider_message SET lease_token = " + anotherToken() + " WHERE seq = " + claim.seq());
     }
 
-    /** Another node takes the lane, whoever has it. Touches no message, since these may be locked. */
+    /** Makes another node acquire the lane from its owner. Changes no message row, because the rows may be locked. */
     private Holder robLane() throws SQLException {
         execute("UPDATE postrider_lane SET until = '2001-01-01 00:00:00'" + ofLane());
         return holder();

@@ -9,13 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.CommandRejectedException;
 import dev.postrider.idempotency.CommandResult;
 import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.CommandWork;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.LeasedWork;
-import dev.postrider.idempotency.http.HttpAnswer;
 import dev.postrider.idempotency.http.IdempotencyKey;
+import dev.postrider.idempotency.http.KeyedResponse;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
@@ -46,19 +47,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every adapter for the {@code Idempotency-Key} header does, over real HTTP. The tests with a display name are conformance
- * vectors that other implementations have too, under the same names.
+ * The contract of the adapters for the {@code Idempotency-Key} header, tested over real HTTP. Tests with a display name are conformance
+ * vectors; other implementations have them under the same names.
  */
 @Timeout(180)
 public abstract class IdempotencyKeyContract {
 
-    /** An answer with this header asks its adapter to say that it is not to be recorded. */
+    /** A response header of the application: the adapter must mark this response as not to be recorded. */
     protected static final String UNRECORDED = "Test-Unrecorded";
 
-    /** Who asks, as the security in front of the adapter believes without a proof; nobody without it. */
+    /** The request header with the user. The security layer of the tests trusts it; a request without it is anonymous. */
     protected static final String USER = "Test-User";
 
-    /** Whom that security turns away with 403. */
+    /** The user that the security layer rejects with 403. */
     protected static final String BANNED = "banned";
 
     private static final String BODY = "{\"amount\":42}";
@@ -66,7 +67,7 @@ public abstract class IdempotencyKeyContract {
     /** The application behind an adapter. */
     @FunctionalInterface
     protected interface Application {
-        HttpAnswer handle(String body, @Nullable CommandTransaction transaction) throws Exception;
+        KeyedResponse handle(String body, @Nullable CommandTransaction transaction) throws Exception;
     }
 
     private final HttpClient client =
@@ -76,28 +77,28 @@ public abstract class IdempotencyKeyContract {
     private final AtomicInteger runs = new AtomicInteger();
     private final Troubled commands = new Troubled();
 
-    /** Serves the application at a path of its own, behind the adapter and a security that reads {@link #USER}. */
+    /** Serves the application at a new path, behind the adapter and a security layer that reads {@link #USER}. */
     protected abstract URI serve(IdempotencyKey key, Commands commands, Application application) throws Exception;
 
-    /** What the keys are kept in. */
+    /** The commands that store the keys. */
     protected abstract Commands commands();
 
-    /** Lets time pass for what is kept. */
+    /** Simulates the passing of time for the stored keys. */
     protected abstract void advance(Duration time) throws Exception;
 
-    /** Whether the handlers of this adapter can do without a transaction; if not, it must refuse to be told so. */
+    /** Whether handlers of this adapter can run without a transaction. If not, the adapter must refuse the fail-open option. */
     protected boolean canFailOpen() {
         return true;
     }
 
-    /** Passes on to the real ones unless a test wants trouble. */
+    /** Delegates to {@link #commands()}, unless a test sets a fault or a scripted result. */
     private final class Troubled implements Commands {
         volatile boolean unavailable;
-        final AtomicReference<@Nullable CommandResult<HttpAnswer>> scripted = new AtomicReference<>();
+        final AtomicReference<@Nullable CommandResult<KeyedResponse>> scripted = new AtomicReference<>();
 
         private Commands real() {
             if (unavailable) {
-                throw new StoreUnavailableException("Not there", new IllegalStateException("as the test asked"));
+                throw new StoreUnavailableException("Unavailable", new IllegalStateException("as the test asked"));
             }
             return commands();
         }
@@ -105,7 +106,7 @@ public abstract class IdempotencyKeyContract {
         @Override
         @SuppressWarnings("unchecked")
         public <R, X extends Exception> CommandResult<R> run(Command<R> command, CommandWork<R, X> work) throws X {
-            CommandResult<HttpAnswer> result = scripted.get();
+            CommandResult<KeyedResponse> result = scripted.get();
             return result == null ? real().run(command, work) : (CommandResult<R>) result;
         }
 
@@ -121,9 +122,9 @@ public abstract class IdempotencyKeyContract {
         }
     }
 
-    private HttpAnswer paid() {
+    private KeyedResponse paid() {
         int run = runs.incrementAndGet();
-        return HttpAnswer.json(201, "{\"run\":" + run + "}").header("Location", "/payments/" + run);
+        return KeyedResponse.json(201, "{\"run\":" + run + "}").header("Location", "/payments/" + run);
     }
 
     private URI serve(IdempotencyKey key) throws Exception {
@@ -186,16 +187,16 @@ public abstract class IdempotencyKeyContract {
         assertThat(header(replay, "Idempotency-Replayed")).hasValue("true");
     }
 
-    /** An application that is at work until it is let go on. */
+    /** An application that blocks until the test releases it. */
     private final class Gate implements Application {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch release = new CountDownLatch(1);
 
         @Override
-        public HttpAnswer handle(String body, @Nullable CommandTransaction transaction) throws InterruptedException {
+        public KeyedResponse handle(String body, @Nullable CommandTransaction transaction) throws InterruptedException {
             entered.countDown();
             if (!release.await(150, SECONDS)) {
-                throw new IllegalStateException("never let go on");
+                throw new IllegalStateException("the test did not release it");
             }
             return paid();
         }
@@ -249,7 +250,11 @@ public abstract class IdempotencyKeyContract {
     void mismatch422() throws Exception {
         URI uri = serve(charge);
         post(uri, "k");
-        assertProblem(post(uri, "k", "{\"amount\":43}"), 422, "key-reused");
+        HttpResponse<String> other = post(uri, "k", "{\"amount\":43}");
+        assertProblem(other, 422, "key-reused");
+        assertThat(other.body())
+                .as("the first may have taken effect, and this may be the same request, written differently")
+                .contains("\"safe_new_key\":false");
         assertProblem(post(URI.create(uri + "?currency=eur"), "k"), 422, "key-reused");
         assertThat(runs).hasValue(1);
     }
@@ -357,8 +362,9 @@ public abstract class IdempotencyKeyContract {
     void serverErrorIsNotStored(int status) throws Exception {
         URI uri = serve(
                 charge,
-                (body, transaction) ->
-                        runs.incrementAndGet() == 1 ? HttpAnswer.text(status, "down") : HttpAnswer.text(200, "up"));
+                (body, transaction) -> runs.incrementAndGet() == 1
+                        ? KeyedResponse.text(status, "down")
+                        : KeyedResponse.text(200, "up"));
         HttpResponse<String> first = post(uri, "k");
         assertThat(first.statusCode()).isEqualTo(status);
         assertThat(first.body()).isEqualTo("down");
@@ -372,7 +378,7 @@ public abstract class IdempotencyKeyContract {
     @ValueSource(ints = {400, 402, 409, 410, 412, 422})
     @DisplayName("4xx-replayed")
     void rejectionIsReplayed(int status) throws Exception {
-        URI uri = serve(charge, (body, transaction) -> HttpAnswer.text(status, "no " + runs.incrementAndGet()));
+        URI uri = serve(charge, (body, transaction) -> KeyedResponse.text(status, "no " + runs.incrementAndGet()));
         HttpResponse<String> first = post(uri, "k");
         assertThat(first.statusCode()).isEqualTo(status);
         assertThat(header(first, "Idempotency-Replayed")).isEmpty();
@@ -400,13 +406,15 @@ public abstract class IdempotencyKeyContract {
     @Test
     @DisplayName("omitted-body-replay")
     void omittedBodyReplay() throws Exception {
-        // does not get smaller by being compressed
+        // random bytes, which compression cannot make smaller
         byte[] noise = new byte[2 * 1024 * 1024];
         new Random(42).nextBytes(noise);
         String large = Base64.getEncoder().encodeToString(noise);
         URI uri = serve(charge, (body, transaction) -> {
             runs.incrementAndGet();
-            return HttpAnswer.text(201, large).header("Location", "/reports/1").header("Content-Encoding", "identity");
+            return KeyedResponse.text(201, large)
+                    .header("Location", "/reports/1")
+                    .header("Content-Encoding", "identity");
         });
         assertThat(post(uri, "k").body()).isEqualTo(large);
         HttpResponse<String> replay = post(uri, "k");
@@ -444,7 +452,7 @@ public abstract class IdempotencyKeyContract {
         URI uri = serve(charge.replaying("X-Note"), (body, transaction) -> {
             int run = runs.incrementAndGet();
             String note = run == 1 ? "a\r\nX-Evil: 1" : "b";
-            return HttpAnswer.of(201, Map.of("X-Note", List.of(note)), new byte[0]);
+            return KeyedResponse.of(201, Map.of("X-Note", List.of(note)), new byte[0]);
         });
         assertThat(post(uri, "k").statusCode()).isEqualTo(500);
         HttpResponse<String> second = post(uri, "k");
@@ -458,7 +466,7 @@ public abstract class IdempotencyKeyContract {
     void answerWithoutContentIsReplayed() throws Exception {
         URI uri = serve(charge, (body, transaction) -> {
             runs.incrementAndGet();
-            return HttpAnswer.json(204, "{}");
+            return KeyedResponse.json(204, "{}");
         });
         HttpResponse<String> first = post(uri, "k");
         assertThat(first.statusCode()).isEqualTo(204);
@@ -533,7 +541,7 @@ public abstract class IdempotencyKeyContract {
         assertThat(runs).hasValue(0);
     }
 
-    // Whose keys
+    // Scope of keys
 
     @Test
     void twoCallersWithTheSameKeyKnowNothingOfEachOther() throws Exception {
@@ -592,13 +600,13 @@ public abstract class IdempotencyKeyContract {
         assertThat(header(revoked, "Idempotency-Replayed")).isEmpty();
     }
 
-    // What is kept
+    // Recorded responses
 
     @Test
     void cookiesAreNeverReplayedWhileLocationIs() throws Exception {
         URI uri = serve(
                 charge.replaying("Payment-Id"),
-                (body, transaction) -> HttpAnswer.of(
+                (body, transaction) -> KeyedResponse.of(
                         201,
                         Map.of(
                                 "Location", List.of("/payments/7"),
@@ -622,8 +630,9 @@ public abstract class IdempotencyKeyContract {
     void refusalThatSaysNothingOfTheOperationIsNotStored(int status) throws Exception {
         URI uri = serve(
                 charge,
-                (body, transaction) ->
-                        runs.incrementAndGet() == 1 ? HttpAnswer.text(status, "not now") : HttpAnswer.text(200, "now"));
+                (body, transaction) -> runs.incrementAndGet() == 1
+                        ? KeyedResponse.text(status, "not now")
+                        : KeyedResponse.text(200, "now"));
         assertThat(post(uri, "k").statusCode()).isEqualTo(status);
         assertThat(post(uri, "k").statusCode()).isEqualTo(200);
     }
@@ -633,8 +642,8 @@ public abstract class IdempotencyKeyContract {
         URI uri = serve(
                 charge,
                 (body, transaction) -> runs.incrementAndGet() == 1
-                        ? HttpAnswer.text(409, "not yet").header(UNRECORDED, "true")
-                        : HttpAnswer.text(200, "now"));
+                        ? KeyedResponse.text(409, "not yet").header(UNRECORDED, "true")
+                        : KeyedResponse.text(200, "now"));
         assertThat(post(uri, "k").statusCode()).isEqualTo(409);
         assertThat(post(uri, "k").statusCode()).isEqualTo(200);
     }
@@ -642,7 +651,7 @@ public abstract class IdempotencyKeyContract {
     @Test
     void requestThatIsNotValidLeavesItsKeyAlone() throws Exception {
         URI uri = serve(charge.checkedBy(
-                call -> call.body().length < 5 ? Optional.of(HttpAnswer.text(422, "too short")) : Optional.empty()));
+                call -> call.body().length < 5 ? Optional.of(KeyedResponse.text(422, "too short")) : Optional.empty()));
         assertThat(post(uri, "k", "{}").body()).isEqualTo("too short");
         assertThat(post(uri, "k").statusCode()).isEqualTo(201);
         assertThat(runs).hasValue(1);
@@ -664,8 +673,8 @@ public abstract class IdempotencyKeyContract {
     void encodingOfTheBodyIsReplayedWithIt() throws Exception {
         URI uri = serve(
                 charge,
-                (body, transaction) ->
-                        HttpAnswer.of(201, Map.of("Content-Encoding", List.of("x-made-up")), "packed".getBytes(UTF_8)));
+                (body, transaction) -> KeyedResponse.of(
+                        201, Map.of("Content-Encoding", List.of("x-made-up")), "packed".getBytes(UTF_8)));
         assertThat(header(post(uri, "k"), "Content-Encoding")).hasValue("x-made-up");
         HttpResponse<String> replay = post(uri, "k");
         assertThat(replay.body()).isEqualTo("packed");
@@ -678,7 +687,7 @@ public abstract class IdempotencyKeyContract {
             if (runs.incrementAndGet() == 1) {
                 throw new IllegalStateException("as the test asked");
             }
-            return HttpAnswer.text(200, "up");
+            return KeyedResponse.text(200, "up");
         });
         assertThat(post(uri, "k").statusCode()).isEqualTo(500);
         assertThat(post(uri, "k").body()).isEqualTo("up");
@@ -698,7 +707,7 @@ public abstract class IdempotencyKeyContract {
     @Test
     void rejectionPastItsTimeIsNotRunAgainEither() throws Exception {
         IdempotencyKey briefly = charge.with(options -> options.keeping(Duration.ofHours(1), Duration.ofDays(7)));
-        URI uri = serve(briefly, (body, transaction) -> HttpAnswer.text(402, "no " + runs.incrementAndGet()));
+        URI uri = serve(briefly, (body, transaction) -> KeyedResponse.text(402, "no " + runs.incrementAndGet()));
         post(uri, "k");
         advance(Duration.ofHours(2));
         assertProblem(post(uri, "k"), 409, "result-expired");
@@ -717,14 +726,42 @@ public abstract class IdempotencyKeyContract {
     }
 
     @Test
+    void rejectionOfTheHandlerIsAnsweredWithItsReasonEveryTime() throws Exception {
+        URI uri = serve(charge, (body, transaction) -> {
+            runs.incrementAndGet();
+            throw new CommandRejectedException("the card is blocked");
+        });
+        HttpResponse<String> first = post(uri, "k");
+        assertProblem(first, 422, "rejected");
+        assertThat(first.body())
+                .contains("\"detail\":\"the card is blocked\"", "\"retryable\":false", "\"safe_new_key\":false");
+        assertThat(header(first, "Idempotency-Replayed")).isEmpty();
+        assertReplayOf(post(uri, "k"), first);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void rejectionOfTheHandlerCarriesAnAnswer() throws Exception {
+        URI uri = serve(charge, (body, transaction) -> {
+            throw new CommandRejectedException("no", KeyedResponse.text(402, "no " + runs.incrementAndGet()));
+        });
+        HttpResponse<String> first = post(uri, "k");
+        assertThat(first.statusCode()).isEqualTo(402);
+        assertThat(first.body()).isEqualTo("no 1");
+        assertThat(header(first, "Idempotency-Replayed")).isEmpty();
+        assertReplayOf(post(uri, "k"), first);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
     void answerThatLeftNothingBehindIsNotRunAgain() throws Exception {
         URI uri = serve(charge);
-        commands.scripted.set(new CommandResult.Forgotten<>(UUID.randomUUID(), true));
+        commands.scripted.set(new CommandResult.ResultOmitted<>(UUID.randomUUID(), true));
         assertProblem(post(uri, "k"), 409, "result-omitted");
         assertThat(runs).hasValue(0);
     }
 
-    // Side by side
+    // Concurrent requests
 
     @Test
     void otherRequestUnderAKeyInProgressIsAMismatch() throws Exception {
@@ -781,7 +818,7 @@ public abstract class IdempotencyKeyContract {
         first.get();
     }
 
-    /** The one at work is let go on only when all others have been answered. */
+    /** The running request is released only after all others have their response. */
     @Test
     void stormOfOneRequestHasOneEffect() throws Exception {
         int size = 500;
@@ -790,7 +827,8 @@ public abstract class IdempotencyKeyContract {
         CountDownLatch others = new CountDownLatch(size - 1);
         List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();
         for (int i = 0; i < size; i++) {
-            // a server may close a connection that it thinks idle while a request is on its way: what keys are for
+            // a server may close an idle connection while a request is sent: then the request is sent again with its
+            // key
             CompletableFuture<HttpResponse<String>> one =
                     postAsync(uri, "k").exceptionallyCompose(lost -> postAsync(uri, "k"));
             all.add(one.whenComplete((response, failure) -> others.countDown()));
@@ -807,7 +845,7 @@ public abstract class IdempotencyKeyContract {
         assertThat(header(post(uri, "k"), "Idempotency-Replayed")).hasValue("true");
     }
 
-    // Trouble
+    // Faults
 
     @Test
     void storeThatIsNotThereClosesTheOperation() throws Exception {
@@ -852,7 +890,7 @@ public abstract class IdempotencyKeyContract {
     void answerBeyondTheLimitIsRefused() throws Exception {
         URI uri = serve(
                 charge.largestAnswer(1000),
-                (body, transaction) -> HttpAnswer.text(200, "x".repeat(runs.incrementAndGet() == 1 ? 1001 : 1000)));
+                (body, transaction) -> KeyedResponse.text(200, "x".repeat(runs.incrementAndGet() == 1 ? 1001 : 1000)));
         assertProblem(post(uri, "k"), 500, "answer-not-recordable");
         assertThat(post(uri, "k").statusCode()).isEqualTo(200);
     }
@@ -861,7 +899,7 @@ public abstract class IdempotencyKeyContract {
     void streamIsRefused() throws Exception {
         URI uri = serve(
                 charge,
-                (body, transaction) -> HttpAnswer.text(200, "data: x").header("Content-Type", "text/event-stream"));
+                (body, transaction) -> KeyedResponse.text(200, "data: x").header("Content-Type", "text/event-stream"));
         assertProblem(post(uri, "k"), 500, "answer-not-recordable");
     }
 
@@ -870,7 +908,7 @@ public abstract class IdempotencyKeyContract {
         URI uri = serve(charge);
         try (Socket socket = rawPost(uri, BODY.length(), BODY.substring(0, 5))) {
             socket.shutdownOutput();
-            // whatever the server says to that, it has said it when the connection ends
+            // the response does not matter: it is complete when the connection ends
             socket.getInputStream().readAllBytes();
         }
         assertThat(runs).hasValue(0);

@@ -48,13 +48,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Each received message takes effect once per consumer, whatever happens on the way. */
+/** The contract of the inbox: each received message takes effect once per consumer, also after faults and duplicates. */
 public abstract class InboxContract extends DatabaseContract {
 
     private static final Duration LONG = Duration.ofSeconds(60);
 
-    /** MySQL and MariaDB go on showing the same waits to whoever asks more often. */
-    private static final Duration LOOK_EVERY = Duration.ofMillis(150);
+    /** MySQL and MariaDB repeat the same list of lock waits to a client that asks more often. */
+    private static final Duration POLL_EVERY = Duration.ofMillis(150);
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -63,7 +63,7 @@ public abstract class InboxContract extends DatabaseContract {
 
     @BeforeEach
     void makeTheTableOfEffects() throws SQLException {
-        // The test's topic stands for its consumer as well, and for the rows that its handlers write.
+        // The name of the topic is also the name of the consumer, and marks the rows that the handlers write.
         execute(
                 "CREATE TABLE IF NOT EXISTS inbox_effect (consumer VARCHAR(100) NOT NULL, message VARCHAR(100) NOT NULL)");
         execute("CREATE TABLE IF NOT EXISTS inbox_account (id VARCHAR(100) PRIMARY KEY, balance INT NOT NULL)");
@@ -88,8 +88,23 @@ public abstract class InboxContract extends DatabaseContract {
         assertThat(second.isDone()).isTrue();
         assertThat(effects()).isEqualTo(1);
         assertThat(((ProcessResult.AlreadyProcessed) second).firstSeenAt())
-                .as("by the database's clock, in whatever zone")
+                .as("by the database's clock, in any time zone")
                 .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
+    }
+
+    /** A reported deadlock is over. After a lock timeout, the lock may stay locked for as long again. */
+    @Test
+    void workThatWaitedForALockInVainIsNotRunAgain() {
+        Inbox inbox = inbox();
+        AtomicInteger runs = new AtomicInteger();
+
+        assertThatThrownBy(() -> inbox.process(received("17").build(), work -> {
+                    runs.incrementAndGet();
+                    throw new SQLException("no lock in time", "55P03");
+                }))
+                .isInstanceOf(TransactionConflictException.class);
+
+        assertThat(runs).hasValue(1);
     }
 
     @Test
@@ -121,7 +136,7 @@ public abstract class InboxContract extends DatabaseContract {
 
         assertThatThrownBy(() -> inbox.process(message, work -> {
                     effect(message).run(work);
-                    work.stage(Message.to("nobody-declared-this")
+                    work.stage(Message.to("undeclared-by-anyone")
                             .type("t")
                             .json("1")
                             .build());
@@ -205,7 +220,7 @@ public abstract class InboxContract extends DatabaseContract {
                 .isBefore(Instant.now().plusSeconds(60));
         assertThat(effects()).isEqualTo(1);
         assertThat(inbox.process(message, effect(message)).isDuplicate())
-                .as("the first stays the one that counts")
+                .as("the first message stays valid")
                 .isTrue();
     }
 
@@ -256,7 +271,7 @@ public abstract class InboxContract extends DatabaseContract {
         assertThat(marks()).isZero();
     }
 
-    /** It would get a new id each time it comes, and never be a duplicate. */
+    /** Such a message would get a new id each time it arrives, and would never be a duplicate. */
     @Test
     void messageWithoutAnIdOfItsSenderIsRefused() throws SQLException {
         Inbox inbox = inbox();
@@ -278,7 +293,7 @@ public abstract class InboxContract extends DatabaseContract {
         assertThat(marks()).isZero();
     }
 
-    /** Also one that its sender built without an id, and that was handed over in memory. */
+    /** Also a message that its sender built without an id, and that was delivered by a local hand-over. */
     @Test
     void messageThatWasDeliveredHasAnIdOfItsSender() throws Exception {
         CountDownLatch delivered = new CountDownLatch(1);
@@ -321,7 +336,7 @@ public abstract class InboxContract extends DatabaseContract {
             connection.rollback();
 
             assertThat(inbox.process(connection, message, work).isProcessed())
-                    .as("the mark went with the transaction")
+                    .as("the rollback removed the mark")
                     .isTrue();
             assertThat(inbox.process(connection, message, work).isDuplicate())
                     .as("known within the transaction, too")
@@ -407,7 +422,7 @@ public abstract class InboxContract extends DatabaseContract {
         try (Connection connection = dataSource().getConnection()) {
             connection.setReadOnly(true);
             if (!connection.isReadOnly()) {
-                return; // H2 takes it for a hint
+                return; // H2 ignores the setting
             }
             connection.setAutoCommit(false);
             refuses(Problem.READ_ONLY, () -> inbox.process(connection, message, effect(message)));
@@ -514,7 +529,7 @@ public abstract class InboxContract extends DatabaseContract {
         };
     }
 
-    // At the same time
+    // Concurrent calls
 
     @Test
     void duplicateWaitsForTheFirstAndIsDropped() throws Exception {
@@ -540,7 +555,7 @@ public abstract class InboxContract extends DatabaseContract {
         assertThat(effects()).isEqualTo(1);
     }
 
-    /** On MySQL and MariaDB the two that wait both hold a shared lock then, and deadlock. */
+    /** On MySQL and MariaDB, the two waiting transactions then have a shared lock each, and deadlock. */
     @Test
     void whenTheFirstRollsBackOneOfThoseThatWaitTakesItsPlace() throws Exception {
         needsConcurrency();
@@ -608,12 +623,12 @@ public abstract class InboxContract extends DatabaseContract {
 
         assertThat(get(one).isProcessed()).isTrue();
         assertThat(get(two).isProcessed()).isTrue();
-        assertThat(runs.get()).as("one of them at least gave way").isGreaterThanOrEqualTo(3);
+        assertThat(runs.get()).as("at least one was rolled back").isGreaterThanOrEqualTo(3);
         assertThat(list("SELECT balance FROM inbox_account WHERE id LIKE '" + topic + "-%'"))
                 .containsExactly("2", "2");
     }
 
-    /** The first two meet when each has one row; who is run again meets nobody. */
+    /** The first two runs wait for each other when each has locked one row. Later runs do not wait. */
     private static InboxWork<Exception> transfer(AtomicInteger runs, CyclicBarrier meet, String from, String to) {
         return work -> {
             boolean early = runs.incrementAndGet() <= 2;
@@ -695,7 +710,7 @@ public abstract class InboxContract extends DatabaseContract {
         }
     }
 
-    // What the tests are made of
+    // Helpers
 
     private Inbox inbox() {
         return postrider().inbox(topic);
@@ -748,15 +763,15 @@ public abstract class InboxContract extends DatabaseContract {
                         e -> assertThat(e.problem()).isEqualTo(problem));
     }
 
-    /** Until so many transactions wait for a lock, as the server says. */
+    /** Waits until the server reports this number of transactions that wait for a lock. */
     private void awaitLockWaits(int count) throws SQLException {
         String waits = isPostgres()
                 ? "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
                 : "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
         long deadline = System.nanoTime() + LONG.toNanos();
         while (Long.parseLong(query(waits)) < count) {
-            assertThat(System.nanoTime()).as("nobody waits").isLessThan(deadline);
-            LockSupport.parkNanos(LOOK_EVERY.toNanos());
+            assertThat(System.nanoTime()).as("too few lock waits").isLessThan(deadline);
+            LockSupport.parkNanos(POLL_EVERY.toNanos());
         }
     }
 

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Lanes: what a read sees and never misses, who may write, and what a lost holder can no longer do. */
+/** The contract of lanes: a read misses no message, only the owner writes, and the writes of a former owner are refused. */
 public abstract class LaneContract extends LaneFixture {
 
     private static final List<Function<LaneClaim, Outcome>> EVERY_OUTCOME = List.of(
@@ -34,7 +34,7 @@ public abstract class LaneContract extends LaneFixture {
             LaneFixture::retry,
             LaneFixture::blocked,
             claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
-            claim -> new Outcome.Skipped(claim.claim(), Duration.ofMinutes(1), "busy"),
+            claim -> new Outcome.RetryOutOfOrder(claim.claim(), Duration.ofMinutes(1), "busy"),
             claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
 
     // Reading
@@ -145,6 +145,30 @@ public abstract class LaneContract extends LaneFixture {
         write(postrider, "a", 2);
         assertThat(numbers(node.read())).containsExactly(1, 2);
         assertThat(foundLate()).isZero();
+    }
+
+    @Test
+    void pauseIsNoticedByAReadAndByALookForWhatIsDue() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        TopicName name = TopicName.of(topic);
+        write(postrider, "a", 0);
+        assertThat(numbers(node.read())).containsExactly(0);
+        assertThat(node.store().isPaused(name)).isFalse();
+
+        postrider.admin().pause(topic, "test");
+
+        assertThat(node.store().nextDue(Set.of(node.lane()))).isEmpty();
+        assertThat(node.store().isPaused(name)).isTrue();
+        postrider.admin().resume(topic, "test");
+        assertThat(node.store().nextDue(Set.of(node.lane()))).containsKey(name);
+        assertThat(node.store().isPaused(name)).isFalse();
+        postrider.admin().pause(topic, "test");
+        assertThat(node.read()).isEmpty();
+        assertThat(node.store().isPaused(name)).isTrue();
+        postrider.admin().resume(topic, "test");
+        assertThat(node.read()).isEmpty();
+        assertThat(node.store().isPaused(name)).isFalse();
     }
 
     @Test
@@ -332,7 +356,7 @@ public abstract class LaneContract extends LaneFixture {
         execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(0));
         write(postrider, "a", 1);
         for (int look = 0; look < 3; look++) {
-            assertThat(neighbour.read()).isEmpty(); // finds out that nothing is under way
+            assertThat(neighbour.read()).isEmpty(); // detects that no transaction is open
             neighbour.renew();
         }
 
@@ -361,7 +385,7 @@ public abstract class LaneContract extends LaneFixture {
         assertThat(states()).containsExactly("DEAD", "DEAD");
     }
 
-    // The number that comes again
+    // Row numbers that are used again
 
     @Test
     void outcomeOfAMessageWhoseNumberNowIsAnothersChangesNothing() throws SQLException {
@@ -378,7 +402,7 @@ public abstract class LaneContract extends LaneFixture {
                     Message.to(name).type("x").key("a").json("{\"n\":1}").build());
             execute("DELETE FROM postrider_message WHERE seq = " + old.claim().seq());
             execute("UPDATE postrider_message SET seq = " + old.claim().seq() + " WHERE topic = '" + name + "'");
-            assertThat(node.read()).as("the number is in hand").isEmpty();
+            assertThat(node.read()).as("the number is in flight").isEmpty();
 
             assertThat(node.settle(outcome.apply(old))).containsExactly(gone(old));
 
@@ -414,7 +438,7 @@ public abstract class LaneContract extends LaneFixture {
         assertThat(lost.renew()).isFalse();
         assertThat(owner.read()).hasSameSizeAs(claims);
         lost.store().release(Set.of(lost.lane()));
-        assertThat(owner.renew()).as("the lost holder's release").isTrue();
+        assertThat(owner.renew()).as("after the lost node's release").isTrue();
     }
 
     @Test
@@ -527,7 +551,7 @@ public abstract class LaneContract extends LaneFixture {
             operator.commit();
         }
 
-        assertThat(keyHeld(outcome.get(SOON.toSeconds(), TimeUnit.SECONDS).get(0)))
+        assertThat(keyBlocked(outcome.get(SOON.toSeconds(), TimeUnit.SECONDS).get(0)))
                 .isTrue();
         assertThat(states()).containsExactly("RETRY");
         assertThat(archived()).isEqualTo(1);
@@ -580,7 +604,7 @@ public abstract class LaneContract extends LaneFixture {
         assertThat(archived()).isEqualTo(1);
     }
 
-    // Owning
+    // Ownership
 
     @Test
     void onlyOneNodeHoldsALane() throws SQLException {
@@ -597,17 +621,17 @@ public abstract class LaneContract extends LaneFixture {
     void leftOverLaneIsOneThatNobodyTookForAWholeLease() throws SQLException {
         Postrider postrider = ordered();
         write(postrider, "a", 0);
-        assertThat(store().acquire(request(topic, Lane.Supply.LEFT_OVER))).isEmpty();
+        assertThat(store().acquire(request(topic, Lane.Supply.UNCLAIMED))).isEmpty();
 
         advance(LONGER_THAN_A_LEASE);
 
-        assertThat(store().acquire(request(topic, Lane.Supply.LEFT_OVER))).hasSize(1);
+        assertThat(store().acquire(request(topic, Lane.Supply.UNCLAIMED))).hasSize(1);
         advance(LONGER_THAN_A_LEASE);
-        assertThat(store().acquire(request(topic, Lane.Supply.LEFT_OVER)))
-                .as("its holder was lost just now")
+        assertThat(store().acquire(request(topic, Lane.Supply.UNCLAIMED)))
+                .as("its owner was lost just now")
                 .isEmpty();
         advance(LONGER_THAN_A_LEASE);
-        assertThat(store().acquire(request(topic, Lane.Supply.LEFT_OVER))).hasSize(1);
+        assertThat(store().acquire(request(topic, Lane.Supply.UNCLAIMED))).hasSize(1);
     }
 
     @Test
@@ -645,13 +669,13 @@ public abstract class LaneContract extends LaneFixture {
 
     // Helpers
 
-    /** Of the message with this place among those that are left. */
+    /** The row number of the message at this position among the messages of the topic. */
     private String seqOf(int place) throws SQLException {
         return list("SELECT seq FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq")
                 .get(place);
     }
 
-    /** Everything an outcome could change. */
+    /** The columns that an outcome can change, of every row. */
     private List<String> rows() throws SQLException {
         return list(
                 "SELECT CONCAT(seq, ' ', state, ' ', attempts, ' ', COALESCE(reason, ''), ' ', COALESCE(last_error, ''), ' ',"

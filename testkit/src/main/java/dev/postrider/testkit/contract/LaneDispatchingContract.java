@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Dispatchers of ordered topics: how they share lanes, and that limits cost neither messages nor order. */
+/** The contract of dispatchers of ordered topics: how they share lanes, and that limits lose no message and keep the order. */
 public abstract class LaneDispatchingContract extends LaneFixture {
 
     private static final int LANES = 8;
@@ -90,11 +90,11 @@ public abstract class LaneDispatchingContract extends LaneFixture {
 
         node.start();
 
-        eventually("it was tried again and again", () -> rests() >= 5);
+        eventually("the circuit opens repeatedly", () -> circuitOpenings() >= 5);
         int sent = transport.deliveries().size();
         assertThat((long) sent)
-                .as("until it rested, what was under way then, and one after each rest")
-                .isLessThanOrEqualTo(10 + 10 + rests());
+                .as("until the circuit opened, those in flight, and one per half-open state")
+                .isLessThanOrEqualTo(10 + 10 + circuitOpenings());
 
         int failed = transport.deliveries().size();
         down.set(false);
@@ -119,9 +119,10 @@ public abstract class LaneDispatchingContract extends LaneFixture {
         eventually("both are parked", () -> states().equals(List.of("PARKED", "PARKED")));
         down.set(false);
 
-        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
-        eventually("the released one is delivered", () -> live() == 1);
-        assertThat(node.admin().replay(node.admin().heldKeys(topic, 10).get(0).head(), "ann"))
+        assertThat(node.admin().retry(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.DONE);
+        eventually("the retried one is delivered", () -> live() == 1);
+        assertThat(node.admin()
+                        .replay(node.admin().blockedKeys(topic, 10).get(0).head(), "ann"))
                 .isEqualTo(Repair.DONE);
         eventually("the replayed one is delivered", () -> live() == 0);
     }
@@ -160,8 +161,8 @@ public abstract class LaneDispatchingContract extends LaneFixture {
                 .orElseThrow();
     }
 
-    private long rests() {
-        return events.stream().filter(Event.DestinationRests.class::isInstance).count();
+    private long circuitOpenings() {
+        return events.stream().filter(Event.CircuitOpened.class::isInstance).count();
     }
 
     private Postrider node(Consumer<DispatchOptions.Builder> options) {

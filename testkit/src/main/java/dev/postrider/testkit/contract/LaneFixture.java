@@ -34,22 +34,22 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 
-/** What the contracts about lanes share: nodes that are nothing but a store, so that a test decides what happens when. */
+/** The common parts of the lane contracts. A node is only a store without threads, so a test controls the order of all steps. */
 abstract class LaneFixture extends DatabaseContract {
 
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration LONGER_THAN_A_LEASE = Duration.ofSeconds(31);
     static final Duration SOON = Duration.ofSeconds(60);
 
-    /** Its table of transactions is a copy, made anew for whoever asks a tenth of a second after the last question. */
-    private static final Duration INNODB_LOOKS_AGAIN = Duration.ofMillis(150);
+    /** InnoDB caches its table of transactions, and refreshes it only when the last query is at least 0.1 s old. */
+    private static final Duration INNODB_CACHE_TIME = Duration.ofMillis(150);
 
     private static final int MANY = 100;
     private static final long MUCH = 1024 * 1024;
 
     final Queue<Event> events = new ConcurrentLinkedQueue<>();
 
-    /** A node that holds one lane. */
+    /** A node that owns one lane. */
     record Holder(LaneStore store, Lane lane) {
 
         List<LaneClaim> read() {
@@ -79,7 +79,7 @@ abstract class LaneFixture extends DatabaseContract {
         }
     }
 
-    /** Whatever a test did: the lowest waiting row of a key is its head, or nobody would ever deliver the key's messages. */
+    /** After every test, the first waiting row of each key must be a head. Otherwise no node would ever deliver the key. */
     @AfterEach
     final void everyHeldKeyHasAHead() throws SQLException {
         Set<String> seen = new HashSet<>();
@@ -114,7 +114,7 @@ abstract class LaneFixture extends DatabaseContract {
         });
     }
 
-    /** A store like that of a process of its own. */
+    /** Opens a store, as another process would. */
     final LaneStore store() {
         return store(dataSource());
     }
@@ -134,7 +134,7 @@ abstract class LaneFixture extends DatabaseContract {
         return new Holder(store, lanes.get(0));
     }
 
-    /** Another node takes the lane of one that is lost. */
+    /** Another node takes over the lane of a lost node. */
     final Holder takeOver() {
         advance(LONGER_THAN_A_LEASE);
         return holder();
@@ -148,7 +148,7 @@ abstract class LaneFixture extends DatabaseContract {
         return message().key(key).json("{\"n\":" + number + "}");
     }
 
-    /** Messages of one key, numbered, in one transaction. */
+    /** Writes numbered messages of one key in one transaction. */
     final void write(Postrider postrider, String key, int... numbers) throws SQLException {
         try (Connection connection = transaction()) {
             write(postrider, connection, key, numbers);
@@ -156,7 +156,7 @@ abstract class LaneFixture extends DatabaseContract {
         }
     }
 
-    /** The same in a transaction that stays open: the messages have their numbers, and nobody sees them. */
+    /** Writes messages in a transaction that stays open: they have their row numbers, and other transactions do not see them. */
     final void write(Postrider postrider, Connection connection, String key, int... numbers) {
         postrider
                 .outbox(connection)
@@ -182,7 +182,7 @@ abstract class LaneFixture extends DatabaseContract {
         return new Outcome.Retry(claim.claim(), Duration.ofMinutes(10), "busy");
     }
 
-    /** To be tried again, and due at once. */
+    /** A retry that is due at once. */
     static Outcome retryAtOnce(LaneClaim claim) {
         return new Outcome.Retry(claim.claim(), Duration.ZERO, "busy");
     }
@@ -195,9 +195,9 @@ abstract class LaneFixture extends DatabaseContract {
         return new Outcome.Released(claim.claim());
     }
 
-    static boolean keyHeld(Settlement settlement) {
+    static boolean keyBlocked(Settlement settlement) {
         assertThat(settlement).isInstanceOf(Settlement.Settled.class);
-        return settlement instanceof Settlement.Settled settled && settled.keyHeld();
+        return settlement instanceof Settlement.Settled settled && settled.keyBlocked();
     }
 
     static Settlement lost(LaneClaim claim) {
@@ -212,7 +212,7 @@ abstract class LaneFixture extends DatabaseContract {
         return settlement.claim();
     }
 
-    /** The states of the topic's messages, in the order of their numbers. */
+    /** The states of the topic's messages, in the order of their row numbers. */
     final List<String> states() throws SQLException {
         return list("SELECT state FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq");
     }
@@ -243,12 +243,12 @@ abstract class LaneFixture extends DatabaseContract {
         }
     }
 
-    /** Somebody waits for a lock in this database: the one that is to end later. */
+    /** Waits until a transaction of this database waits for a lock. The given call must not end before that. */
     final void awaitLockWait(CompletableFuture<?> waiter) throws Exception {
         String waiting = product().equals("PostgreSQL")
                 ? "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
                 : "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-        eventually("somebody waits for a lock", INNODB_LOOKS_AGAIN, () -> {
+        eventually("a transaction waits for a lock", INNODB_CACHE_TIME, () -> {
             assertThat(waiter).as("must wait for the lock").isNotDone();
             return !query(waiting).equals("0");
         });

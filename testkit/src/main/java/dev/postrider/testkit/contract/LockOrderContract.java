@@ -41,36 +41,37 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * No statement waits for a message row, which a handler may have locked for minutes, while it has locked a lane; and none waits for a lane longer
- * than its lock timeout. Every statement of the store runs here against rows that another session has locked.
+ * The contract of the lock order. A handler may lock a message row for minutes, so no statement waits for a message row while it has
+ * locked a lane. No statement waits for a lane longer than its lock timeout. The tests run every statement of the store against rows
+ * that another session has locked.
  */
 public abstract class LockOrderContract extends LaneFixture {
 
-    /** Far longer than any statement needs, and far shorter than the lock timeout of {@link #PATIENT}. */
+    /** Much longer than any statement needs, and much shorter than the lock timeout of {@link #PATIENT}. */
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** Its lock timeout is a third of it: whoever waits for a locked row is still waiting when the limit is over. */
+    /** The lock timeout is a third of this statement timeout, so a statement that waits for a locked row still waits at the limit. */
     private static final Duration PATIENT = Duration.ofMinutes(10);
 
-    /** Its lock timeout is a second. */
+    /** A statement timeout with a lock timeout of one second. */
     private static final Duration IMPATIENT = Duration.ofSeconds(3);
 
     @Test
     void outcomeOfAHeadDoesNotWaitForTheHandlerOfTheNextMessage() throws Exception {
         Postrider postrider = ordered();
         Holder node = take(patient().lanes(), topic);
-        List<LaneClaim> waiting = heldKey(postrider, node, 2);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
         try (Connection handler = handling(waiting.get(1))) {
             List<Settlement> settled = within(() -> node.settle(buried(waiting.get(0))));
 
-            assertThat(keyHeld(settled.get(0))).isTrue();
+            assertThat(keyBlocked(settled.get(0))).isTrue();
             assertThat(within(node::renew)).isTrue();
             handler.commit();
         }
         List<Settlement> handled =
                 node.settle(new Outcome.Handled(waiting.get(1).claim()));
 
-        assertThat(keyHeld(handled.get(0))).isFalse();
+        assertThat(keyBlocked(handled.get(0))).isFalse();
         assertThat(states()).containsExactly("DEAD");
     }
 
@@ -78,7 +79,7 @@ public abstract class LockOrderContract extends LaneFixture {
     void nextMessageThatWasNotHandledAfterAllIsTheHead() throws Exception {
         Postrider postrider = ordered();
         Holder node = take(patient().lanes(), topic);
-        List<LaneClaim> waiting = heldKey(postrider, node, 3);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 3);
         try (Connection handler = handling(waiting.get(1))) {
             within(() -> node.settle(buried(waiting.get(0))));
             handler.rollback();
@@ -94,7 +95,7 @@ public abstract class LockOrderContract extends LaneFixture {
     void nextMessageThatSomebodyElseHadLockedIsTheHeadSoonAfterwards() throws Exception {
         Postrider postrider = ordered();
         Holder node = take(patient().lanes(), topic);
-        List<LaneClaim> waiting = heldKey(postrider, node, 2);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
         node.settle(released(waiting.get(1)));
         try (Connection stranger = handling(waiting.get(1))) {
             within(() -> node.settle(delivered(waiting.get(0))));
@@ -154,26 +155,27 @@ public abstract class LockOrderContract extends LaneFixture {
         Postrider postrider = ordered();
         JdbcDatabase database = patient();
         Holder node = take(database.lanes(), topic);
-        List<LaneClaim> waiting = heldKey(postrider, node, 2);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
         Admin admin = database.admin();
         TopicName name = TopicName.of(topic);
+        MessageId head = waiting.get(0).claim().message().id();
         try (Connection handler = handling(waiting.get(0))) {
-            assertThat(within(() -> admin.release(name, null, "a", "ann"))).isEqualTo(Repair.BUSY);
-            assertThat(within(() -> admin.skip(name, null, "a", "ann"))).isEqualTo(Repair.BUSY);
+            assertThat(within(() -> admin.retry(name, null, "a", "ann"))).isEqualTo(Repair.BUSY);
+            assertThat(within(() -> admin.bury(name, null, "a", head, "ann"))).isEqualTo(Repair.BUSY);
             assertThat(within(node::renew)).isTrue();
             handler.rollback();
         }
         try (Connection handler = handling(waiting.get(1))) {
-            assertThat(within(() -> admin.skip(name, null, "a", "ann")))
+            assertThat(within(() -> admin.bury(name, null, "a", head, "ann")))
                     .as("the next one is being handled")
                     .isEqualTo(Repair.BUSY);
             handler.rollback();
         }
         assertThat(states()).containsExactly("RETRY", "BLOCKED");
-        assertThat(admin.skip(name, null, "a", "ann")).isEqualTo(Repair.DONE);
+        assertThat(admin.bury(name, null, "a", head, "ann")).isEqualTo(Repair.DONE);
         assertThat(states()).containsExactly("DEAD", "RETRY");
         assertThat(list("SELECT action FROM postrider_audit WHERE topic = '" + topic + "'"))
-                .containsExactly("SKIP");
+                .containsExactly("BURY");
     }
 
     @Test
@@ -195,7 +197,7 @@ public abstract class LockOrderContract extends LaneFixture {
         assertThat(locked.renew()).isTrue();
     }
 
-    /** The first message of the key fails for good, and the handler of the second takes its time. */
+    /** The first message of the key becomes a dead letter, and the handler of the second runs for a long time. */
     @Test
     void nodeKeepsItsLanesWhileAHandlerBehindADeadLetterRuns() throws Exception {
         String other = topic + "-other";
@@ -208,7 +210,7 @@ public abstract class LockOrderContract extends LaneFixture {
                                 .lanes(1)
                                 .maxAttempts(2)
                                 .retry(RetryPolicy.constant(Duration.ZERO))
-                                .holdAfterDeadLetter(false)
+                                .blockAfterDeadLetter(false)
                                 .process((message, work) -> {
                                     if (number(message) == 0) {
                                         throw new IllegalStateException("never");
@@ -234,7 +236,8 @@ public abstract class LockOrderContract extends LaneFixture {
                 });
                 enqueue(node, Message.to(other).type("x").key("b").text("y").build());
             }
-            eventually("beside it", () -> transport.messages().size() >= 2);
+            eventually(
+                    "the other topic is delivered", () -> transport.messages().size() >= 2);
             assertThat(lanes("token")).isEqualTo(tokens);
             assertThat(transport.messages()).hasSize(2);
         } finally {
@@ -274,7 +277,7 @@ public abstract class LockOrderContract extends LaneFixture {
     @Test
     void noStatementWaitsLongForALaneThatIsLocked() throws Exception {
         Postrider postrider = ordered();
-        needsConcurrency(); // H2 waits as long as its URL says, in each statement
+        needsConcurrency(); // on H2 the URL sets the lock timeout of every statement
         JdbcDatabase database = impatient();
         Scene scene = new Scene(postrider, database);
         try (Connection stranger = transaction()) {
@@ -283,7 +286,7 @@ public abstract class LockOrderContract extends LaneFixture {
             statements.put("write outcomes", () -> scene.node.settle(scene.endings()));
             statements.put("go on with a key", () -> scene.node.settle(new Outcome.Handled(scene.head.claim())));
             statements.put("repair", scene::repairs);
-            statements.put("deliver alone", () -> database.lanes().deliverAlone(scene.head.claim()));
+            statements.put("deliver alone", () -> database.lanes().startIsolated(scene.head.claim()));
             statements.put("release", () -> {
                 scene.node.store().release(Set.of(scene.node.lane()));
                 return true;
@@ -295,7 +298,7 @@ public abstract class LockOrderContract extends LaneFixture {
         }
     }
 
-    /** A lane with a message in every state, whose holder has read what can be read. */
+    /** A lane with a message in every state. Its owner has read all messages that it can read. */
     private final class Scene {
 
         private final Admin admin;
@@ -304,6 +307,7 @@ public abstract class LockOrderContract extends LaneFixture {
         private final LaneClaim head;
         private final List<LaneClaim> inOrder;
         private final MessageId dead;
+        private final MessageId parked;
         private final MessageStore messages;
         private final List<Claim> claims;
         private final String plain = topic + "-plain";
@@ -327,11 +331,12 @@ public abstract class LockOrderContract extends LaneFixture {
             write(postrider, "parked", 1, 2);
             List<LaneClaim> ended = node.read();
             dead = ended.get(0).claim().message().id();
+            parked = ended.get(1).claim().message().id();
             node.settle(
                     buried(ended.get(0)),
                     new Outcome.Parked(ended.get(1).claim(), DeadReason.FAILED, "no"),
                     blocked(ended.get(2)));
-            head = heldKey(postrider, node, 2).get(0);
+            head = blockedKey(postrider, node, 2).get(0);
             write(postrider, "b", 3);
             write(postrider, "c", 4);
             write(postrider, "d", 5);
@@ -358,19 +363,20 @@ public abstract class LockOrderContract extends LaneFixture {
                     new Outcome.Released(claims.get(3)));
         }
 
-        /** One after the other, each within the limit. */
+        /** Runs every repair, one after another, each within the limit. */
         List<Object> repairs() throws Exception {
             TopicName name = TopicName.of(topic);
             return List.of(
-                    withinOrRefused(() -> admin.release(name, null, "a", "ann")),
-                    withinOrRefused(() -> admin.skip(name, null, "a", "ann")),
-                    withinOrRefused(() -> admin.release(name, null, "parked", "ann")),
-                    withinOrRefused(() -> admin.skip(name, null, "parked", "ann")),
+                    withinOrRefused(() -> admin.retry(name, null, "a", "ann")),
+                    withinOrRefused(() ->
+                            admin.bury(name, null, "a", head.claim().message().id(), "ann")),
+                    withinOrRefused(() -> admin.retry(name, null, "parked", "ann")),
+                    withinOrRefused(() -> admin.bury(name, null, "parked", parked, "ann")),
                     withinOrRefused(() -> admin.replay(dead, "ann")),
                     withinOrRefused(() -> admin.discard(dead, "ann")));
         }
 
-        /** Those that change nothing here, whatever is locked. */
+        /** The statements that change no message here. */
         Map<String, Callable<?>> statements() {
             LaneStore store = node.store();
             TopicName name = TopicName.of(topic);
@@ -380,14 +386,14 @@ public abstract class LockOrderContract extends LaneFixture {
                     "announce",
                     () -> store.announce(new LaneStore.Node(UUID.randomUUID(), "worker", Set.of(name)), LEASE));
             statements.put("read", node::read);
-            statements.put("read what is due", node::timed);
-            statements.put("look for what is due", () -> store.nextDue(Set.of(node.lane())));
+            statements.put("read due messages", node::timed);
+            statements.put("find the next due time", () -> store.nextDue(Set.of(node.lane())));
             statements.put("extend", () -> messages.extend(claims, LEASE));
             statements.put("claim", () -> messages.claim(ClaimRequest.of(plain, "worker")));
             statements.put("sweep", () -> messages.sweep(TopicName.of(plain), 1, 10));
             statements.put("purge dead letters", () -> database.retention().purgeDead(Duration.ofDays(1), 10));
             statements.put("purge the archive", () -> database.retention().purgeArchive(Duration.ofDays(1), 10));
-            statements.put("list held keys", () -> admin.heldKeys(name, 0, 10));
+            statements.put("list blocked keys", () -> admin.blockedKeys(name, 0, 10));
             statements.put("list dead letters", () -> admin.deadLetters(name, 0, 10));
             statements.put("list lanes", () -> admin.lanes(name));
             statements.put("count", admin::status);
@@ -401,8 +407,8 @@ public abstract class LockOrderContract extends LaneFixture {
         }
     }
 
-    /** A key that is held and due, in the hands of the node. */
-    private List<LaneClaim> heldKey(Postrider postrider, Holder node, int count) throws SQLException {
+    /** Writes messages of a key and blocks it. The head is due, and all its messages are in flight on the node. */
+    private List<LaneClaim> blockedKey(Postrider postrider, Holder node, int count) throws SQLException {
         for (int number = 0; number < count; number++) {
             write(postrider, "a", number);
         }
@@ -420,7 +426,7 @@ public abstract class LockOrderContract extends LaneFixture {
         return new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no");
     }
 
-    /** A handler's transaction, which has removed the message and goes on. */
+    /** Opens the transaction of a handler that has removed its message and is still running. */
     private Connection handling(LaneClaim claim) throws SQLException {
         Connection connection = transaction();
         execute(
@@ -437,7 +443,7 @@ public abstract class LockOrderContract extends LaneFixture {
         return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), IMPATIENT, events::add);
     }
 
-    /** On another thread, so that what waits too long does not keep the test from saying so. */
+    /** Runs the call on another thread, so that the test can fail while the call still waits. */
     private static <T> T within(Callable<T> call) throws Exception {
         CompletableFuture<T> answer = CompletableFuture.supplyAsync(() -> {
             try {
@@ -453,7 +459,7 @@ public abstract class LockOrderContract extends LaneFixture {
         }
     }
 
-    /** A typed error is an answer too. */
+    /** Accepts a {@link PostriderException} as a result. */
     private static Object withinOrRefused(Callable<?> call) throws Exception {
         return within(() -> {
             try {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
-import dev.postrider.admin.HeldKey;
+import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.FailurePolicy;
@@ -42,7 +42,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Ordered topics: one key in sequence, different keys side by side, and what becomes of a key whose first message fails. */
+/**
+ * The contract of ordered topics: one key in sequence, different keys in parallel, and the behaviour of a key whose first message
+ * fails.
+ */
 public abstract class OrderingContract extends DatabaseContract {
 
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -113,10 +116,10 @@ public abstract class OrderingContract extends DatabaseContract {
         node.start();
 
         eventually("the other key is delivered", () -> delivered("b").equals(numbers(3)));
-        eventually("the key is held", () -> states("a").equals(List.of("RETRY", "BLOCKED", "BLOCKED")));
+        eventually("the key is blocked", () -> states("a").equals(List.of("RETRY", "BLOCKED", "BLOCKED")));
         write(node, 3, "a", "b");
         eventually(
-                "what comes later joins",
+                "a later message waits",
                 () -> states("a").size() == 4 && states("a").get(3).equals("BLOCKED"));
         assertThat(delivered("a")).isEqualTo(numbers(1));
 
@@ -126,7 +129,7 @@ public abstract class OrderingContract extends DatabaseContract {
         assertThat(delivered("a")).isEqualTo(List.of(0, 0, 1, 2, 3));
         assertThat(delivered("b")).isEqualTo(numbers(4));
         write(node, 4, "a");
-        eventually("the hold has ended", () -> live() == 0);
+        eventually("the key is not blocked", () -> live() == 0);
     }
 
     @Test
@@ -155,7 +158,7 @@ public abstract class OrderingContract extends DatabaseContract {
         transport.answering(delivery -> is(delivery, "a", 0) && delivery.attempt() == 1
                 ? DeliveryResult.failed("busy")
                 : DeliveryResult.delivered());
-        Postrider node = node(topic -> topic.retry(IN_AN_HOUR).onFailure(FailurePolicy.SKIP));
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR).onFailure(FailurePolicy.CONTINUE));
         write(node, 0, "a");
         write(node, 1, "a");
 
@@ -168,6 +171,53 @@ public abstract class OrderingContract extends DatabaseContract {
 
         eventually("it is delivered", () -> live() == 0);
         assertThat(delivered("a")).isEqualTo(List.of(0, 1, 0));
+    }
+
+    @Test
+    void skippedMessageThatHasUsedUpItsAttemptsIsADeadLetterAndHoldsNothing() throws Exception {
+        transport.answering(
+                delivery -> is(delivery, "a", 0) ? DeliveryResult.failed("never") : DeliveryResult.delivered());
+        Postrider node = node(topic -> topic.maxAttempts(2).retry(IN_AN_HOUR).onFailure(FailurePolicy.CONTINUE));
+        write(node, 0, "a");
+        write(node, 1, "a");
+        node.start();
+        eventually("the key goes on", () -> states("a").equals(List.of("SCHEDULED")));
+        assertThat(node.admin().blockedKeys(topic, 10)).isEmpty();
+
+        advance(Duration.ofMinutes(61));
+
+        eventually("it is dead", () -> states("a").equals(List.of("DEAD")));
+        assertThat(reason("a")).isEqualTo("ATTEMPTS_EXHAUSTED");
+        assertThat(node.admin().blockedKeys(topic, 10)).isEmpty();
+    }
+
+    @Test
+    void headThatIsStillRetriedIsNoDeadLetterAndAParkedOneMayBeReplayed() throws Exception {
+        transport.answering(
+                delivery -> is(delivery, "a", 0) ? DeliveryResult.failed("not yet") : DeliveryResult.rejected("never"));
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR));
+        write(node, 0, "a", "b");
+        node.start();
+        eventually(
+                "both are blocked",
+                () -> states("a").equals(List.of("RETRY")) && states("b").equals(List.of("PARKED")));
+        MessageId retried = node.admin().blockedKeys(topic, 10).stream()
+                .filter(held -> held.key().equals("a"))
+                .findFirst()
+                .orElseThrow()
+                .head();
+        MessageId parked = node.admin().blockedKeys(topic, 10).stream()
+                .filter(BlockedKey::isParked)
+                .findFirst()
+                .orElseThrow()
+                .head();
+
+        assertThat(node.admin().discard(retried, "ann")).isEqualTo(Repair.NOT_DEAD);
+        assertThat(node.admin().replay(retried, "ann")).isEqualTo(Repair.NOT_DEAD);
+        transport.answering(delivery -> DeliveryResult.delivered());
+        assertThat(node.admin().replay(parked, "ann")).isEqualTo(Repair.DONE);
+
+        eventually("it is delivered", () -> states("b").isEmpty());
     }
 
     @Test
@@ -198,7 +248,7 @@ public abstract class OrderingContract extends DatabaseContract {
 
         holding.start();
 
-        eventually("the key is held", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
+        eventually("the key is blocked", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
         assertThat(reason("a")).isEqualTo("REJECTED");
         assertThat(delivered("a")).isEqualTo(numbers(1));
     }
@@ -207,7 +257,7 @@ public abstract class OrderingContract extends DatabaseContract {
     void keyGoesOnBehindADeadLetterWhenItIsTold() throws Exception {
         transport.answering(
                 delivery -> number(delivery.message()) == 0 ? DeliveryResult.failed("no") : DeliveryResult.delivered());
-        Postrider node = node(topic -> topic.retry(AT_ONCE).maxAttempts(2).holdAfterDeadLetter(false));
+        Postrider node = node(topic -> topic.retry(AT_ONCE).maxAttempts(2).blockAfterDeadLetter(false));
         write(node, 0, "a");
         write(node, 1, "a");
         write(node, 2, "a");
@@ -311,9 +361,9 @@ public abstract class OrderingContract extends DatabaseContract {
         write(node, 0, "a");
         write(node, 1, "a");
         node.start();
-        eventually("the key is held", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
+        eventually("the key is blocked", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
 
-        List<HeldKey> held = node.admin().heldKeys(topic, 10);
+        List<BlockedKey> held = node.admin().blockedKeys(topic, 10);
         assertThat(held).hasSize(1);
         assertThat(held.get(0).key()).isEqualTo("a");
         assertThat(held.get(0).isParked()).isTrue();
@@ -330,15 +380,15 @@ public abstract class OrderingContract extends DatabaseContract {
                 });
 
         working.set(true);
-        assertThat(node.admin().release(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
+        assertThat(node.admin().retry(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
 
         eventually("the key goes on", () -> live() == 0);
         assertThat(delivered("a")).isEqualTo(List.of(0, 0, 1));
         assertThat(transport.deliveries()).extracting(Delivery::attempt).containsExactly(1, 1, 1);
-        assertThat(node.admin().heldKeys(topic, 10)).isEmpty();
-        assertThat(node.admin().release(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.NOT_FOUND);
+        assertThat(node.admin().blockedKeys(topic, 10)).isEmpty();
+        assertThat(node.admin().retry(TopicName.of(topic), null, "a", "ann")).isEqualTo(Repair.NOT_FOUND);
         assertThat(query("SELECT action FROM postrider_audit WHERE topic = '" + topic + "'"))
-                .isEqualTo("RELEASE");
+                .isEqualTo("RETRY");
     }
 
     @Test
@@ -349,16 +399,17 @@ public abstract class OrderingContract extends DatabaseContract {
         write(node, 0, "a");
         write(node, 1, "a");
         node.start();
-        eventually("the key is held", () -> states("a").equals(List.of("RETRY", "BLOCKED")));
-        assertThat(node.admin().heldKeys(topic, 10).get(0).nextAttempt()).isNotNull();
+        eventually("the key is blocked", () -> states("a").equals(List.of("RETRY", "BLOCKED")));
+        BlockedKey held = node.admin().blockedKeys(topic, 10).get(0);
+        assertThat(held.nextAttempt()).isNotNull();
 
-        assertThat(node.admin().skip(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
+        assertThat(node.admin().bury(topic, null, "a", held.head(), "ann")).isEqualTo(Repair.DONE);
 
         eventually("the key goes on", () -> states("a").equals(List.of("DEAD")));
         assertThat(delivered("a")).isEqualTo(List.of(0, 1));
-        assertThat(reason("a")).isEqualTo("SKIPPED");
+        assertThat(reason("a")).isEqualTo("BURIED");
         write(node, 2, "a");
-        eventually("the hold has ended", () -> delivered("a").equals(List.of(0, 1, 2)));
+        eventually("the key is not blocked", () -> delivered("a").equals(List.of(0, 1, 2)));
     }
 
     @Test
@@ -367,7 +418,7 @@ public abstract class OrderingContract extends DatabaseContract {
         transport.answering(delivery -> number(delivery.message()) == 0 && !working.get()
                 ? DeliveryResult.rejected("no")
                 : DeliveryResult.delivered());
-        Postrider node = node(topic -> topic.holdAfterDeadLetter(false));
+        Postrider node = node(topic -> topic.blockAfterDeadLetter(false));
         write(node, 0, "a");
         write(node, 1, "a");
         node.start();
@@ -391,9 +442,10 @@ public abstract class OrderingContract extends DatabaseContract {
         write(node, 0, "a");
         write(node, 1, "a");
         node.start();
-        eventually("the key is held", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
+        eventually("the key is blocked", () -> states("a").equals(List.of("PARKED", "BLOCKED")));
 
-        assertThat(node.admin().discard(node.admin().heldKeys(topic, 1).get(0).head(), "ann"))
+        assertThat(node.admin()
+                        .discard(node.admin().blockedKeys(topic, 1).get(0).head(), "ann"))
                 .isEqualTo(Repair.DONE);
 
         eventually("the key goes on", () -> live() == 0);
@@ -411,7 +463,7 @@ public abstract class OrderingContract extends DatabaseContract {
 
         node.start();
 
-        eventually("the lanes are taken", () -> owners().equals(List.of(4)));
+        eventually("the lanes are acquired", () -> owners().equals(List.of(4)));
         assertThat(node.admin().lanes(TopicName.of(topic)))
                 .allMatch(lane -> ("node-" + topic).equals(lane.owner()) && !lane.expired());
         assertThat(node.admin().nodes().stream().filter(seen -> seen.worker().equals("node-" + topic)))
@@ -423,8 +475,8 @@ public abstract class OrderingContract extends DatabaseContract {
     }
 
     @Test
-    void messageOfALostNodeIsDeliveredAloneWhenItHappensTwiceAndBuriedWhenItDoesAgain() throws Exception {
-        Postrider node = node(topic -> topic.lanes(1).holdAfterDeadLetter(false));
+    void messagesOfTwoLostNodesAreDeliveredOneAtATimeAndNoted() throws Exception {
+        Postrider node = node(topic -> topic.lanes(1).blockAfterDeadLetter(false));
         write(node, 0, "a", "b");
         loseLane("NULL");
         loseLane("NULL");
@@ -446,7 +498,7 @@ public abstract class OrderingContract extends DatabaseContract {
         answers.remove().complete(DeliveryResult.delivered());
         eventually("all are delivered", () -> live() == 0);
         eventually(
-                "nothing is alone any more",
+                "no isolated delivery is left",
                 () -> query(
                                 "SELECT alone FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
                                         + topic + "'")
@@ -454,12 +506,37 @@ public abstract class OrderingContract extends DatabaseContract {
     }
 
     @Test
-    void messageThatKillsItsNodeIsBuriedAndItsNeighboursAreDelivered() throws Exception {
-        Postrider node = node(topic -> topic.lanes(1).holdAfterDeadLetter(false));
-        write(node, 0, "a", "b");
+    void messageThatWasNotedWhenItsNodeWasLostIsDeliveredWithNothingElseInFlight() throws Exception {
+        Postrider node = node(topic -> topic.lanes(1).blockAfterDeadLetter(false));
+        write(node, 0, "a");
         loseLane("NULL");
         loseLane("NULL");
         loseLane("(SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "')");
+        Queue<CompletableFuture<DeliveryResult>> answers = answeringByHand();
+
+        node.start();
+
+        eventually("it is sent", () -> transport.deliveries().size() == 1);
+        write(node, 0, "b");
+        never(
+                "another beside it",
+                Duration.ofMillis(300),
+                () -> transport.deliveries().size() > 1);
+        answers.remove().complete(DeliveryResult.delivered());
+        eventually("the other is sent", () -> transport.deliveries().size() == 2);
+        answers.remove().complete(DeliveryResult.delivered());
+        eventually("all are delivered", () -> live() == 0);
+    }
+
+    @Test
+    void messageThatKillsItsNodeIsBuriedAndItsNeighboursAreDelivered() throws Exception {
+        Postrider node = node(topic -> topic.lanes(1).blockAfterDeadLetter(false));
+        write(node, 0, "a", "b");
+        loseLane("NULL");
+        loseLane("NULL");
+        String first = "(SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "')";
+        loseLane(first);
+        loseLane(first);
 
         node.start();
 
@@ -470,7 +547,7 @@ public abstract class OrderingContract extends DatabaseContract {
         assertThat(delivered("b")).isEqualTo(numbers(1));
     }
 
-    /** As if a node had taken the topic's lanes and was lost; whoever takes them next counts that. */
+    /** Simulates the loss of a node that owned the topic's lanes. The next owner counts the loss. */
     private void loseLane(String alone) throws Exception {
         execute("UPDATE postrider_lane SET owner = 'lost', buffer = 10, alone = " + alone
                 + ", until = (SELECT MAX(created_at) FROM postrider_message WHERE topic = '" + topic
@@ -555,7 +632,7 @@ public abstract class OrderingContract extends DatabaseContract {
         return message().key(key).json("{\"n\":" + number + "}");
     }
 
-    /** One message of each key, in one transaction. */
+    /** Writes one message of each key, in one transaction. */
     private void write(Postrider postrider, int number, String... keys) throws SQLException {
         try (Connection connection = transaction()) {
             postrider
@@ -601,7 +678,7 @@ public abstract class OrderingContract extends DatabaseContract {
                 + "' ORDER BY seq");
     }
 
-    /** How many lanes each owner has, the fewest first. */
+    /** The number of lanes of each owner, in ascending order. */
     private List<Integer> owners() throws SQLException {
         return list(
                         "SELECT COUNT(*) AS n FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
@@ -629,7 +706,7 @@ public abstract class OrderingContract extends DatabaseContract {
         assertThat(happens(during, condition)).as(what).isFalse();
     }
 
-    /** Looks again and again, with a short breath between two looks, until it is so or the time is over. */
+    /** Checks the condition repeatedly, with a short pause, until it is true or the time is over. */
     private static boolean happens(Duration within, Callable<Boolean> condition) throws Exception {
         CountDownLatch breath = new CountDownLatch(1);
         long deadline = System.nanoTime() + within.toNanos();

@@ -6,7 +6,7 @@ import dev.postrider.transport.Transport;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
-/** Promises an answer late enough for a test to hold it back, on a busy machine too. For the usual lease. */
+/** A transport with a long timeout, so that a test can delay a result also on a busy machine. It fits the default lease. */
 record Patient(Transport transport) implements Transport {
 
     @Override

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is past its time goes, in bounded chunks, and nothing else does. The database must be this test's own. */
+/** The contract of the purge: rows past their retention are removed in small batches, and no others. Needs a separate database. */
 public abstract class RetentionContract extends DatabaseContract {
 
     private static final Duration DAY = Duration.ofDays(1);
@@ -87,7 +87,7 @@ public abstract class RetentionContract extends DatabaseContract {
                 .isTrue();
         assertThat(enqueue(postrider, message().idempotencyKey("delivered").build())
                         .isDuplicate())
-                .as("its window is over")
+                .as("its retention is over")
                 .isFalse();
     }
 
@@ -121,10 +121,10 @@ public abstract class RetentionContract extends DatabaseContract {
 
         assertThat(inbox.process(received("young"), work -> {}).isDuplicate()).isTrue();
         assertThat(inbox.process(received("old 0"), work -> {}).isProcessed())
-                .as("its window is over")
+                .as("its retention is over")
                 .isTrue();
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY)))
-                .as("there are none")
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY)))
+                .as("there are no partitions")
                 .isZero();
     }
 

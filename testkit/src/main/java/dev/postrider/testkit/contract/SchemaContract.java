@@ -7,9 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.message.Message;
 import dev.postrider.testkit.RecordingTransport;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -21,17 +25,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Bringing the tables in, and refusing tables that do not fit. Every test gets an empty database. */
+/** The contract of the schema: migration creates the tables, and a check refuses other tables. Every test gets an empty database. */
 public abstract class SchemaContract {
 
     private static final int VERSIONS = 3;
 
-    /** A new, empty database. */
+    /** Creates a new, empty database. */
     protected abstract DataSource emptyDatabase();
 
-    /** Makes a schema, where that is something else than a database. */
+    /** Creates a schema and returns its name. On some databases a schema is a database. */
     protected abstract String createSchema(DataSource dataSource) throws SQLException;
 
     private static JdbcDatabase open(DataSource dataSource) {
@@ -104,10 +109,7 @@ public abstract class SchemaContract {
             connection.setAutoCommit(false);
             assertThatThrownBy(() -> postrider
                             .outbox(connection)
-                            .enqueue(dev.postrider.message.Message.to("t")
-                                    .type("x")
-                                    .text("y")
-                                    .build()))
+                            .enqueue(Message.to("t").type("x").text("y").build()))
                     .isInstanceOf(SchemaMismatchException.class)
                     .hasMessageContaining("postrider migrate");
             connection.rollback();
@@ -179,7 +181,7 @@ public abstract class SchemaContract {
                 .hasMessageContaining("index postrider_message_due is missing");
     }
 
-    /** How this database drops an index. */
+    /** The statement of this database that drops an index. */
     protected abstract String dropIndex(String index, String table);
 
     private void refusesAfter(String problem, String... statements) throws SQLException {
@@ -214,22 +216,16 @@ public abstract class SchemaContract {
         installations.forEach(Postrider::register);
         installations
                 .get(1)
-                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
-                        .type("x")
-                        .text("y")
-                        .build()));
+                .inTransaction(
+                        work -> work.stage(Message.to("t").type("x").text("y").build()));
         installations
                 .get(2)
-                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
-                        .type("x")
-                        .text("y")
-                        .build()));
+                .inTransaction(
+                        work -> work.stage(Message.to("t").type("x").text("y").build()));
         installations
                 .get(2)
-                .inTransaction(work -> work.stage(dev.postrider.message.Message.to("t")
-                        .type("x")
-                        .text("y")
-                        .build()));
+                .inTransaction(
+                        work -> work.stage(Message.to("t").type("x").text("y").build()));
 
         assertThat(installations)
                 .extracting(installation -> installation.admin().status().get(0).backlog())
@@ -247,7 +243,7 @@ public abstract class SchemaContract {
         assertThatCode(database::check).doesNotThrowAnyException();
     }
 
-    /** In a pattern of SQL an underscore stands for any character. */
+    /** In a pattern of SQL, an underscore matches any character. */
     @Test
     void underscoreInAPrefixIsNoPattern() {
         DataSource dataSource = emptyDatabase();
@@ -261,13 +257,78 @@ public abstract class SchemaContract {
     }
 
     @Test
-    void schemaThatDoesNotExistIsRefused() {
+    void migratingOverAReadOnlyPoolIsRefused() throws SQLException {
         DataSource dataSource = emptyDatabase();
-        assertThatThrownBy(() -> open(dataSource, JdbcOptions.defaults().withSchema("no_such_place"))
-                        .check())
-                .isInstanceOf(SchemaMismatchException.class)
-                .hasMessageContaining("no_such_place");
+        DataSource readOnly = (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(dataSource, arguments);
+                    if (answer instanceof Connection connection) {
+                        connection.setReadOnly(true);
+                    }
+                    return answer;
+                });
+        try (Connection connection = readOnly.getConnection()) {
+            if (!connection.isReadOnly()) {
+                return; // H2 ignores the setting, and can write
+            }
+        }
+        assertThatThrownBy(() -> open(readOnly).migrate())
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(Problem.READ_ONLY));
     }
+
+    @Test
+    void schemaThatDoesNotExistIsRefused() {
+        JdbcDatabase database = open(emptyDatabase(), JdbcOptions.defaults().withSchema("no_such_place"));
+        for (ThrowingCallable call : List.<ThrowingCallable>of(database::check, database::migrate)) {
+            assertThatThrownBy(call)
+                    .isInstanceOf(SchemaMismatchException.class)
+                    .hasMessageContaining("no_such_place does not exist")
+                    .hasMessageContaining("CREATE SCHEMA no_such_place");
+        }
+    }
+
+    /** The tables of the other schema have other topic numbers. */
+    @Test
+    void connectionThatIsSwitchedToAnotherSchemaWritesToTheTablesOfItsPostrider() throws SQLException {
+        DataSource dataSource = emptyDatabase();
+        String elsewhere = createSchema(dataSource);
+        RecordingTransport wanted = new RecordingTransport();
+        try (Postrider other = Postrider.on(dataSource)
+                        .topic("first")
+                        .topic("t")
+                        .tables(t -> t.withSchema(elsewhere))
+                        .build();
+                Postrider postrider = Postrider.on(dataSource)
+                        .topic("t", topic -> topic.deliver(wanted))
+                        .topic("first")
+                        .build()) {
+            other.migrate();
+            postrider.migrate();
+            for (int i = 0; i < 2; i++) {
+                Message message = Message.to("t")
+                        .type("x")
+                        .text("y")
+                        .idempotencyKey("k" + i)
+                        .build();
+                try (Connection connection = dataSource.getConnection()) {
+                    connection.setAutoCommit(false);
+                    switchTo(connection, elsewhere);
+                    postrider.outbox(connection).enqueue(message);
+                    connection.commit();
+                }
+            }
+            assertThat(other.admin().status())
+                    .extracting(status -> status.backlog())
+                    .containsOnly(0L);
+            postrider.deliverDue();
+            assertThat(wanted.messages()).hasSize(2);
+        }
+    }
+
+    /** Makes a schema the current one of this connection, as some frameworks and applications do. */
+    protected abstract void switchTo(Connection connection, String schema) throws SQLException;
 
     @Test
     void topicDeclaredDifferentlyByAnotherProcessIsRefused() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
@@ -18,12 +19,16 @@ import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;
 import dev.postrider.message.TraceContext;
 import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.AbstractList;
 import java.util.ArrayList;
@@ -35,11 +40,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Writing in the caller's transaction: all or nothing, once per key, and nothing at all on a connection that cannot carry it. */
+/**
+ * The contract of writes in the transaction of the caller: all or nothing, once per idempotency key, and an error on a connection that
+ * cannot be used.
+ */
 public abstract class WritingContract extends DatabaseContract {
 
     /** A data source on another database of the same server, with Postrider's tables in it. */
@@ -85,7 +94,7 @@ public abstract class WritingContract extends DatabaseContract {
     @Test
     void timesThatDoNotExistOnTheLocalClockSurvive() throws SQLException {
         Postrider postrider = postrider();
-        // Read as local times, these fall into the hour that is skipped or doubled in one zone or another.
+        // As local times, these are in the hour that some time zone skips or repeats.
         List<String> times = List.of(
                 "2026-10-04T02:15:00Z",
                 "2026-03-29T02:30:00Z",
@@ -133,7 +142,7 @@ public abstract class WritingContract extends DatabaseContract {
         assertThat(live()).isEqualTo(1);
         assertThat(enqueue(postrider, message().idempotencyKey("dropped").build())
                         .isDuplicate())
-                .as("the key was given back")
+                .as("the key was released")
                 .isFalse();
     }
 
@@ -156,7 +165,7 @@ public abstract class WritingContract extends DatabaseContract {
             connection.setReadOnly(true);
             connection.setAutoCommit(false);
             if (!connection.isReadOnly()) {
-                postrider.outbox(connection).enqueue(message().build()); // H2 ignores the wish, and then may write
+                postrider.outbox(connection).enqueue(message().build()); // H2 ignores the setting, and can write
                 return;
             }
             refuses(
@@ -198,12 +207,12 @@ public abstract class WritingContract extends DatabaseContract {
         try (Postrider foreign = Postrider.on(foreignDataSource()).topic(topic).build()) {
             foreign.migrate();
         }
-        for (boolean hidesItsTarget : List.of(true, false)) {
+        for (Unwrapping unwrapping : Unwrapping.values()) {
             try (Connection own = transaction();
                     Connection other = foreignDataSource().getConnection()) {
                 other.setAutoCommit(false);
                 AtomicReference<Connection> target = new AtomicReference<>(own);
-                Connection switching = switching(target, hidesItsTarget);
+                Connection switching = switching(target, unwrapping);
                 postrider.outbox(switching).enqueue(message().build());
                 postrider.outbox(switching).enqueue(message().build());
                 target.set(other);
@@ -215,13 +224,22 @@ public abstract class WritingContract extends DatabaseContract {
         }
     }
 
-    /** As frameworks do it that hand out one object for the connection of whatever transaction is current. */
-    private static Connection switching(AtomicReference<Connection> target, boolean hidesItsTarget) {
+    private enum Unwrapping {
+        ITSELF,
+        ITS_TARGET,
+        REFUSED
+    }
+
+    /** A connection object that delegates to the connection of the current transaction, as some frameworks use it. */
+    private static Connection switching(AtomicReference<Connection> target, Unwrapping unwrapping) {
         return (Connection) Proxy.newProxyInstance(
                 WritingContract.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
                 (proxy, method, arguments) -> {
-                    if (hidesItsTarget && method.getName().equals("unwrap")) {
+                    if (unwrapping != Unwrapping.ITS_TARGET && method.getName().equals("unwrap")) {
+                        if (unwrapping == Unwrapping.REFUSED) {
+                            throw new SQLException("not a wrapper");
+                        }
                         return proxy;
                     }
                     return method.invoke(target.get(), arguments);
@@ -269,6 +287,33 @@ public abstract class WritingContract extends DatabaseContract {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // like a caller without NullAway
+    void missingMessageIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        List<Message> hole = new ArrayList<>(List.of(message().build()));
+        hole.add(null);
+        try (Connection connection = transaction()) {
+            Outbox outbox = postrider.outbox(connection);
+            assertThatThrownBy(() -> outbox.enqueue(null)).isInstanceOf(InvalidMessageException.class);
+            assertThatThrownBy(() -> outbox.enqueueAll(null)).isInstanceOf(InvalidMessageException.class);
+            assertThatThrownBy(() -> outbox.enqueueAll(hole))
+                    .isInstanceOf(InvalidMessageException.class)
+                    .hasMessageContaining("position 1");
+            connection.commit();
+        }
+        List<Consumer<UnitOfWork>> missing = List.of(
+                work -> work.outbox().enqueue(null),
+                work -> work.outbox().enqueueAll(hole),
+                work -> work.stage((Message) null),
+                work -> work.stage((List<Message>) null),
+                work -> work.stage(hole));
+        for (Consumer<UnitOfWork> call : missing) {
+            assertThatThrownBy(() -> postrider.inTransaction(call::accept)).isInstanceOf(InvalidMessageException.class);
+        }
+        assertThat(live()).isZero();
+    }
+
+    @Test
     void oneBadMessageOfABatchLeavesNothingBehind() throws SQLException {
         Postrider postrider = postrider();
         try (Connection connection = transaction()) {
@@ -288,7 +333,7 @@ public abstract class WritingContract extends DatabaseContract {
         Postrider postrider = postrider();
         List<Message> batch = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            byte[] payload = new byte[1_000_000]; // zeros are twice as long on the way to MySQL and MariaDB
+            byte[] payload = new byte[1_000_000]; // zeros need two bytes each in statements to MySQL and MariaDB
             payload[0] = (byte) i;
             batch.add(message().bytes(payload, Payload.BINARY).build());
         }
@@ -396,7 +441,7 @@ public abstract class WritingContract extends DatabaseContract {
         Postrider postrider =
                 postrider(builder -> builder.topic(topic).tables(tables -> tables.withTablePrefix("refusing_")));
         execute("DELETE FROM refusing_dedup");
-        // Stands for whatever a database may refuse after it took the key: a full disk, a statement that was killed.
+        // Simulates a failure after the key is written, such as a full disk or a killed statement.
         execute("ALTER TABLE refusing_message ADD CONSTRAINT refusing_type CHECK (type <> 'refused')");
         Message refused = message().type("refused").idempotencyKey("one").build();
         List<Message> batch = List.of(
@@ -414,14 +459,14 @@ public abstract class WritingContract extends DatabaseContract {
         execute("DELETE FROM refusing_message");
     }
 
-    /** What a caller does who thinks that the message does not matter. */
+    /** A caller that ignores the error of a message and commits. */
     private void swallowing(End write) throws SQLException {
         try (Connection connection = transaction()) {
             assertThatThrownBy(() -> write.of(connection)).isInstanceOf(StoreException.class);
             try {
                 connection.commit();
             } catch (SQLException e) {
-                connection.rollback(); // PostgreSQL ended the transaction with the error, and its driver says so
+                connection.rollback(); // on PostgreSQL the error aborts the transaction, and the driver reports it
             }
         }
     }
@@ -488,12 +533,130 @@ public abstract class WritingContract extends DatabaseContract {
     }
 
     @Test
+    void idOfAnotherLiveMessageIsRefusedAndLeavesNothingBehind() throws SQLException {
+        Postrider postrider = postrider(builder -> builder.topic(topic).topic(topic + "-2"));
+        Message live = message().build();
+        enqueue(postrider, live);
+        MessageId id = live.id();
+        List<Message> others = List.of(
+                message().id(id).json("{\"a\":2}").build(),
+                message().id(id).tenant("t").build(),
+                message().id(id).idempotencyKey("k").build(),
+                Message.to(topic + "-2").type("x").id(id).json("{\"a\":1}").build(),
+                Message.to(topic + "-2")
+                        .type("x")
+                        .id(id)
+                        .text("y")
+                        .idempotencyKey("k")
+                        .build());
+        for (Message other : others) {
+            try (Connection connection = transaction()) {
+                refusesId(id, () -> postrider.outbox(connection).enqueue(other));
+                refusesId(
+                        id,
+                        () -> postrider
+                                .outbox(connection)
+                                .enqueueAll(List.of(
+                                        message().build(),
+                                        other,
+                                        message()
+                                                .idempotencyKey("in the same batch")
+                                                .build())));
+                connection.commit();
+            }
+            refusesId(id, () -> postrider.inTransaction(work -> work.stage(other)));
+        }
+        assertThat(live()).isEqualTo(1);
+        for (Message again : List.of(
+                message().idempotencyKey("k").build(),
+                message().idempotencyKey("in the same batch").build(),
+                Message.to(topic + "-2").type("x").text("y").idempotencyKey("k").build())) {
+            assertThat(enqueue(postrider, again).isDuplicate())
+                    .as("key of %s", again)
+                    .isFalse();
+        }
+    }
+
+    private static void refusesId(MessageId id, ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(InvalidMessageException.class).hasMessageContaining(id.toString());
+    }
+
+    @Test
+    void oneIdForTwoMessagesOfABatchIsRefused() throws SQLException {
+        Postrider postrider = postrider();
+        Message first = message().build();
+        List<Message> same = List.of(
+                message().id(first.id()).json("{\"a\":2}").build(),
+                message().id(first.id()).idempotencyKey("k").build());
+        for (Message second : same) {
+            try (Connection connection = transaction()) {
+                refusesId(
+                        first.id(),
+                        () -> postrider
+                                .outbox(connection)
+                                .enqueueAll(List.of(message().build(), first, second)));
+                connection.commit();
+            }
+        }
+        assertThat(live()).isZero();
+        assertThat(enqueue(postrider, message().idempotencyKey("k").build()).isDuplicate())
+                .isFalse();
+    }
+
+    /** The second statement detects the conflict, after the first statement has written its rows. */
+    @Test
+    void idOfAnotherLiveMessageIsRefusedAlsoLateInALargeBatch() throws SQLException {
+        Postrider postrider = postrider();
+        Message live = message().build();
+        enqueue(postrider, live);
+        List<Message> batch = new ArrayList<>();
+        for (int i = 0; i < 600; i++) {
+            Message.Builder next = message().json("{\"n\":" + i + "}");
+            batch.add(i % 100 == 0 ? next.idempotencyKey("k" + i).build() : next.build());
+        }
+        batch.add(message().id(live.id()).idempotencyKey("late").build());
+        try (Connection connection = transaction()) {
+            refusesId(live.id(), () -> postrider.outbox(connection).enqueueAll(batch));
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(1);
+        for (String key : List.of("k0", "k500", "late")) {
+            assertThat(enqueue(postrider, message().idempotencyKey(key).build()).isDuplicate())
+                    .as(key)
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void sameMessageWithAKeyAgainIsADuplicateWhileItIsLive() throws SQLException {
+        Postrider postrider = postrider();
+        Message message = message().idempotencyKey("k").build();
+        Message changed =
+                message().id(message.id()).idempotencyKey("k").json("{\"a\":2}").build();
+        enqueue(postrider, message);
+        assertThat(enqueue(postrider, message)).isEqualTo(new Enqueued.Duplicate(message.id(), "k", true));
+        assertThat(enqueue(postrider, changed)).isEqualTo(new Enqueued.Duplicate(message.id(), "k", false));
+        Message twice = message().idempotencyKey("k2").build();
+        Message twiceChanged =
+                message().id(twice.id()).idempotencyKey("k2").json("{\"a\":2}").build();
+        try (Connection connection = transaction()) {
+            assertThat(postrider.outbox(connection).enqueueAll(List.of(twice, twice, twiceChanged)))
+                    .containsExactly(
+                            new Enqueued.Created(twice.id(), "k2"),
+                            new Enqueued.Duplicate(twice.id(), "k2", true),
+                            new Enqueued.Duplicate(twice.id(), "k2", false));
+            connection.commit();
+        }
+        assertThat(live()).isEqualTo(2);
+    }
+
+    @Test
     void largeBatchWithSomeIdsThatAreThereAlreadyWritesTheRestInItsOrder() throws SQLException {
         Postrider postrider = postrider();
         List<Message> batch = new ArrayList<>();
         for (int i = 0; i < 700; i++) {
             Message.Builder next = message().json("{\"n\":" + i + "}");
-            // Rows that look alike and rows that do not: a driver may cut a batch where they change.
+            // Rows with different columns set: a driver may split a batch where they change.
             batch.add(
                     i % 3 == 0
                             ? next.build()
@@ -655,7 +818,7 @@ public abstract class WritingContract extends DatabaseContract {
         assertThat(live()).isEqualTo(1);
     }
 
-    /** What every caller does with a conflict: the whole transaction again. */
+    /** Runs the whole transaction again after a conflict, as every caller does. */
     private Enqueued retrying(Postrider postrider, Message message) throws SQLException {
         for (int attempt = 0; ; attempt++) {
             try {
@@ -681,7 +844,7 @@ public abstract class WritingContract extends DatabaseContract {
             Message second = message().idempotencyKey("k").build();
             try {
                 assertThat(postrider.outbox(strict).enqueue(second).id())
-                        .as("a locking read sees it: the first is named")
+                        .as("a locking read finds the first message")
                         .isEqualTo(first.id());
             } catch (TransactionConflictException e) {
                 assertThat(e).hasMessageContaining("run the whole transaction again");
@@ -808,7 +971,7 @@ public abstract class WritingContract extends DatabaseContract {
     @Test
     void unitOfWorkAnswersAndSharesItsTransaction() throws SQLException {
         Postrider postrider = postrider();
-        MessageId id = postrider.answerInTransaction(work -> {
+        MessageId id = postrider.callInTransaction(work -> {
             assertThat(work.connection().getAutoCommit()).isFalse();
             return work.outbox().enqueue(message().build()).id();
         });
@@ -846,7 +1009,7 @@ public abstract class WritingContract extends DatabaseContract {
 
     // The connection of a unit of work
 
-    /** A commit in the middle would keep half of the work, whatever becomes of the rest. */
+    /** A commit during the work would make a part of it permanent, even if the rest fails. */
     @Test
     void workCannotEndItsTransaction() throws SQLException {
         Postrider postrider = postrider();
@@ -877,6 +1040,63 @@ public abstract class WritingContract extends DatabaseContract {
     }
 
     @Test
+    void workCannotEndItsTransactionByAStatementEither() throws SQLException {
+        Postrider postrider = postrider();
+        List<Throwable> refusals = new ArrayList<>();
+        postrider.inTransaction(work -> {
+            work.outbox().enqueue(message().build());
+            try (Statement statement = work.connection().createStatement();
+                    PreparedStatement prepared = work.connection().prepareStatement("SELECT 1")) {
+                refusals.add(catchThrowable(() -> statement.getConnection().commit()));
+                refusals.add(catchThrowable(() -> prepared.getConnection().rollback()));
+                refusals.add(catchThrowable(
+                        () -> work.connection().getMetaData().getConnection().close()));
+                refusals.add(catchThrowable(() -> statement.execute("ROLLBACK")));
+                refusals.add(catchThrowable(() -> statement.executeUpdate("COMMIT")));
+                refusals.add(catchThrowable(() -> work.connection().prepareStatement("COMMIT")));
+                refusals.add(catchThrowable(() -> statement.execute("SELECT 1; COMMIT")));
+                ResultSet rows = prepared.executeQuery();
+                refusals.add(
+                        catchThrowable(() -> rows.getStatement().getConnection().rollback()));
+                assertThat(rows.getStatement()).isSameAs(prepared);
+                assertThat(rows.next()).isTrue();
+            }
+        });
+        assertThat(refusals)
+                .hasSize(8)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED)));
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void messageThatIsStagedAfterTheEndIsRefused() {
+        Postrider postrider = postrider();
+        List<UnitOfWork> ended = new ArrayList<>();
+        postrider.inTransaction(ended::add);
+        assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                    ended.add(work);
+                    throw new IllegalStateException("undone");
+                }))
+                .hasMessage("undone");
+
+        assertThat(ended)
+                .hasSize(2)
+                .allSatisfy(work -> assertThatThrownBy(
+                                () -> work.stage(message().build()))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.CLOSED)))
+                .allSatisfy(work -> assertThatThrownBy(
+                                () -> work.outbox().enqueue(message().build()))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.CLOSED)));
+    }
+
+    @Test
     void whatTheWorkThrowsComesOutAsItIs() {
         Postrider postrider = postrider();
         SQLException thrown = new SQLException("mine", "23000");
@@ -892,7 +1112,7 @@ public abstract class WritingContract extends DatabaseContract {
                 .isSameAs(thrown);
     }
 
-    /** As an invalid message that is enqueued: whoever swallows the error does not commit the rest without it. */
+    /** Same rule as for an enqueued message: work that ignores the error cannot commit the rest. */
     @Test
     void swallowedRefusalOfAStagedMessageIsNotCommitted() throws SQLException {
         Postrider postrider = postrider();
@@ -911,17 +1131,11 @@ public abstract class WritingContract extends DatabaseContract {
         assertThat(live()).isZero();
     }
 
-    /** The data source of a framework that hands out the connection of the thread's transaction. */
+    /** Some frameworks have a data source that returns the connection of the thread's transaction. */
     @Test
     void connectionOfTheCallersTransactionIsRefusedWhereOneOfItsOwnIsNeeded() throws SQLException {
         AtomicReference<Connection> bound = new AtomicReference<>();
-        DataSource aware = (DataSource) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
-                    Connection current = bound.get();
-                    return current != null && method.getName().equals("getConnection")
-                            ? unclosed(current)
-                            : method.invoke(dataSource(), arguments);
-                });
+        DataSource aware = aware(bound);
         postrider();
         try (Postrider postrider = Postrider.on(aware).topic(topic).build();
                 Connection outer = transaction()) {
@@ -945,6 +1159,54 @@ public abstract class WritingContract extends DatabaseContract {
             postrider.inTransaction(work -> work.stage(message().build()));
         }
         assertThat(live()).isEqualTo(1);
+    }
+
+    /**
+     * The autocommit mode of that connection is not the default of the data source. With the wrong default, Postrider would commit the
+     * transaction of a later caller.
+     */
+    @Test
+    void connectionOfTheCallersTransactionIsRefusedWhenPostriderIsBuilt() throws SQLException {
+        postrider();
+        AtomicReference<Connection> bound = new AtomicReference<>();
+        PostriderBuilder builder = Postrider.on(aware(bound)).topic(topic);
+        try (Connection outer = transaction()) {
+            bound.set(outer);
+            assertRefused(builder::build);
+            bound.set(null);
+            outer.rollback();
+        }
+        try (Postrider postrider = builder.build()) {
+            postrider.inTransaction(work -> work.stage(message().build()));
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    @Test
+    void dataSourceWithoutAutocommitIsTaken() throws SQLException {
+        postrider();
+        DataSource manual = (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(dataSource(), arguments);
+                    if (answer instanceof Connection connection) {
+                        connection.setAutoCommit(false);
+                    }
+                    return answer;
+                });
+        try (Postrider postrider = Postrider.on(manual).topic(topic).build()) {
+            postrider.inTransaction(work -> work.stage(message().build()));
+        }
+        assertThat(live()).isEqualTo(1);
+    }
+
+    private DataSource aware(AtomicReference<Connection> bound) {
+        return (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    Connection current = bound.get();
+                    return current != null && method.getName().equals("getConnection")
+                            ? unclosed(current)
+                            : method.invoke(dataSource(), arguments);
+                });
     }
 
     private static void assertRefused(ThrowingCallable call) {

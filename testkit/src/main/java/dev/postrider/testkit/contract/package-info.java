@@ -1,6 +1,6 @@
 /**
- * What every database must do the same: the suite that Postrider's own dialects pass, as JUnit classes to extend. A subclass
- * supplies a fresh database and, where the database cannot do something, says so.
+ * The contract suite: the behaviour that Postrider requires of every database, as JUnit classes to extend. All dialects of Postrider
+ * pass it. A subclass supplies a new database and declares the features that the database does not have.
  */
 @NullMarked
 package dev.postrider.testkit.contract;

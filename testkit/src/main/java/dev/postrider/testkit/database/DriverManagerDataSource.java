@@ -9,7 +9,7 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Connections straight from {@link DriverManager}, so that no driver is needed to compile against. */
+/** A data source on {@link DriverManager}, so that the testkit compiles without a JDBC driver. */
 final class DriverManagerDataSource implements DataSource {
 
     private final Database database;

@@ -3,7 +3,7 @@ package dev.postrider.testkit.database;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 
-/** Looks for the JDBC driver before a server is started in vain. */
+/** Checks that the JDBC driver is present, before a server is started. */
 final class Drivers {
 
     private Drivers() {}
@@ -14,7 +14,7 @@ final class Drivers {
         } catch (SQLException e) {
             throw new DatabaseUnavailableException(
                     engine,
-                    "no JDBC driver on the class path takes " + jdbcUrl,
+                    "no JDBC driver on the class path accepts " + jdbcUrl,
                     "add " + artifact(engine) + " to the dependencies of the tests",
                     e);
         }

@@ -16,14 +16,14 @@ public enum Engine {
         this.crashable = crashable;
     }
 
-    /** The name people use, such as {@code MySQL 8.0}. */
+    /** The usual name with the version, such as {@code MySQL 8.0}. */
     public String displayName() {
         return displayName;
     }
 
     /**
-     * Whether the engine runs as a process of its own that can be killed and started again. H2 lives in the memory of this
-     * JVM and cannot.
+     * Whether the engine runs as a separate process that can be killed and restarted. H2 runs in the memory of this JVM and cannot be
+     * crashed.
      */
     public boolean isCrashable() {
         return crashable;

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 
-/** The directory that holds engine binaries, what was made from them once, and the data of the running servers. */
+/** The directory with the engine binaries, the prepared installations, and the data of the running servers. */
 final class EngineDirectory {
 
     static final String PROPERTY = "postrider.engines";
@@ -22,7 +22,7 @@ final class EngineDirectory {
         void fill(Path directory) throws IOException;
     }
 
-    /** What {@value #PROPERTY} names; without it, a directory of this user among the temporary files. */
+    /** The value of {@value #PROPERTY}; by default, a directory of this user among the temporary files. */
     static Path path() {
         String configured = System.getProperty(PROPERTY);
         return configured != null
@@ -32,8 +32,8 @@ final class EngineDirectory {
     }
 
     /**
-     * A directory that is made once and then kept for all JVMs. It is filled under another name, so that it is either complete
-     * or not there; whoever comes while another JVM fills it waits.
+     * Returns a directory that is created once and then used by all JVMs. The directory is filled under another name and then
+     * renamed, so it is either complete or absent. While one JVM fills it, the others wait.
      */
     static synchronized Path prepared(String name, Preparation preparation) throws IOException {
         Path prepared = path().resolve("prepared");
@@ -56,7 +56,7 @@ final class EngineDirectory {
         return complete;
     }
 
-    /** A new directory for the data of one server. */
+    /** Creates a directory for the data of one server. */
     static Path newServerDirectory(Engine engine) throws IOException {
         Path running = Files.createDirectories(path().resolve("running"));
         return Files.createTempDirectory(running, engine.name().toLowerCase(Locale.ROOT) + "-");

@@ -16,15 +16,15 @@ final class FileTrees {
 
     private FileTrees() {}
 
-    /** Copies a directory with its permissions: PostgreSQL refuses a data directory that others may read. */
+    /** Copies a directory with its permissions: PostgreSQL refuses a data directory that other users can read. */
     static void copy(Path from, Path to) throws IOException {
         Files.walkFileTree(from, new Copying(from, to));
     }
 
     /**
-     * The same of a directory that somebody is writing to: what disappears meanwhile is left out.
+     * Copies a directory while a server writes to it. Files that disappear during the copy are left out.
      *
-     * @param wanted whether a path, relative to the directory, is to be copied with all that is in it
+     * @param wanted whether to copy a path, relative to the directory, and everything below it
      */
     static void copyInUse(Path from, Path to, Predicate<Path> wanted) throws IOException {
         Files.walkFileTree(from, new Copying(from, to) {
@@ -77,7 +77,7 @@ final class FileTrees {
         }
     }
 
-    /** Deletes a directory and everything in it; one that is not there is fine. */
+    /** Deletes a directory and everything in it. Does nothing if the directory does not exist. */
     static void delete(Path root) throws IOException {
         if (!Files.exists(root)) {
             return;

@@ -7,10 +7,11 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Finds a port for a server that will come back to it after a crash.
+ * Finds a free port for a server that uses the same port again after a crash.
  *
- * <p>The ports are below those that Linux, macOS and Windows lend to outgoing connections. From among those, a client that
- * knocks at the dead server's port can be lent that very port, gets connected to itself, and keeps the server from returning.
+ * <p>The port is below the range that Linux, macOS and Windows use for outgoing connections. In that range, a client that tries to
+ * connect to the crashed server can get the port of the server as its own local port. The client is then connected to itself, and the
+ * server cannot use the port again.
  */
 final class FreePort {
 

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
-/** H2 in the memory of this JVM. Its databases stay until closed, even with no connection to them. */
+/** H2 in the memory of this JVM. Its databases exist until the server is closed, also while they have no connection. */
 final class H2Server implements DatabaseServer {
 
     private static final AtomicInteger SERVERS = new AtomicInteger();
 
-    // H2's memory databases share one name space in the JVM, so the server's number is part of each name.
+    // The memory databases of H2 share one name space in the JVM, so each name contains the number of its server.
     private final String namePrefix = "postrider_" + SERVERS.incrementAndGet() + "_";
     private final DatabaseNames names = new DatabaseNames();
     private final List<Database> databases = new ArrayList<>();

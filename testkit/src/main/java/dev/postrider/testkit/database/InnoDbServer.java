@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What MariaDB and MySQL have in common. */
+/** The common parts of the MariaDB and MySQL installations. */
 final class InnoDbServer {
 
     static final String USER = "postrider";
@@ -15,8 +15,8 @@ final class InnoDbServer {
     private InnoDbServer() {}
 
     /**
-     * Writes the statements that the server executes at every start. The user that the data comes with may log in by a socket
-     * or from a host called localhost only; this one may by TCP.
+     * Writes the statements that the server executes at every start. They create a user that can connect by TCP. The initial user can
+     * connect only by a socket or from a host named localhost.
      */
     static void writeInitFile(Path file) throws IOException {
         Files.writeString(file, """
@@ -33,7 +33,7 @@ final class InnoDbServer {
                 "--datadir=" + directory.resolve("data"),
                 "--port=" + port,
                 "--bind-address=127.0.0.1",
-                // Relative to the data: the whole path may be longer than a socket's may be.
+                // Relative to the data directory: the absolute path may be too long for a socket.
                 "--socket=server.sock",
                 "--pid-file=server.pid",
                 "--skip-name-resolve",

@@ -5,31 +5,31 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The server program of one engine on this machine, and all that differs between the engines in running it. */
+/** The server program of one engine on this machine, with the details that differ between the engines. */
 interface Installation {
 
-    /** An initialised data directory, which every server gets a copy of: copying is quicker than initialising. */
+    /** An initialised data directory. Every server gets a copy, because copying is faster than initialising. */
     Path dataTemplate();
 
-    /** Runs the server in the foreground. {@code directory} is the server's own and holds {@code data}. */
+    /** The command that runs the server in the foreground. {@code directory} belongs to this server and contains {@code data}. */
     List<String> startCommand(Path directory, int port);
 
-    /** What the server needs in its environment besides what this JVM has. */
+    /** The environment variables of the server, in addition to those of this JVM. */
     Map<String, String> environment();
 
     /**
-     * Ends a server whether it has clients or not; empty if killing it leaves nothing behind outside its directory. What a
-     * killed one has left behind is cleared away by starting it once more and ending it so.
+     * The command that stops a server, also while it has clients. Empty if a killed server leaves nothing outside its directory.
+     * Otherwise a killed server is started again and then stopped by this command, to clean up.
      */
     List<String> stopCommand(Path directory);
 
-    /** The database that is there from the start. */
+    /** The database that exists from the start. */
     Database home(int port);
 
-    /** A database of that name, which need not exist yet. */
+    /** The database of this name, which need not exist yet. */
     Database database(int port, String name);
 
-    /** Finds an installation, or says why there is none. */
+    /** Finds the installation of an engine, or throws {@link DatabaseUnavailableException} with the reason. */
     @FunctionalInterface
     interface Locator {
         Installation locate(Engine engine) throws IOException;

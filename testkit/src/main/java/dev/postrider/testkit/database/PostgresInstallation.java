@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * PostgreSQL from zonky's binaries. Zonky unpacks them and initialises the data; the server is run from here, as a child of
- * this JVM, because zonky's own start takes durability away and cannot tell why a server did not come up.
+ * PostgreSQL from the binaries of zonky. Zonky unpacks them and initialises the data. This package runs the server as a child of this
+ * JVM, because zonky starts the server without durability and does not report why a server failed to start.
  */
 final class PostgresInstallation implements Installation {
 
@@ -50,13 +50,13 @@ final class PostgresInstallation implements Installation {
                     .setCleanDataDirectory(false)
                     .setPort(FreePort.find())
                     .setPGStartupWait(Duration.ofSeconds(60))
-                    // The same order of text on every machine, whatever its locale.
+                    // The same sort order of text on every machine, independent of its locale.
                     .setLocaleConfig("locale", "C")
                     .start()
                     .close();
         } catch (RuntimeException | ExceptionInInitializerError e) {
             throw new DatabaseUnavailableException(
-                    engine, "its data could not be initialised: " + e, "read what the logger io.zonky.test printed", e);
+                    engine, "its data could not be initialised: " + e, "read the output of logger io.zonky.test", e);
         }
         if (Files.exists(directory.resolve("data/postmaster.pid"))) {
             throw new IOException("The server that initialised " + directory + " did not stop");
@@ -99,7 +99,7 @@ final class PostgresInstallation implements Installation {
         for (String setting : List.of(
                 "port=" + port,
                 "listen_addresses=127.0.0.1",
-                // None: the path of one may be longer than systems allow, and a killed server leaves it behind.
+                // No socket: its path may be longer than the system allows, and a killed server does not delete it.
                 "unix_socket_directories=",
                 "max_connections=200",
                 "fsync=on",
@@ -118,14 +118,14 @@ final class PostgresInstallation implements Installation {
 
     @Override
     public List<String> stopCommand(Path directory) {
-        // A killed server leaves shared memory behind, and macOS has room for no more than 32 such segments.
+        // A killed server does not free its shared memory, and macOS allows at most 32 such segments.
         return command("pg_ctl", "stop", "-m", "immediate", "-D", data(directory));
     }
 
     private List<String> command(String program, String... arguments) {
         List<String> command = new ArrayList<>();
         if (LinuxUtils.isUnshareAvailable()) {
-            // In a user namespace of its own the server does not see that it is run by root.
+            // In a separate user namespace, the server does not detect that it runs as root.
             command.addAll(List.of("unshare", "-U"));
         }
         command.add(programs.resolve(program(program)).toString());
@@ -144,7 +144,7 @@ final class PostgresInstallation implements Installation {
 
     @Override
     public Database database(int port, String name) {
-        // Any password will do: initdb was told to trust local connections.
+        // Any password is accepted: initdb was run with trust for local connections.
         return new Database(name, "jdbc:postgresql://127.0.0.1:" + port + "/" + name, SUPERUSER, SUPERUSER);
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server that runs as a child process of this JVM, with a directory of its own. */
+/** A server that runs as a child process of this JVM and has its own directory. */
 final class ProcessServer implements DatabaseServer {
 
     private static final Logger LOG = LoggerFactory.getLogger(ProcessServer.class);
@@ -51,7 +51,7 @@ final class ProcessServer implements DatabaseServer {
             return server;
         } catch (IOException e) {
             throw new DatabaseUnavailableException(
-                    engine, "its files cannot be used: " + e, "look at " + EngineDirectory.path(), e);
+                    engine, "its files cannot be used: " + e, "check " + EngineDirectory.path(), e);
         } catch (NoClassDefFoundError e) {
             throw new DatabaseUnavailableException(
                     engine,
@@ -61,13 +61,13 @@ final class ProcessServer implements DatabaseServer {
         }
     }
 
-    /** Makes the directory that a server keeps its data in. */
+    /** Creates the data directory of a server. */
     @FunctionalInterface
     interface Data {
         void make(Path directory) throws IOException;
     }
 
-    /** A server of the same installation beside this one, with an address and data of its own. */
+    /** Starts another server of the same installation, with its own port and data. */
     ProcessServer another(Data data) throws IOException {
         ProcessServer server =
                 new ProcessServer(engine, installation, EngineDirectory.newServerDirectory(engine), FreePort.find());
@@ -86,7 +86,7 @@ final class ProcessServer implements DatabaseServer {
         }
     }
 
-    /** Tries again when the server ends at once: the memory of a killed one may not have been given back yet. */
+    /** Starts the server. Tries again if the server ends at once: the shared memory of a killed server may not be free yet. */
     private void launch() throws IOException {
         long begin = System.nanoTime();
         for (int attempt = 1; attempt <= START_ATTEMPTS; attempt++) {
@@ -186,13 +186,13 @@ final class ProcessServer implements DatabaseServer {
     }
 
     /**
-     * Ends, and leaves its data to another server of the same engine in place of what that one had. The heir must be down; it begins with
-     * it when it is restarted.
+     * Stops this server and moves its data to another server of the same engine, where it replaces the data of that server. The other
+     * server must be down. It uses the new data after its restart.
      */
     synchronized void bequeath(ProcessServer heir) throws IOException {
         requireOpen();
         if (heir.current().isAlive()) {
-            throw new IllegalStateException(heir + " still runs: crash it before");
+            throw new IllegalStateException(heir + " is still running: crash it first");
         }
         stop();
         FileTrees.delete(heir.data());
@@ -223,7 +223,7 @@ final class ProcessServer implements DatabaseServer {
         try {
             Runtime.getRuntime().removeShutdownHook(shutdownHook);
         } catch (IllegalStateException e) {
-            LOG.trace("The JVM is shutting down: the hook finds nothing left to do", e);
+            LOG.trace("The JVM is shutting down: the shutdown hook has nothing to do", e);
         }
     }
 
@@ -250,7 +250,7 @@ final class ProcessServer implements DatabaseServer {
                 LOG.debug("{} stopped: {}", engine.displayName(), Command.run(command));
             }
         } catch (IOException | DatabaseUnavailableException e) {
-            LOG.warn("{} did not stop by itself and is killed", engine.displayName(), e);
+            LOG.warn("{} did not stop and is killed", engine.displayName(), e);
         } finally {
             ServerProcess last = process;
             if (last != null) {

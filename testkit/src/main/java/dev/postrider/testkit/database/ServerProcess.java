@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The operating system's view of one run of a server, from start to death. */
+/** The operating system process of one run of a server. */
 final class ServerProcess {
 
     private static final Duration DEATH_LIMIT = Duration.ofSeconds(60);
@@ -24,7 +24,7 @@ final class ServerProcess {
         this.watchdog = watchdog;
     }
 
-    /** Starts a server whose files are all in one directory, the log of what it prints among them. */
+    /** Starts a server. All its files are in one directory, also the log of its output. */
     static ServerProcess start(List<String> command, Map<String, String> environment, Path directory)
             throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
@@ -41,9 +41,9 @@ final class ServerProcess {
     }
 
     /**
-     * Ends the server and deletes its directory if this JVM dies without running its shutdown hooks: the pipe from here closes
-     * then, and the shell, which has been reading from it, goes on. It asks first, so that PostgreSQL gives its shared memory
-     * back.
+     * Starts a shell that stops the server and deletes its directory if this JVM dies without running its shutdown hooks. The shell
+     * reads from a pipe of this JVM, and continues when the pipe closes. It sends SIGQUIT before SIGKILL, so that PostgreSQL frees its
+     * shared memory.
      */
     private static @Nullable Process watchdog(long pid, Path directory) throws IOException {
         if (Machine.isWindows()) {
@@ -56,7 +56,7 @@ final class ServerProcess {
                 .start();
     }
 
-    /** Where the server of a directory prints to. */
+    /** The file with the output of the server. */
     static Path log(Path directory) {
         return directory.resolve("server.log");
     }
@@ -69,12 +69,12 @@ final class ServerProcess {
         return process.isAlive();
     }
 
-    /** Waits a little; true as soon as the server has ended. */
+    /** Waits for the end of the server; true as soon as it has ended, false after the given time. */
     boolean endsWithin(Duration patience) throws InterruptedException {
         return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Kills the server with all its children and returns when they are gone. */
+    /** Kills the server and all its children, and returns when they have ended. */
     void kill() {
         stopHavingChildren();
         List<ProcessHandle> family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
@@ -87,8 +87,8 @@ final class ServerProcess {
     }
 
     /**
-     * A child that is born while the others are counted would not be seen. An orphan of PostgreSQL holds on to the memory of the
-     * dead for a while, and no new server starts beside it.
+     * Stops the main process by SIGSTOP, so that it starts no more children while they are listed and killed. An orphaned child of
+     * PostgreSQL keeps the shared memory in use for a while, and no new server starts until it ends.
      */
     private void stopHavingChildren() {
         if (Machine.isWindows() || !process.isAlive()) {
@@ -111,13 +111,13 @@ final class ServerProcess {
         long deadline = System.nanoTime() + DEATH_LIMIT.toNanos();
         while (processes.stream().anyMatch(ServerProcess::isRunning)) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IllegalStateException("Not gone within " + DEATH_LIMIT.toSeconds() + " s: " + processes);
+                throw new IllegalStateException("Did not end within " + DEATH_LIMIT.toSeconds() + " s: " + processes);
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
         }
     }
 
-    /** A dead process that nobody has waited for yet counts as alive with the JDK, but has no program any more. */
+    /** Whether a process runs. The JDK reports a zombie process as alive, but a zombie has no command. */
     static boolean isRunning(ProcessHandle handle) {
         return handle.isAlive() && handle.info().command().isPresent();
     }

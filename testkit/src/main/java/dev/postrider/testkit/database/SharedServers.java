@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** One server per engine, started when first asked for. A failed start is remembered, not repeated. */
+/** One server per engine, started by the first request. A failed start is not repeated: later requests fail with the same reason. */
 final class SharedServers {
 
     private final Function<Engine, DatabaseServer> starter;

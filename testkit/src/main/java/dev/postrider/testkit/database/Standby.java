@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL server that follows another one and can take its place when that one dies. Use it from one thread; everybody else may go on
- * using the other server.
+ * A PostgreSQL standby: a server that replicates a primary and can replace it after a crash. Not thread-safe. Other threads can use the
+ * primary at the same time.
  */
 public final class Standby implements AutoCloseable {
 
@@ -33,13 +33,14 @@ public final class Standby implements AutoCloseable {
     }
 
     /**
-     * Copies a server, which goes on meanwhile, and follows it. Has all that was committed before the call when it returns.
+     * Copies a running server and starts to replicate it. When this method returns, the standby has all transactions that were committed
+     * before the call.
      *
-     * @throws UnsupportedOperationException if the server is no PostgreSQL
+     * @throws UnsupportedOperationException if the server is not PostgreSQL
      */
     public static Standby of(DatabaseServer primary) {
         if (!(primary instanceof ProcessServer origin) || !primary.jdbcUrl().startsWith("jdbc:postgresql:")) {
-            throw new UnsupportedOperationException(primary + " cannot be followed");
+            throw new UnsupportedOperationException(primary + " cannot be replicated: it is not PostgreSQL");
         }
         try {
             Standby standby = new Standby(origin, origin.another(data -> copy(origin, data)));
@@ -58,7 +59,7 @@ public final class Standby implements AutoCloseable {
     private static void copy(ProcessServer origin, Path data) throws IOException {
         try (Connection connection = origin.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            // What is written until the copy asks for it must be there still.
+            // Keeps the log that the primary writes until the standby connects.
             statement.execute("ALTER SYSTEM SET wal_keep_size = '1GB'");
             statement.execute("SELECT pg_reload_conf()");
             statement.execute("SELECT pg_backup_start('standby', true)");
@@ -71,28 +72,28 @@ public final class Standby implements AutoCloseable {
             throw new IllegalStateException("Cannot copy " + origin, e);
         }
         Files.createFile(data.resolve("standby.signal"));
-        // Instead of what was set for the primary.
+        // Replaces the settings of the primary.
         Files.writeString(
                 data.resolve("postgresql.auto.conf"),
                 "primary_conninfo = 'host=127.0.0.1 port=" + origin.port() + " user=" + origin.user()
                         + " application_name=standby'\n"
-                        // When there is nobody to follow, it looks again so often.
+                        // The interval of attempts to connect while there is no primary.
                         + "wal_retrieve_retry_interval = '100ms'\n");
     }
 
-    /** The log is sent over, from the beginning of the copy on; and the copy is not the process that the original is. */
+    /** Leaves out the log, which the primary sends from the start of the copy, and the files about the process of the primary. */
     private static boolean isCopied(Path path) {
         return !path.toString().startsWith("postmaster.") && !(path.startsWith("pg_wal") && path.getNameCount() > 1);
     }
 
-    /** For reading only, until it is promoted. */
+    /** The server of the standby. It is read-only until {@link #promote}. */
     public DatabaseServer server() {
         return server;
     }
 
     /**
-     * From now on a commit of the primary is answered when it is on the disk here, too. Everything that was answered before is as well when
-     * this returns.
+     * Makes the replication synchronous: from now on, the primary confirms a commit only when it is on the disk of the standby too. When
+     * this method returns, all commits that were confirmed before are on that disk as well.
      */
     public void bindCommits() {
         waitedFor = true;
@@ -101,22 +102,22 @@ public final class Standby implements AutoCloseable {
         awaitAll();
     }
 
-    /** From now on nothing of what the primary commits arrives here. */
+    /** Stops the replication: later commits of the primary do not reach the standby. */
     public void loseTouch() {
         set(server, "ALTER SYSTEM SET primary_conninfo = ''");
         awaitTrue(server, "SELECT count(*) = 0 FROM pg_stat_wal_receiver");
     }
 
-    /** Follows nobody any more, and can be written to. The primary must be down. */
+    /** Ends the replication and makes the standby writable. The primary must be down. */
     public void promote() {
         awaitTrue(server, "SELECT pg_promote(true, " + PATIENCE.toSeconds() + ")");
         waitedFor = false;
     }
 
     /**
-     * Ends, and leaves everything to the primary: restart it, and its address leads to what was here.
+     * Stops the standby and moves its data to the primary. After a restart, the primary serves this data at its own address.
      *
-     * @throws IllegalStateException if the primary still runs
+     * @throws IllegalStateException if the primary is still running
      */
     public void takePlace() {
         try {
@@ -127,7 +128,7 @@ public final class Standby implements AutoCloseable {
         }
     }
 
-    /** Ends; the primary goes on alone. */
+    /** Stops the standby. The primary continues without it. */
     @Override
     public void close() {
         if (gone) {
@@ -166,14 +167,14 @@ public final class Standby implements AutoCloseable {
         }
     }
 
-    /** Its answer is null if it is to be asked again. */
+    /** A query. It returns null if it must be repeated. */
     @FunctionalInterface
     private interface Question<T> {
         @Nullable
         T ask(Statement statement, String sql) throws SQLException;
     }
 
-    /** Until there is an answer: the server may have no connection left for a while. */
+    /** Repeats a query until it returns a result. The server may refuse connections for a while, for example when all are in use. */
     private static <T> T ask(DatabaseServer server, String sql, Question<T> question) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         SQLException failure = null;
@@ -189,6 +190,6 @@ public final class Standby implements AutoCloseable {
             }
             LockSupport.parkNanos(LOOK_EVERY);
         }
-        throw new IllegalStateException("Not within " + PATIENCE.toSeconds() + " s: " + sql, failure);
+        throw new IllegalStateException("No result within " + PATIENCE.toSeconds() + " s: " + sql, failure);
     }
 }

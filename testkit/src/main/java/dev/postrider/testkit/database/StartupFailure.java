@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Turns what a server printed before it gave up into a reason and a fix. */
+/** Turns the output of a server that failed to start into a reason and a fix. */
 final class StartupFailure {
 
     private static final Pattern MISSING_LIBRARY =
@@ -20,7 +20,7 @@ final class StartupFailure {
             return new DatabaseUnavailableException(engine, library + " is missing", installing(library));
         }
         return new DatabaseUnavailableException(
-                engine, whatHappened + lastLines(output), "correct what the server says, or run without this engine");
+                engine, whatHappened + lastLines(output), "fix the reported problem, or run without this engine");
     }
 
     private static String installing(String library) {

@@ -11,8 +11,8 @@ import dev.postrider.idempotency.CommandResult;
 import dev.postrider.idempotency.CommandWork;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.LeasedWork;
-import dev.postrider.idempotency.http.HttpAnswer;
 import dev.postrider.idempotency.http.IdempotencyKey;
+import dev.postrider.idempotency.http.KeyedResponse;
 import dev.postrider.testkit.InMemoryCommands;
 import java.io.IOException;
 import java.net.URI;
@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The adapter for the JDK's server in both forms, over keys in memory. */
@@ -85,7 +87,7 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     @Test
     void otherMethodsAreNotAllowedWithoutAHandlerForThem() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay")
-                .around(commands, (call, transaction) -> HttpAnswer.text(200, call.method())));
+                .around(commands, (call, transaction) -> KeyedResponse.text(200, call.method())));
         assertThat(send(uri, "POST").body()).isEqualTo("POST");
         HttpResponse<String> get = send(uri, "GET");
         assertThat(get.statusCode()).isEqualTo(405);
@@ -96,10 +98,10 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     @Test
     void handlerThatNeedsATransactionCannotDoWithout() {
         IdempotencyKey key = IdempotencyKey.required("pay");
-        assertThatThrownBy(() -> key.failOpen().around(commands, (call, transaction) -> HttpAnswer.of(204)))
+        assertThatThrownBy(() -> key.failOpen().around(commands, (call, transaction) -> KeyedResponse.of(204)))
                 .isInstanceOf(InvalidConfigurationException.class);
         assertThatThrownBy(() ->
-                        IdempotencyKey.optional("pay").around(commands, (call, transaction) -> HttpAnswer.of(204)))
+                        IdempotencyKey.optional("pay").around(commands, (call, transaction) -> KeyedResponse.of(204)))
                 .isInstanceOf(InvalidConfigurationException.class);
     }
 
@@ -107,6 +109,30 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     void handlerThatReturnsWithoutAnAnswerFails() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay")
                 .around(commands, exchange -> exchange.getRequestBody().close()));
+        assertThat(send(uri, "POST").statusCode()).isEqualTo(500);
+    }
+
+    /** The server itself would cut the connection: a record of it would be replayed as if it were whole. */
+    @ParameterizedTest
+    @CsvSource({"10, 3", "3, 10", "-1, 3"})
+    void handlerThatWritesAnotherLengthThanItAnnouncedFails(long announced, int written) throws Exception {
+        URI uri = serve(IdempotencyKey.required("pay").around(commands, exchange -> {
+            exchange.sendResponseHeaders(200, announced);
+            exchange.getResponseBody().write(new byte[written]);
+        }));
+        HttpResponse<String> response = send(uri, "POST");
+        assertThat(response.statusCode()).isEqualTo(500);
+        assertThat(response.body()).contains("handler-failed");
+    }
+
+    @Test
+    void handlerThatWritesAfterItsAnswerWasClosedFails() throws Exception {
+        URI uri = serve(IdempotencyKey.required("pay").around(commands, exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write('a');
+            exchange.getResponseBody().close();
+            exchange.getResponseBody().write('b');
+        }));
         assertThat(send(uri, "POST").statusCode()).isEqualTo(500);
     }
 
@@ -129,7 +155,7 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     void leasedEffectIsReplayed() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay").aroundLeased(commands, (call, lease) -> {
             lease.externalEffectStarted();
-            return HttpAnswer.text(201, "attempt " + lease.attempt());
+            return KeyedResponse.text(201, "attempt " + lease.attempt());
         }));
         assertThat(send(uri, "POST").body()).isEqualTo("attempt 1");
         HttpResponse<String> replay = send(uri, "POST");
@@ -141,7 +167,7 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     @Test
     void leasedEffectWhoseRecordIsLostIsStillAnswered() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay")
-                .aroundLeased(new Forgetful(commands), (call, lease) -> HttpAnswer.text(201, "sent")));
+                .aroundLeased(new Forgetful(commands), (call, lease) -> KeyedResponse.text(201, "sent")));
         HttpResponse<String> response = send(uri, "POST");
         assertThat(response.statusCode()).isEqualTo(201);
         assertThat(response.body()).isEqualTo("sent");
@@ -152,7 +178,7 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
     @Test
     void commitWhoseAnswerIsLostIsAskedForAgain() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay")
-                .around(new Forgetful(commands), (call, transaction) -> HttpAnswer.text(201, "done")));
+                .around(new Forgetful(commands), (call, transaction) -> KeyedResponse.text(201, "done")));
         HttpResponse<String> lost = send(uri, "POST");
         assertThat(lost.statusCode()).isEqualTo(503);
         assertThat(lost.body()).contains("store-unavailable", "\"safe_new_key\":false");

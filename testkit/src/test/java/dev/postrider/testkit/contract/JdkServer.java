@@ -10,8 +10,8 @@ import com.sun.net.httpserver.HttpPrincipal;
 import com.sun.net.httpserver.HttpServer;
 import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
-import dev.postrider.idempotency.http.HttpAnswer;
 import dev.postrider.idempotency.http.IdempotencyKey;
+import dev.postrider.idempotency.http.KeyedResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -73,7 +73,7 @@ final class JdkServer implements AutoCloseable {
                 return key.around(
                         commands,
                         (call, transaction) -> {
-                            HttpAnswer answer = application.handle(new String(call.body(), UTF_8), transaction);
+                            KeyedResponse answer = application.handle(new String(call.body(), UTF_8), transaction);
                             return answer.header(IdempotencyKeyContract.UNRECORDED) == null
                                     ? answer
                                     : answer.unrecorded();
@@ -98,7 +98,7 @@ final class JdkServer implements AutoCloseable {
             throws IOException {
         String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
         Object transaction = exchange.getAttribute(IdempotencyKey.TRANSACTION);
-        HttpAnswer answer = handle(application, body, (CommandTransaction) transaction);
+        KeyedResponse answer = handle(application, body, (CommandTransaction) transaction);
         if (answer.header(IdempotencyKeyContract.UNRECORDED) != null) {
             exchange.setAttribute(IdempotencyKey.UNRECORDED, true);
         }
@@ -110,7 +110,7 @@ final class JdkServer implements AutoCloseable {
         }
     }
 
-    private static HttpAnswer handle(
+    private static KeyedResponse handle(
             IdempotencyKeyContract.Application application, String body, @Nullable CommandTransaction transaction) {
         try {
             return application.handle(body, transaction);

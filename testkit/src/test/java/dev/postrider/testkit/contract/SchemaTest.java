@@ -4,6 +4,7 @@ import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +41,15 @@ final class SchemaTest extends SchemaContract {
                 yield "elsewhere";
             }
         };
+    }
+
+    @Override
+    protected void switchTo(Connection connection, String schema) throws SQLException {
+        switch (engine) {
+            case MARIADB_11_4, MYSQL_8_0 -> connection.setCatalog(schema);
+            case H2 -> connection.setSchema(schema.toUpperCase(Locale.ROOT));
+            default -> connection.setSchema(schema);
+        }
     }
 
     @Override

@@ -2,9 +2,9 @@ package dev.postrider.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.idempotency.http.HttpAnswer;
 import dev.postrider.idempotency.http.IdempotencyKey;
 import dev.postrider.idempotency.http.KeyedHandler;
+import dev.postrider.idempotency.http.KeyedResponse;
 import dev.postrider.message.Message;
 import dev.postrider.testkit.InMemoryCommands;
 import dev.postrider.transport.Delivery;
@@ -40,7 +40,7 @@ final class WebhookToStrictEndpointTest {
         AtomicInteger runs = new AtomicInteger();
         KeyedHandler<RuntimeException> handler = (call, transaction) -> {
             runs.incrementAndGet();
-            return HttpAnswer.of(204);
+            return KeyedResponse.of(204);
         };
         Webhook webhook = Webhook.toInternal(server.serve(
                 IdempotencyKey.required("hooks").strict().anyCaller().around(new InMemoryCommands(), handler)));

@@ -40,7 +40,8 @@ final class Boundaries extends WatchedDataSource {
 
     private void reach(String place) throws InterruptedException {
         int number = passed.incrementAndGet();
-        Parent.tell("boundary", number, place.strip().replaceAll("\\s+", "_"));
+        String withoutSchema = place.replaceAll("[`\"]\\w+[`\"]\\.", "");
+        Parent.tell("boundary", number, withoutSchema.strip().replaceAll("\\s+", "_"));
         if (number == stopAt) {
             closed.pass();
         }

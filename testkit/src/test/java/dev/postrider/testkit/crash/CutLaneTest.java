@@ -135,7 +135,7 @@ final class CutLaneTest {
             Map<String, Function<LaneClaim, Outcome>> outcomes = Map.of(
                     "", claim -> new Outcome.Delivered(claim.claim()),
                     "RETRY 1", claim -> new Outcome.Retry(claim.claim(), Duration.ofHours(1), "busy"),
-                    "SCHEDULED 1", claim -> new Outcome.Skipped(claim.claim(), Duration.ofHours(1), "busy"),
+                    "SCHEDULED 1", claim -> new Outcome.RetryOutOfOrder(claim.claim(), Duration.ofHours(1), "busy"),
                     "DEAD 1", claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
                     "PARKED 1", claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"),
                     "RETRY 0", claim -> new Outcome.Blocked(claim.claim()));
@@ -365,7 +365,7 @@ final class CutLaneTest {
                         .isEqualTo(expected);
             }
             assertThat(events).noneMatch(Event.LeaseLost.class::isInstance);
-            assertThat(events).noneMatch(Event.SkippedFinished.class::isInstance);
+            assertThat(events).noneMatch(Event.AlreadyFinished.class::isInstance);
             assertThat(events).noneMatch(Event.FoundLate.class::isInstance);
         }
     }

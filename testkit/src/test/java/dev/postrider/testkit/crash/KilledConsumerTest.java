@@ -89,7 +89,7 @@ final class KilledConsumerTest {
             FaultyProxy proxy = site.proxy();
             Postrider behind = Orders.configured(site.pool(site.behind(proxy)), topic -> {})
                     .build();
-            Future<Integer> lost = proxy.loseAnswerTo("INTO postrider_inbox_mark");
+            Future<Integer> lost = proxy.loseAnswerTo("postrider_inbox_mark ");
 
             assertThatThrownBy(() -> Payments.process(behind)).isInstanceOf(StoreUnavailableException.class);
             lost.get(60, TimeUnit.SECONDS);

@@ -119,7 +119,7 @@ final class KilledHandlerTest {
             zombie.tell("go on");
             zombie.await("answered", 1);
 
-            assertThat(zombie.said("answered").get(0).value()).isEqualTo("UNDONE");
+            assertThat(zombie.said("answered").get(0).value()).isEqualTo("DISCONNECTED");
             assertThat(site.count(Payments.COUNT)).isEqualTo(1);
             assertThat(site.live()).containsExactly("payment");
         }

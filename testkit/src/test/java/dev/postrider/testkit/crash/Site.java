@@ -83,7 +83,7 @@ final class Site implements AutoCloseable {
         List<String> arguments = new ArrayList<>(Orders.arguments(database));
         arguments.addAll(
                 List.of(name, pace.lease().toString(), pace.poll().toString(), Integer.toString(pace.inFlight())));
-        return child(name, BirthProgram.class, arguments);
+        return child(name, HandOverProgram.class, arguments);
     }
 
     /** A process that has claimed what there was, under this lease. */

@@ -41,7 +41,7 @@ final class WorkerProgram {
             Parent.tell("acknowledged", Orders.of(e.message()), e.attempt());
         } else if (event instanceof Event.LeaseLost e) {
             Parent.tell("lost", Orders.of(e.message()), e.attempt());
-        } else if (event instanceof Event.SkippedFinished e) {
+        } else if (event instanceof Event.AlreadyFinished e) {
             Parent.tell("skipped", Orders.of(e.message()), e.attempt());
         } else if (event instanceof Event.Failed e) {
             Parent.tell("failed", Orders.of(e.message()), e.attempt(), e.error());

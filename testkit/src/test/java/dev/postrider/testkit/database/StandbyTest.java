@@ -72,7 +72,7 @@ final class StandbyTest {
                 standby.bindCommits();
                 assertThatThrownBy(() -> Sql.execute(standby.server().dataSource(), "CREATE TABLE letter (id INT)"))
                         .hasMessageContaining("read-only");
-                assertThatIllegalStateException().isThrownBy(standby::takePlace).withMessageContaining("still runs");
+                assertThatIllegalStateException().isThrownBy(standby::takePlace).withMessageContaining("still running");
             }
 
             Sql.execute(database, "INSERT INTO letter VALUES (1)");

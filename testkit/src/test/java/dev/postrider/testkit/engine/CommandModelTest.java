@@ -94,7 +94,7 @@ final class CommandModelTest {
                     case 2, 3 -> take(at);
                     case 4 -> end(at, true);
                     case 5 -> end(at, false);
-                    case 6 -> doubt(at);
+                    case 6 -> markUncertain(at);
                     case 7 -> expireLease();
                     case 8 -> expireKey();
                     case 9 -> renew(at);
@@ -177,13 +177,13 @@ final class CommandModelTest {
             }
         }
 
-        private void doubt(String at) {
+        private void markUncertain(String at) {
             if (seen.isEmpty()) {
                 return;
             }
             CommandRecord found = seen.get(random.nextInt(seen.size()));
             boolean allowed = there && found.owner().equals(owner) && state == State.IN_PROGRESS && !leased;
-            assertThat(store.doubt(found)).as(at).isEqualTo(allowed);
+            assertThat(store.markUncertain(found)).as(at).isEqualTo(allowed);
             if (allowed) {
                 state = State.UNCERTAIN;
             }

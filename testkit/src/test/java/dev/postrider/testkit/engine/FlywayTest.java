@@ -7,9 +7,13 @@ import dev.postrider.message.Message;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -43,6 +47,39 @@ final class FlywayTest {
             assertThat(postrider.deliverDue()).isEqualTo(1);
         }
         assertThat(received.messages()).hasSize(1);
+    }
+
+    /** Both begin with a version 1; each Flyway has a history of its own. */
+    @ParameterizedTest
+    @EnumSource(Engine.class)
+    void secondFlywayLeavesTheApplicationsOwnAlone(Engine engine, @TempDir Path migrations) throws IOException {
+        DataSource dataSource =
+                Databases.assumeStarted(engine).createDatabase("flyways").dataSource();
+        Files.writeString(migrations.resolve("V001__shop.sql"), "CREATE TABLE shop (id INT PRIMARY KEY);");
+        Flyway own = Flyway.configure()
+                .dataSource(dataSource)
+                .locations("filesystem:" + migrations)
+                .load();
+        Flyway postriders = Flyway.configure()
+                .dataSource(dataSource)
+                .locations("classpath:dev/postrider/schema/" + folder(engine))
+                .table("postrider_history")
+                .baselineOnMigrate(true)
+                .baselineVersion("0")
+                .placeholders(Map.of("tables", "postrider_", "prefix", "postrider_"))
+                .load();
+
+        assertThat(own.migrate().migrationsExecuted).isEqualTo(1);
+        assertThat(postriders.migrate().migrationsExecuted).isEqualTo(3);
+        assertThat(own.migrate().migrationsExecuted).isZero();
+        assertThat(postriders.migrate().migrationsExecuted).isZero();
+        own.validate();
+        postriders.validate();
+        try (Postrider postrider = Postrider.on(dataSource)
+                .topic("t", topic -> topic.deliver(new RecordingTransport()))
+                .build()) {
+            postrider.start();
+        }
     }
 
     private static String folder(Engine engine) {

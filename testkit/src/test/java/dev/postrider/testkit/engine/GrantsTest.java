@@ -21,7 +21,9 @@ import dev.postrider.transport.DeliveryResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -127,13 +129,17 @@ final class GrantsTest {
                     () -> !postrider.admin().deadLetters(deadTopic, 0, 10).isEmpty());
             postrider.admin().discard(dead, "ann");
             TopicName held = TopicName.of("held");
-            eventually("held", () -> !postrider.admin().heldKeys(held, 0, 10).isEmpty());
-            postrider.admin().release(held, null, "a", "ann");
+            eventually("held", () -> !postrider.admin().blockedKeys(held, 0, 10).isEmpty());
+            postrider.admin().retry(held, null, "a", "ann");
             eventually("held again", () -> failing.messages().size() >= 4);
             postrider.admin().pause(held, "ann");
             postrider.admin().resume(held, "ann");
             assertThat(postrider.admin().nodes()).hasSize(1);
             assertThat(postrider.admin().inboxes()).isNotEmpty();
+        }
+        try (Connection connection = least.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.executeQuery("SELECT * FROM postrider_message_text").close();
         }
         RetentionStore retention = JdbcDatabase.open(least, JdbcOptions.defaults(), LIMIT, event -> {})
                 .retention();
@@ -141,7 +147,7 @@ final class GrantsTest {
         retention.purgeDead(Duration.ZERO, 10);
         retention.purgeKeys(Duration.ZERO, 10);
         retention.purgeInboxMarks(Duration.ZERO, 10);
-        retention.tendInboxPartitions(Optional.of(Duration.ofDays(1)));
+        retention.maintainInboxPartitions(Optional.of(Duration.ofDays(1)));
         retention.rebuildIndexes();
         retention.sweepCommands(10);
     }

@@ -144,6 +144,15 @@ final class InboxPartitionsTest {
     }
 
     @Test
+    void oldIdIsHandledUntilTheFirstDayIsDropped() throws SQLException {
+        postrider.admin().partitionInboxMarks("ada");
+
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isZero();
+
+        processed(message(idOf(LONG_AGO, 5)));
+    }
+
+    @Test
     void oldDayIsDroppedAndItsIdsAreRefusedFromThenOn() throws SQLException {
         postrider.admin().partitionInboxMarks("ada");
         dayThatWasMadeLongAgo(LONG_AGO);
@@ -154,8 +163,8 @@ final class InboxPartitionsTest {
         Message otherVersion = message(new MessageId(UUID.fromString("00000000-0000-4000-8000-000000000001")));
         List.of(old, young, otherVersion).forEach(this::processed);
 
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isZero();
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isZero();
 
         assertThat(partitions()).doesNotContain(partition(LONG_AGO)).contains(partition(today()));
         assertThat(process(old).isTooOld()).isTrue();
@@ -185,7 +194,7 @@ final class InboxPartitionsTest {
             node.migrate();
             postrider.admin().partitionInboxMarks("ada");
             dayThatWasMadeLongAgo(old);
-            assertThat(retention().tendInboxPartitions(Optional.of(DAY.multipliedBy(20))))
+            assertThat(retention().maintainInboxPartitions(Optional.of(DAY.multipliedBy(20))))
                     .isEqualTo(1);
             Message dead = order(old, 1).build();
             Message scheduled =
@@ -229,7 +238,7 @@ final class InboxPartitionsTest {
             node.migrate();
             postrider.admin().partitionInboxMarks("ada");
             dayThatWasMadeLongAgo(old);
-            retention().tendInboxPartitions(Optional.of(DAY.multipliedBy(20)));
+            retention().maintainInboxPartitions(Optional.of(DAY.multipliedBy(20)));
             Message message = order(old, 1).build();
             Message same = order(old, 1).tenant("acme").build();
 
@@ -258,7 +267,7 @@ final class InboxPartitionsTest {
         postrider.admin().partitionInboxMarks("ada");
         dayThatWasMadeLongAgo(LONG_AGO);
 
-        assertThat(retention().tendInboxPartitions(Optional.empty())).isZero();
+        assertThat(retention().maintainInboxPartitions(Optional.empty())).isZero();
 
         assertThat(partitions()).contains(partition(LONG_AGO));
     }
@@ -275,7 +284,7 @@ final class InboxPartitionsTest {
         processed(four);
         assertThat(partitionOf(four)).isEqualTo(partition(LONG_AGO));
 
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isEqualTo(1);
 
         assertThat(process(four).isDuplicate()).isTrue();
         assertThat(partitionOf(four)).isEqualTo("postrider_inbox_mark_default");
@@ -290,7 +299,7 @@ final class InboxPartitionsTest {
         processed(early);
         assertThat(partitionOf(early)).isEqualTo("postrider_inbox_mark_default");
 
-        retention().tendInboxPartitions(Optional.of(DAY));
+        retention().maintainInboxPartitions(Optional.of(DAY));
 
         assertThat(partitionOf(early)).isEqualTo(partition(day));
         assertThat(process(early).isDuplicate()).isTrue();
@@ -323,11 +332,11 @@ final class InboxPartitionsTest {
         }));
         assertThat(inside.await(60, SECONDS)).isTrue();
 
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isZero();
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isZero();
         go.countDown();
         assertThat(slow.get(60, SECONDS).isProcessed()).isTrue();
 
-        assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+        assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isEqualTo(1);
         assertThat(process(old).isTooOld()).isTrue();
     }
 
@@ -345,7 +354,7 @@ final class InboxPartitionsTest {
             connection.setTransactionIsolation(isolation);
             connection.setAutoCommit(false);
             look(connection);
-            assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+            assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isEqualTo(1);
 
             assertThatThrownBy(() -> inbox.process(connection, old, work -> effects.incrementAndGet()))
                     .isInstanceOf(TransactionConflictException.class);
@@ -358,7 +367,7 @@ final class InboxPartitionsTest {
             connection.rollback();
             look(connection);
             dayThatWasMadeLongAgo(LONG_AGO.plusDays(1));
-            assertThat(retention().tendInboxPartitions(Optional.of(DAY))).isEqualTo(1);
+            assertThat(retention().maintainInboxPartitions(Optional.of(DAY))).isEqualTo(1);
 
             assertThatThrownBy(() -> inbox.accept(connection, List.of(message(idOf(LONG_AGO.plusDays(1), 7)), other)))
                     .as("the floor rose again")

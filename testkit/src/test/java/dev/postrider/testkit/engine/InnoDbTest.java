@@ -7,7 +7,9 @@ import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.CommandResult;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
@@ -188,6 +190,67 @@ final class InnoDbTest {
         assertThat(number("SELECT COUNT(*) FROM postrider_message")).isZero();
     }
 
+    /** The server would commit before it. */
+    @Test
+    void ddlOfTheWorkIsRefusedAndNothingIsCommitted() throws Exception {
+        effectTable();
+        try (Postrider postrider = migrated(database.dataSource())) {
+            for (String ddl : List.of("CREATE TABLE meanwhile (id INT)", "TRUNCATE TABLE effect")) {
+                assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                            change(work.connection(), "INSERT INTO effect VALUES (1)");
+                            change(work.connection(), ddl);
+                        }))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(UnusableConnectionException.Problem.GUARDED));
+            }
+        }
+        assertThat(number("SELECT COUNT(*) FROM effect")).isZero();
+    }
+
+    /** It is no conflict, after which all of it could be run again: the first row is committed. Nor is it an ordinary failure. */
+    @Test
+    void workThatEndsItsTransactionByAProcedureIsToldThatPartOfItMayBeCommitted() throws Exception {
+        effectTable();
+        execute("CREATE PROCEDURE ends_it() COMMIT");
+        AtomicInteger id = new AtomicInteger();
+        try (Postrider postrider = migrated(database.dataSource())) {
+            for (boolean fails : List.of(false, true)) {
+                assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                            change(work.connection(), "INSERT INTO effect VALUES (" + id.incrementAndGet() + ")");
+                            change(work.connection(), "CALL ends_it()");
+                            work.stage(keyed());
+                            if (fails) {
+                                throw new IllegalStateException("failed");
+                            }
+                        }))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(UnusableConnectionException.Problem.ENDED));
+            }
+        }
+        assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(2);
+        assertThat(number("SELECT COUNT(*) FROM postrider_message")).isZero();
+    }
+
+    /** A retry would run the committed part again. */
+    @Test
+    void commandThatEndsItsTransactionByAProcedureIsUncertain() throws Exception {
+        effectTable();
+        execute("CREATE PROCEDURE ends_it() COMMIT");
+        try (Postrider postrider = migrated(database.dataSource())) {
+            assertThatThrownBy(() -> postrider.commands().run(command(), work -> {
+                        change(work.connection(), "INSERT INTO effect VALUES (1)");
+                        change(work.connection(), "CALL ends_it()");
+                        throw new IllegalStateException("failed");
+                    }))
+                    .isInstanceOf(UnusableConnectionException.class);
+
+            assertThat(postrider.commands().run(command(), work -> "again"))
+                    .isInstanceOf(CommandResult.Uncertain.class);
+        }
+    }
+
     @Test
     void commandThatSwallowsADeadlockIsNotCompletedInHalf() throws Exception {
         DataSource dataSource = database.dataSource();
@@ -335,7 +398,7 @@ final class InnoDbTest {
         try (Postrider postrider = migrated(counting)) {
             postrider.inTransaction(work -> work.stage(keyed()));
             assertThat(postrider
-                            .answerInTransaction(work -> work.outbox().enqueue(keyed()))
+                            .callInTransaction(work -> work.outbox().enqueue(keyed()))
                             .isDuplicate())
                     .isTrue();
             postrider.admin().pause(dev.postrider.message.TopicName.of("t"), "me");
@@ -404,6 +467,23 @@ final class InnoDbTest {
                 .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageContaining("characterEncoding=UTF-8")
                 .hasMessageContaining(lossy);
+    }
+
+    @Test
+    void connectionThatDropsFractionsOfSecondsIsRefusedWithTheFix() {
+        if (engine == Engine.MARIADB_11_4) {
+            return; // its driver has no such property
+        }
+        assertThatThrownBy(() -> migrated(with("sendFractionalSeconds=false")))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("sendFractionalSeconds=false");
+    }
+
+    @Test
+    void sessionWithSafeUpdatesIsRefusedWithTheFix() {
+        assertThatThrownBy(() -> migrated(with("sessionVariables=sql_safe_updates=1")))
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("SET sql_safe_updates = 0");
     }
 
     /** Each with a default database of its own, and some without one. */

@@ -10,6 +10,8 @@ import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.Commands;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
@@ -23,9 +25,11 @@ import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,8 +37,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
 
 /** What only PostgreSQL can get wrong. */
 final class PostgresTest {
@@ -55,6 +61,71 @@ final class PostgresTest {
             connection.setAutoCommit(false);
             assertThatThrownBy(() -> statement.execute("SELECT 1 / 0")).isInstanceOf(SQLException.class);
             refuses(Problem.ABORTED, postrider, connection);
+        }
+    }
+
+    /** The commit of an aborted transaction is a rollback, and the driver says nothing. */
+    @Test
+    void workThatSwallowsAnErrorIsNotReportedAsDone() throws Exception {
+        execute("CREATE TABLE effect (id INT PRIMARY KEY)");
+        execute("INSERT INTO effect VALUES (1), (2)");
+        try (Postrider postrider = migrated()) {
+            List<ThrowableAssert.ThrowingCallable> calls = List.of(
+                    () -> postrider.inTransaction(work -> swallowOfASavepoint(work.connection())),
+                    () -> postrider.inTransaction(work -> swallowOfAResultSet(work.connection())),
+                    () -> postrider.inTransaction(work -> swallow(work.connection())),
+                    () -> postrider.inTransaction(work -> {
+                        work.outbox().enqueue(MESSAGE);
+                        swallow(work.connection());
+                    }),
+                    () -> postrider.inTransaction(work -> {
+                        swallow((Connection) work.connection().unwrap(PGConnection.class));
+                    }),
+                    () -> postrider.inbox("billing").process(RECEIVED, work -> swallow(work.connection())));
+            for (ThrowableAssert.ThrowingCallable call : calls) {
+                assertThatThrownBy(call)
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.ABORTED));
+            }
+            postrider.inTransaction(work -> {
+                Savepoint before = work.connection().setSavepoint();
+                swallow(work.connection());
+                work.connection().rollback(before);
+                work.outbox().enqueue(MESSAGE);
+            });
+        }
+        assertThat(number("SELECT count(*) FROM postrider_message")).isEqualTo(1);
+        assertThat(number("SELECT count(*) FROM postrider_inbox_mark")).isZero();
+    }
+
+    private static void swallowOfASavepoint(Connection connection) throws SQLException {
+        Savepoint outer = connection.setSavepoint();
+        Savepoint inner = connection.setSavepoint();
+        connection.rollback(outer);
+        try {
+            connection.rollback(inner);
+        } catch (SQLException e) {
+            assertThat(e.getSQLState()).isEqualTo("3B001");
+        }
+    }
+
+    private static void swallowOfAResultSet(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement(ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_UPDATABLE);
+                ResultSet rows = statement.executeQuery("SELECT id FROM effect WHERE id = 2")) {
+            assertThat(rows.next()).isTrue();
+            rows.updateInt(1, 1);
+            rows.updateRow();
+        } catch (SQLException e) {
+            assertThat(e.getSQLState()).isEqualTo("23505");
+        }
+    }
+
+    private static void swallow(Connection connection) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO effect VALUES (1)");
+        } catch (SQLException e) {
+            assertThat(e.getSQLState()).isEqualTo("23505");
         }
     }
 
@@ -315,6 +386,39 @@ final class PostgresTest {
                 .build();
         postrider.migrate();
         return postrider;
+    }
+
+    private long number(String sql) throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    /** The lock on a table is taken before a statement could say how long it waits. */
+    @Test
+    void claimOfACommandWaitsForALockedTableOnlySoLong() throws SQLException {
+        migrated().close();
+        Postrider postrider = Postrider.on(dataSource)
+                .dispatch(options -> options.lease(Duration.ofSeconds(6)).pollInterval(Duration.ofSeconds(1)))
+                .build();
+        Commands commands = postrider.commands();
+        Command<String> command = Command.named("locked")
+                .anyCaller()
+                .key(UUID.randomUUID().toString())
+                .fingerprint("f")
+                .returningText();
+        try (Connection holder = dataSource.getConnection();
+                Statement lock = holder.createStatement()) {
+            holder.setAutoCommit(false);
+            lock.execute("LOCK TABLE postrider_command IN ACCESS EXCLUSIVE MODE");
+            assertThatThrownBy(() -> commands.run(command, tx -> "a")).isInstanceOf(TransactionConflictException.class);
+            holder.rollback();
+        }
+        assertThat(commands.run(command, tx -> "b").orElseThrow()).isEqualTo("b");
+        postrider.close();
     }
 
     private void execute(String sql) throws SQLException {

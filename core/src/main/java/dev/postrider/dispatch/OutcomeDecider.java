@@ -1,0 +1,133 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.Claim;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.NoHandlerException;
+import dev.postrider.store.Outcome;
+import dev.postrider.transport.DeliveryResult;
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns the result of a delivery into an outcome. No other class does this. */
+final class OutcomeDecider {
+
+    private static final Logger log = LoggerFactory.getLogger(OutcomeDecider.class);
+
+    /** The limit of a delay, whatever a destination or a policy asks for. */
+    private static final Duration LONGEST_DELAY = Duration.ofDays(30);
+
+    private static final Duration FALLBACK_DELAY = Duration.ofMinutes(1);
+
+    private final DoubleSupplier chance;
+
+    /** @param chance uniform in [0, 1) */
+    OutcomeDecider(DoubleSupplier chance) {
+        this.chance = chance;
+    }
+
+    Outcome on(InFlightMessage claimed, @Nullable DeliveryResult result) {
+        return of(claimed, on(claimed.topic(), claimed.claim(), result));
+    }
+
+    /** The outcome of a message whose consumer still has no handler. A retry is useless until a handler is declared. */
+    static Outcome unhandled(InFlightMessage claimed, NoHandlerException none) {
+        return of(claimed, new Outcome.Buried(claimed.claim(), DeadReason.NO_HANDLER, ThrowableClassifier.text(none)));
+    }
+
+    private static Outcome of(InFlightMessage claimed, Outcome outcome) {
+        LaneClaim inLane = claimed.inLane();
+        return inLane == null ? outcome : inLane(claimed.topic(), inLane, outcome);
+    }
+
+    /**
+     * Applies the failure policy of the topic to the key of the message. A message outside the order has no other
+     * messages behind it.
+     */
+    static Outcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
+        boolean beside = claim.place() == LaneClaim.Place.OUT_OF_ORDER;
+        FailurePolicy policy = beside ? FailurePolicy.CONTINUE : topic.onFailure();
+        if (outcome instanceof Outcome.Retry retry) {
+            return switch (policy) {
+                case BLOCK -> retry;
+                case CONTINUE -> new Outcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error());
+                case PARK -> new Outcome.Parked(retry.claim(), DeadReason.FAILED, retry.error());
+            };
+        }
+        if (outcome instanceof Outcome.Buried buried
+                && policy != FailurePolicy.CONTINUE
+                && topic.blocksAfterDeadLetter()) {
+            return new Outcome.Parked(buried.claim(), buried.reason(), buried.error());
+        }
+        return outcome;
+    }
+
+    /** The outcome of a message whose topic lowered its limit of attempts after the last attempt. */
+    static Outcome exhausted(InFlightMessage claimed) {
+        return of(
+                claimed,
+                new Outcome.Buried(
+                        claimed.claim(),
+                        DeadReason.ATTEMPTS_EXHAUSTED,
+                        "All of " + claimed.topic().maxAttempts() + " attempts were made before"));
+    }
+
+    /** The outcome of a failed delivery, by the retry policy and the limit of attempts of its topic. */
+    Outcome failed(Topic topic, Claim claim, String error) {
+        return failed(topic, claim, error, null);
+    }
+
+    Outcome on(Topic topic, Claim claim, @Nullable DeliveryResult result) {
+        if (result instanceof DeliveryResult.Delivered) {
+            return new Outcome.Delivered(claim);
+        }
+        if (result instanceof DeliveryResult.Rejected rejected) {
+            return new Outcome.Buried(claim, DeadReason.REJECTED, orUnknown(rejected.error()));
+        }
+        Duration retryAfter = result instanceof DeliveryResult.Failed failed ? failed.retryAfter() : null;
+        return failed(topic, claim, error(result), retryAfter);
+    }
+
+    /** The error text of a result that is neither delivered nor rejected. */
+    static String error(@Nullable DeliveryResult result) {
+        return result instanceof DeliveryResult.Failed failed
+                ? orUnknown(failed.error())
+                : "The transport gave no answer";
+    }
+
+    /** A transport that returns null for the error must not cost the message its outcome. */
+    private static String orUnknown(@Nullable String error) {
+        return error == null ? "The transport gave no reason" : error;
+    }
+
+    private Outcome failed(Topic topic, Claim claim, String error, @Nullable Duration retryAfter) {
+        return claim.attempt() >= topic.maxAttempts()
+                ? new Outcome.Buried(claim, DeadReason.ATTEMPTS_EXHAUSTED, error)
+                : new Outcome.Retry(claim, delay(topic, claim, retryAfter), error);
+    }
+
+    private Duration delay(Topic topic, Claim claim, @Nullable Duration retryAfter) {
+        Duration delay = byPolicy(topic, claim);
+        if (retryAfter != null && retryAfter.compareTo(delay) > 0) {
+            delay = retryAfter;
+        }
+        return delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay;
+    }
+
+    /** The delay of the retry policy. A policy that fails must not cost the message its outcome either. */
+    private Duration byPolicy(Topic topic, Claim claim) {
+        try {
+            Duration delay = topic.retryPolicy().delay(claim.attempt(), chance.getAsDouble());
+            if (delay != null && !delay.isNegative()) {
+                return delay;
+            }
+            log.warn("The retry policy of topic {} answered {}: waiting {}", topic.name(), delay, FALLBACK_DELAY);
+        } catch (Throwable e) {
+            log.warn("The retry policy of topic {} failed: waiting {}", topic.name(), FALLBACK_DELAY, e);
+        }
+        return FALLBACK_DELAY;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.store.Claim;
+import dev.postrider.store.HandOver;
+import dev.postrider.store.Lease;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The local hand-over of one transaction: the rows to insert under a lease, and the rows that were inserted so. Duplicates and rows
+ * of a paused topic are not leased. Not thread-safe.
+ */
+final class LeasedInsert {
+
+    private final Set<MessageId> wanted;
+    private final Lease lease;
+    private final Map<UUID, Long> inserted = new HashMap<>();
+
+    LeasedInsert(HandOver.Reservation reservation) {
+        this.wanted = reservation.messages();
+        this.lease = reservation.lease();
+    }
+
+    boolean isWanted(NewRow row) {
+        return wanted.contains(row.message().id());
+    }
+
+    List<NewRow> wanted(Collection<NewRow> rows) {
+        return rows.stream().filter(this::isWanted).toList();
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /** Notes that the row was inserted under the lease. */
+    void inserted(UUID id, long seq) {
+        inserted.put(id, seq);
+    }
+
+    boolean isInserted(MessageId id) {
+        return inserted.containsKey(id.value());
+    }
+
+    /** Returns the claims of the leased messages, at their first attempt. The outcome writes that attempt to the database. */
+    List<Claim> claims(Collection<Message> messages) {
+        Map<UUID, Long> remaining = new HashMap<>(inserted); // a message that is listed twice was inserted once
+        List<Claim> claims = new ArrayList<>(inserted.size());
+        for (Message message : messages) {
+            Long seq = remaining.remove(message.id().value());
+            if (seq != null) {
+                claims.add(new Claim(seq, message.asReceived(), 1, 0, lease));
+            }
+        }
+        return claims;
+    }
+}

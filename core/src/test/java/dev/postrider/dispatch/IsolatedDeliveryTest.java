@@ -1,0 +1,205 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.event.Event;
+import dev.postrider.internal.Platform;
+import dev.postrider.store.Claim;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.Outcome;
+import dev.postrider.transport.DeliveryResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+final class IsolatedDeliveryTest {
+
+    private static final int SLOTS = 4;
+
+    private final LaneRig rig = new LaneRig(SLOTS);
+    private final FakeLanes lanes = new FakeLanes();
+    private final Lane lane = rig.take();
+    private final List<String> sentBeforeWriting = new ArrayList<>();
+    private final IsolatedDelivery isolated = isolated(List.of(rig.sequencer));
+
+    private IsolatedDelivery isolated(List<Sequencer> sequencers) {
+        return new IsolatedDelivery(
+                lanes, sequencers, rig.inFlight, rig.pipeline, rig.sequencer::decide, rig.events::add, new Writing());
+    }
+
+    /** While it waits, what was sent is delivered, and outcomes are written; what was sent by then is remembered. */
+    private final class Writing implements Platform.Waiter {
+
+        @Override
+        public void await(Duration atMost) {
+            sentBeforeWriting.addAll(rig.sent());
+            List<CompletableFuture<DeliveryResult>> answers = List.copyOf(rig.open.values());
+            rig.open.clear();
+            answers.forEach(answer -> answer.complete(DeliveryResult.delivered()));
+            rig.write();
+        }
+
+        @Override
+        public void signal() {
+            // it does not sleep
+        }
+    }
+
+    private static LaneClaim suspected(LaneClaim claim) {
+        return crashed(claim, IsolatedDelivery.SUSPECT);
+    }
+
+    private static LaneClaim crashed(LaneClaim claim, int times) {
+        Claim plain = claim.claim();
+        return new LaneClaim(
+                new Claim(plain.seq(), plain.message(), plain.attempt(), times, plain.lease()),
+                claim.lane(),
+                claim.place());
+    }
+
+    @Test
+    void messageIsReleasedWhenItCannotBeNoted() {
+        LaneClaim suspect = suspected(rig.next(lane, "a"));
+        rig.offer(suspect);
+        lanes.onAlone = claim -> {
+            throw FakeStore.unavailable();
+        };
+
+        assertThatThrownBy(isolated::runOnce).isInstanceOf(StoreUnavailableException.class);
+        rig.write();
+
+        assertThat(rig.written).containsExactly(new Outcome.Released(suspect.claim()));
+        assertThat(rig.inFlight.count()).isZero();
+        assertThat(rig.sent()).isEmpty();
+    }
+
+    @Test
+    void noteThatMayHaveBeenWrittenIsRemovedBeforeAnythingElse() {
+        rig.offer(suspected(rig.next(lane, "a")));
+        lanes.onAlone = claim -> {
+            throw FakeStore.unavailable();
+        };
+        assertThatThrownBy(isolated::runOnce).isInstanceOf(StoreUnavailableException.class);
+
+        isolated.runOnce();
+
+        assertThat(lanes.aloneEnded).isEqualTo(lanes.alone).hasSize(1);
+    }
+
+    /** If that one kills too, the next node would find the first one there again, and send the second. */
+    @Test
+    void whatIsBehindAMessageThatKillsIsNotSentBeforeThatIsBuried() {
+        LaneClaim killer = crashed(rig.next(lane, "a"), IsolatedDelivery.CONVICTED);
+        LaneClaim next = rig.next(lane, "a");
+        rig.offer(killer, next);
+
+        isolated.runOnce();
+
+        assertThat(rig.written.get(0)).isInstanceOf(Outcome.Buried.class);
+        assertThat(sentBeforeWriting).isEmpty();
+        assertThat(rig.sent()).containsExactly("2");
+    }
+
+    @Test
+    void suspectThatWasNotedWhenItsNodeWasLostIsDeliveredWithNothingElseInFlight() {
+        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.ALONE);
+        LaneClaim other = rig.next(lane, "b");
+        rig.offer(suspect);
+        lanes.onAlone = claim -> {
+            rig.offer(other);
+            return true;
+        };
+
+        isolated.runOnce();
+
+        assertThat(rig.events).contains(new Event.Suspected(suspect.claim().message(), IsolatedDelivery.ALONE));
+        assertThat(rig.written).containsExactly(new Outcome.Delivered(suspect.claim()));
+        assertThat(sentBeforeWriting).containsExactly("1");
+        assertThat(rig.sent()).containsExactly("1", "2");
+    }
+
+    @Test
+    void suspectIsNotedAndDelaysNoOtherMessage() {
+        LaneClaim suspect = suspected(rig.next(lane, "a"));
+        LaneClaim next = suspected(rig.next(lane, "b"));
+        LaneClaim other = rig.next(lane, "c");
+        rig.offer(suspect, next, other);
+        assertThat(rig.sent()).containsExactly("3");
+
+        isolated.runOnce();
+
+        assertThat(rig.events)
+                .filteredOn(Event.Suspected.class::isInstance)
+                .containsExactly(
+                        new Event.Suspected(suspect.claim().message(), IsolatedDelivery.SUSPECT),
+                        new Event.Suspected(next.claim().message(), IsolatedDelivery.SUSPECT));
+        assertThat(sentBeforeWriting)
+                .as("one suspect at a time, beside the other message")
+                .containsExactly("3", "1", "3", "1", "2");
+        assertThat(lanes.alone).containsExactly(suspect.claim(), next.claim());
+        assertThat(lanes.aloneEnded).isEqualTo(lanes.alone);
+        assertThat(rig.written)
+                .containsExactlyInAnyOrder(
+                        new Outcome.Delivered(suspect.claim()),
+                        new Outcome.Delivered(next.claim()),
+                        new Outcome.Delivered(other.claim()));
+    }
+
+    /** Each topic has a suspect of its own in flight: a handler that takes minutes holds up nobody else's suspects. */
+    @Test
+    void suspectOfAnotherTopicDoesNotWait() {
+        Sequencer second =
+                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        second.add(lane, LeaseValidity.Stamp.now(rig.time));
+        IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
+        rig.offer(suspected(rig.next(lane, "a")));
+        second.offer(List.of(suspected(rig.next(lane, "b"))), LeaseValidity.Stamp.now(rig.time));
+
+        both.runOnce();
+
+        assertThat(sentBeforeWriting).containsExactly("1", "2");
+    }
+
+    /** A lane row that another session has locked for long. */
+    @Test
+    void suspectOfAnotherTopicDoesNotWaitForALaneThatCannotBeNoted() {
+        Sequencer second =
+                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        second.add(lane, LeaseValidity.Stamp.now(rig.time));
+        IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
+        LaneClaim stuck = suspected(rig.next(lane, "a"));
+        rig.offer(stuck);
+        second.offer(List.of(suspected(rig.next(lane, "b"))), LeaseValidity.Stamp.now(rig.time));
+        lanes.onAlone = claim -> {
+            if (claim.equals(stuck.claim())) {
+                throw FakeStore.unavailable();
+            }
+            return true;
+        };
+
+        assertThatThrownBy(both::runOnce).isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(rig.sent()).containsExactly("2");
+    }
+
+    /** A backlog takes every slot that is freed, so one is kept. */
+    @Test
+    void backlogLeavesTheSuspectASlot() {
+        LaneClaim suspect = suspected(rig.next(lane, "a"));
+        rig.offer(suspect);
+        for (int i = 0; i < SLOTS; i++) {
+            rig.offer(rig.next(lane, "key " + i));
+        }
+        assertThat(rig.sent()).hasSize(SLOTS - 1);
+
+        isolated.runOnce();
+
+        assertThat(rig.written).contains(new Outcome.Delivered(suspect.claim()));
+        assertThat(sentBeforeWriting.subList(0, SLOTS)).contains("1");
+    }
+}

@@ -1,0 +1,64 @@
+package dev.postrider.servlet;
+
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the body of a request before other components read it. */
+final class RequestBody {
+
+    private static final String READ_BEFORE =
+            "The request's body, or a part of it, was read before the IdempotencyKeyFilter: put the filter before"
+                    + " every component that calls getParameter, getReader or getInputStream";
+
+    private RequestBody() {}
+
+    /**
+     * Reads the body and checks that no component has read it before: the number of bytes must match Content-Length. A
+     * chunked body has no length. An empty chunked body is refused, because it was read before or could have been sent
+     * without chunks. It cannot be detected whether the beginning of a chunked body was read before.
+     *
+     * @throws ServletException when the body was read before: without their bodies, different requests would have the
+     *     same fingerprint
+     */
+    static byte[] read(HttpServletRequest request, int limit) throws IOException, ServletException {
+        byte[] body = request.getInputStream().readNBytes(limit);
+        if (body.length < limit && body.length < request.getContentLengthLong()) {
+            throw readBefore();
+        }
+        if (body.length == 0) {
+            if (hasFormParameters(request)) {
+                throw readBefore();
+            }
+            if (request.getHeader("Transfer-Encoding") != null) {
+                throw new ServletException(READ_BEFORE
+                        + ". Or the client sent an empty body in chunks: then it must send Content-Length: 0 instead");
+            }
+        }
+        return body;
+    }
+
+    private static ServletException readBefore() {
+        return new ServletException(READ_BEFORE);
+    }
+
+    private static boolean hasFormParameters(HttpServletRequest request) {
+        return isForm(request.getContentType())
+                && parameters(request) > Form.ofQuery(request.getQueryString()).size();
+    }
+
+    private static int parameters(HttpServletRequest request) {
+        try {
+            return request.getParameterMap().size();
+        } catch (RuntimeException e) {
+            return 0; // the container cannot parse the query, so no component has read a parameter
+        }
+    }
+
+    static boolean isForm(@Nullable String contentType) {
+        return contentType != null
+                && contentType.toLowerCase(Locale.ROOT).startsWith("application/x-www-form-urlencoded");
+    }
+}

@@ -1,0 +1,72 @@
+package dev.postrider.benchmarks.contender;
+
+import dev.postrider.benchmarks.database.Sql;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The statements of the hand-written loops. */
+interface HandStatements {
+
+    int BATCH = 500;
+
+    /** The columns that a receiver needs of a message, besides its payload also its identity and its metadata. */
+    String COLUMNS = "seq, payload, id, type, tenant, ordering_key, idempotency_key, content_type, headers, attempts";
+
+    /** A message as a loop reads it. */
+    record Row(long seq, int order, Carried carried) {}
+
+    /** The metadata that is delivered with the payload. */
+    record Carried(
+            Object id,
+            String type,
+            @Nullable String tenant,
+            @Nullable String key,
+            @Nullable String idempotencyKey,
+            String contentType,
+            String headers,
+            int attempts) {}
+
+    /** Locks a batch of due messages and skips locked rows. */
+    List<Row> lock(Connection connection) throws SQLException;
+
+    /** Leases a batch of due messages. The lease outlasts the transaction. */
+    List<Row> lease(Connection connection) throws SQLException;
+
+    /** The next messages of a lane after this number. No other loop reads the lane. */
+    List<Row> next(Connection connection, int lane, long after) throws SQLException;
+
+    void archive(Connection connection, List<Row> rows) throws SQLException;
+
+    void delete(Connection connection, List<Row> rows) throws SQLException;
+
+    static HandStatements of(Sql sql, int topicId) {
+        return switch (sql) {
+            case POSTGRESQL -> new PostgresByHand(topicId);
+            case INNODB -> new InnoDbByHand(topicId);
+        };
+    }
+
+    static List<Row> read(PreparedStatement statement) throws SQLException {
+        List<Row> rows = new ArrayList<>(BATCH);
+        try (ResultSet answer = statement.executeQuery()) {
+            while (answer.next()) {
+                Carried carried = new Carried(
+                        answer.getObject(3),
+                        answer.getString(4),
+                        answer.getString(5),
+                        answer.getString(6),
+                        answer.getString(7),
+                        answer.getString(8),
+                        answer.getString(9),
+                        answer.getInt(10));
+                rows.add(new Row(answer.getLong(1), Order.numberIn(answer.getBytes(2)), carried));
+            }
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,95 @@
+package dev.postrider.benchmarks.contender;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+
+/** By hand on PostgreSQL: one statement to claim, one to delete. */
+record PostgresByHand(int topicId) implements HandStatements {
+
+    private static final String LOCK = """
+            SELECT {columns} FROM hand_message
+            WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
+            ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
+            """.replace("{columns}", COLUMNS);
+
+    // By ctid and not by seq: the planner would read the whole table if it expects a batch to be all of it.
+    private static final String LEASE = """
+            UPDATE hand_message
+            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?,
+                locked_until = clock_timestamp() + interval '30 seconds'
+            WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM hand_message
+                WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
+                ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED))
+            RETURNING {columns}
+            """.replace("{columns}", COLUMNS);
+
+    private static final String NEXT = """
+            SELECT {columns} FROM hand_message
+            WHERE topic_id = ? AND lane = ? AND state = 'PENDING' AND lane IS NOT NULL AND seq > ? ORDER BY seq LIMIT ?
+            """.replace("{columns}", COLUMNS);
+
+    private static final String ARCHIVE = """
+            WITH delivered AS (DELETE FROM hand_message WHERE seq = ANY (?) RETURNING *)
+            INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,
+                                      content_type, payload, headers, correlation_id, causation_id, traceparent, tracestate,
+                                      source, subject, occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
+                   correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, attempts + 1,
+                   crashes, created_at, clock_timestamp()
+            FROM delivered
+            """;
+
+    private static final String DELETE = "DELETE FROM hand_message WHERE seq = ANY (?)";
+
+    @Override
+    public List<Row> lock(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
+            statement.setInt(1, topicId);
+            statement.setInt(2, BATCH);
+            return HandStatements.read(statement);
+        }
+    }
+
+    @Override
+    public List<Row> lease(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(LEASE)) {
+            statement.setObject(1, UUID.randomUUID());
+            statement.setInt(2, topicId);
+            statement.setInt(3, BATCH);
+            return HandStatements.read(statement);
+        }
+    }
+
+    @Override
+    public List<Row> next(Connection connection, int lane, long after) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(NEXT)) {
+            statement.setInt(1, topicId);
+            statement.setInt(2, lane);
+            statement.setLong(3, after);
+            statement.setInt(4, BATCH);
+            return HandStatements.read(statement);
+        }
+    }
+
+    @Override
+    public void archive(Connection connection, List<Row> rows) throws SQLException {
+        change(connection, ARCHIVE, rows);
+    }
+
+    @Override
+    public void delete(Connection connection, List<Row> rows) throws SQLException {
+        change(connection, DELETE, rows);
+    }
+
+    private static void change(Connection connection, String sql, List<Row> rows) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            Object[] seqs = rows.stream().map(Row::seq).toArray();
+            statement.setArray(1, connection.createArrayOf("int8", seqs));
+            statement.executeUpdate();
+        }
+    }
+}

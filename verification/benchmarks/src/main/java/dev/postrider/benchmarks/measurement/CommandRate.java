@@ -1,0 +1,57 @@
+package dev.postrider.benchmarks.measurement;
+
+import dev.postrider.benchmarks.contender.FencedByHand;
+import dev.postrider.benchmarks.contender.FencedCommands;
+import dev.postrider.benchmarks.contender.Order;
+import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.report.Aim;
+import dev.postrider.benchmarks.report.Figure;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The cost of running a command once, and of replaying it. */
+final class CommandRate implements Measurement {
+
+    @Override
+    public List<String> names() {
+        return List.of("command_fenced_vs_handwritten", "command_replay_vs_first");
+    }
+
+    @Override
+    public List<Figure> run(Bench bench) throws Exception {
+        Arena arena = bench.arena();
+        try (Field field = new Field()) {
+            FencedCommands commands = new FencedCommands(arena, arena.pool());
+            field.add(commands);
+            FencedByHand byHand = new FencedByHand(arena, arena.pool());
+            field.add(byHand);
+            EnqueueRate.warmUp(bench, commands);
+            EnqueueRate.warmUp(bench, byHand);
+            Rounds<Load.Result> rounds = bench.<Load.Result>rounds("command")
+                    .system("command", () -> EnqueueRate.rate(bench, commands))
+                    .system("command by hand", () -> EnqueueRate.rate(bench, byHand))
+                    .system("replay", () -> replays(bench, commands))
+                    .run();
+            List<String> notes = new ArrayList<>(rounds.notes());
+            notes.add(Load.THREADS
+                    + " threads; replays are answered by an instance that has run none of the commands, from the"
+                    + " database");
+            Comparison comparison = new Comparison(
+                    "Commands that write one order and keep 250 bytes of result",
+                    "commands/s",
+                    rounds.samples(Load.Result::perSecond),
+                    notes);
+            return List.of(
+                    comparison.ratio(names().get(0), Aim.atLeast(0.7), "command", "command by hand"),
+                    comparison.ratio(names().get(1), Aim.atLeast(5), "replay", "command"));
+        }
+    }
+
+    /** Replays each command once, so that no result comes from memory. */
+    private static Load.Result replays(Bench bench, FencedCommands commands) throws Exception {
+        int done = EnqueueRate.rate(bench, commands).transactions();
+        try (FencedCommands.Replays replays = commands.replays()) {
+            return Load.each(done, number -> replays.replay(new Order(number)));
+        }
+    }
+}

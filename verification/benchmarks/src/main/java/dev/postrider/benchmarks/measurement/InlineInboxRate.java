@@ -1,0 +1,42 @@
+package dev.postrider.benchmarks.measurement;
+
+import dev.postrider.benchmarks.contender.Contender;
+import dev.postrider.benchmarks.contender.InlineInbox;
+import dev.postrider.benchmarks.contender.InlineInboxByHand;
+import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.report.Aim;
+import dev.postrider.benchmarks.report.Figure;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The cost of handling received messages once, in the transaction of their effect. */
+final class InlineInboxRate implements Measurement {
+
+    @Override
+    public List<String> names() {
+        return List.of("inbox_inline_vs_handwritten");
+    }
+
+    @Override
+    public List<Figure> run(Bench bench) throws Exception {
+        Arena arena = bench.arena();
+        try (Field field = new Field()) {
+            Rounds<Load.Result> rounds = bench.rounds("inbox inline");
+            for (Contender each : List.of(
+                    field.add(new InlineInbox(arena, arena.pool())),
+                    field.add(new InlineInboxByHand(arena, arena.pool())))) {
+                EnqueueRate.warmUp(bench, each);
+                rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
+            }
+            rounds.run();
+            List<String> notes = new ArrayList<>(rounds.notes());
+            notes.add(Load.THREADS + " threads; every message is new");
+            Comparison comparison = new Comparison(
+                    "Received messages marked and handled, one order each, in one transaction",
+                    "messages/s",
+                    rounds.samples(Load.Result::perSecond),
+                    notes);
+            return List.of(comparison.ratio(names().get(0), Aim.atLeast(0.85), "inbox", "inbox by hand"));
+        }
+    }
+}

@@ -1,0 +1,727 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.message.TopicName;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandRecord;
+import dev.postrider.store.Lease;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link PostgresDialect} asks for messages that are claimed one by one or handled, answered by the simulated database. */
+class SimulatedDialect extends Dialect {
+
+    final SimulatedDatabase database;
+
+    SimulatedDialect(SimulatedDatabase database) {
+        super(new Tables(JdbcOptions.defaults(), ""));
+        this.database = database;
+    }
+
+    static long micros(Duration time) {
+        return time.toNanos() / 1000;
+    }
+
+    private static long micros(Instant time) {
+        return time.getEpochSecond() * 1_000_000 + time.getNano() / 1000;
+    }
+
+    private static Instant instant(long micros) {
+        return Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1000);
+    }
+
+    @Override
+    Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
+        return Session.of(connection).run("look up a topic", transaction -> Optional.ofNullable(database.topic(name)));
+    }
+
+    @Override
+    LaneStatements lanes(Duration lockTimeout) {
+        return new SimulatedLanes(this);
+    }
+
+    @Override
+    boolean worksInSingleStatements() {
+        return true;
+    }
+
+    // Claiming
+
+    @Override
+    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("claim what is due", transaction -> {
+            look(transaction, topicId);
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.lane == null
+                    && row.state.equals("PENDING")
+                    && row.availableAt >= micros(from)
+                    && row.availableAt <= began;
+            List<Row> due = inOrderOfTime(database.snapshot(transaction), condition);
+            long finishedBefore = database.oldestRunning();
+            session.meanwhile(transaction);
+            List<ClaimedRow> rows = lease(session, transaction, due, condition, request, token, row -> {});
+            return new Due(
+                    rows,
+                    rows.isEmpty()
+                            ? null
+                            : new DueScanStart.Sight(instant(began), database.number(transaction), finishedBefore));
+        });
+    }
+
+    /** Locks nothing yet. */
+    void look(Transaction transaction, int topicId) {
+        transaction.isClaim = true;
+    }
+
+    private static List<Row> inOrderOfTime(NavigableMap<Long, Row> seen, Predicate<Row> condition) {
+        return seen.values().stream()
+                .filter(condition)
+                .sorted(Comparator.comparingLong((Row row) -> row.availableAt).thenComparingLong(row -> row.seq))
+                .toList();
+    }
+
+    @Override
+    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("claim what has expired", transaction -> {
+            transaction.isClaim = true;
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.state.equals("PROCESSING")
+                    && row.lockedUntil < began
+                    && row.lockedUntil >= began - Binder.toMicros(span)
+                    && row.attempts < request.maxAttempts();
+            List<Row> expired = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .toList();
+            session.meanwhile(transaction);
+            return lease(session, transaction, expired, condition, request, token, row -> {
+                database.deprived("claim what has expired", row, began);
+                row.crashes++;
+            });
+        });
+    }
+
+    /** Passes over what is locked; what was changed meanwhile is looked at again. */
+    private List<ClaimedRow> lease(
+            Session session,
+            Transaction transaction,
+            List<Row> candidates,
+            Predicate<Row> condition,
+            ClaimRequest request,
+            UUID token,
+            Consumer<Row> change)
+            throws SQLException {
+        List<ClaimedRow> claimed = new ArrayList<>();
+        long bytes = 0;
+        for (Row candidate : candidates) {
+            if (isFull(claimed, bytes, request) || database.isPaused(candidate.topicId)) {
+                break;
+            }
+            Row row = lockForClaim(transaction, candidate, condition);
+            if (row != null) {
+                change.accept(row);
+                row.state = "PROCESSING";
+                row.attempts++;
+                row.token = token;
+                row.lockedUntil = clock(session) + micros(request.lease());
+                database.update(row);
+                bytes += row.message.payload().size();
+                claimed.add(new ClaimedRow(
+                        row.seq, row.id(), row.message, null, row.attempts, row.crashes, instant(row.availableAt)));
+            }
+        }
+        database.claimed(claimed.size(), request.limit());
+        session.meanwhile(transaction);
+        return claimed;
+    }
+
+    boolean isFull(List<ClaimedRow> claimed, long bytes, ClaimRequest request) {
+        return claimed.size() >= request.limit() || bytes >= request.maxBytes();
+    }
+
+    /** By which the leases of claims are counted. */
+    long clock(Session session) {
+        return database.micros();
+    }
+
+    @Nullable
+    Row lockForClaim(Transaction transaction, Row candidate, Predicate<Row> condition) throws SQLException {
+        return database.tryLockRow(transaction, candidate.seq, condition);
+    }
+
+    // Outcomes
+
+    /** Changes the rows that have their token, waiting for those that are locked. */
+    private Set<LeasedRow> change(Connection connection, String doing, Collection<LeasedRow> rows, Consumer<Row> change)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run(doing, transaction -> {
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            session.meanwhile(transaction);
+            Set<LeasedRow> met = new HashSet<>();
+            for (LeasedRow held : inOrder(rows)) {
+                Predicate<Row> condition = row -> isHeld(row, held.token());
+                Row visible = seen.get(held.seq());
+                Row row = visible == null || !condition.test(visible)
+                        ? null
+                        : database.lockRow(transaction, held.seq(), condition);
+                if (row != null) {
+                    database.settled(doing, row, held.token(), row.token);
+                    change.accept(row);
+                    met.add(held);
+                }
+            }
+            session.meanwhile(transaction);
+            return met;
+        });
+    }
+
+    private static List<LeasedRow> inOrder(Collection<LeasedRow> rows) {
+        return rows.stream()
+                .sorted(Comparator.comparingLong(LeasedRow::seq).thenComparing(LeasedRow::token))
+                .toList();
+    }
+
+    boolean isHeld(Row row, UUID token) {
+        return token.equals(row.token);
+    }
+
+    private void free(Row row, String state) {
+        row.state = state;
+        row.token = null;
+        row.lockedUntil = 0;
+        database.update(row);
+    }
+
+    @Override
+    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+            throws SQLException {
+        return change(connection, "acknowledge", rows, database::delete);
+    }
+
+    @Override
+    Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        Map<Long, Duration> delays = new HashMap<>();
+        rows.forEach(row -> delays.put(row.row().seq(), row.delay()));
+        return change(
+                connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
+                    row.attempts = Math.max(row.attempts, 1);
+                    row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
+                    free(row, "PENDING");
+                });
+    }
+
+    @Override
+    Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+        Map<Long, String> reasons = new HashMap<>();
+        rows.forEach(row -> reasons.put(row.row().seq(), row.epitaph().reason()));
+        return change(connection, "bury", rows.stream().map(BuriedRow::row).toList(), row -> {
+            row.attempts = Math.max(row.attempts, 1);
+            row.reason = reasons.get(row.seq);
+            free(row, "DEAD");
+        });
+    }
+
+    @Override
+    Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException {
+        return change(connection, "release", rows, this::giveBack);
+    }
+
+    private void giveBack(Row row) {
+        row.attempts = Math.max(row.attempts - 1, 0);
+        row.availableAt = database.micros();
+        free(row, "PENDING");
+    }
+
+    @Override
+    Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
+        return change(connection, "extend", rows, row -> {
+            row.lockedUntil = database.micros() + micros(lease);
+            database.update(row);
+        });
+    }
+
+    @Override
+    int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("give back a claim", transaction -> {
+            List<Row> held = database.snapshot(transaction).values().stream()
+                    .filter(row -> row.topicId == topicId && token.equals(row.token))
+                    .toList();
+            session.meanwhile(transaction);
+            int released = 0;
+            for (Row seen : held) {
+                Row row = database.lockRow(transaction, seen.seq, newest -> token.equals(newest.token));
+                if (row != null) {
+                    giveBack(row);
+                    released++;
+                }
+            }
+            return released;
+        });
+    }
+
+    @Override
+    Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException {
+        return Session.of(connection).run("look for locked messages", transaction -> {
+            Map<Long, Row> seen = database.snapshot(transaction);
+            Set<LeasedRow> found = new HashSet<>();
+            for (LeasedRow wanted : rows) {
+                Row row = seen.get(wanted.seq());
+                if (row != null && wanted.token().equals(row.token)) {
+                    found.add(wanted);
+                }
+            }
+            return found;
+        });
+    }
+
+    @Override
+    Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
+        return Session.of(connection).run("look for messages", transaction -> {
+            Map<Long, UUID> present = new HashMap<>();
+            database.snapshot(transaction).forEach((seq, row) -> {
+                if (seqs.contains(seq)) {
+                    present.put(seq, row.id());
+                }
+            });
+            return present;
+        });
+    }
+
+    // Handling
+
+    private static Predicate<Row> isToBeHad(HandledRow wanted) {
+        return row -> row.id().equals(wanted.id())
+                && Objects.equals(row.token, wanted.token())
+                && wanted.states().contains(row.state);
+    }
+
+    private List<Row> lockHandled(Session session, Transaction transaction, List<HandledRow> rows) throws SQLException {
+        NavigableMap<Long, Row> seen = database.snapshot(transaction);
+        session.meanwhile(transaction);
+        List<Row> locked = new ArrayList<>();
+        for (HandledRow wanted :
+                rows.stream().sorted(Comparator.comparingLong(HandledRow::seq)).toList()) {
+            Row visible = seen.get(wanted.seq());
+            Row row = visible == null || !isToBeHad(wanted).test(visible)
+                    ? null
+                    : database.lockRow(transaction, wanted.seq(), isToBeHad(wanted));
+            if (row != null) {
+                locked.add(row);
+            }
+        }
+        return locked;
+    }
+
+    @Override
+    LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("lock what is to be handled", transaction -> {
+            Set<Long> met = new TreeSet<>();
+            lockHandled(session, transaction, rows).forEach(row -> met.add(row.seq));
+            return new LockedRows(met, null);
+        });
+    }
+
+    @Override
+    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("remove what is handled", transaction -> {
+            List<Row> locked = lockHandled(session, transaction, rows);
+            locked.forEach(database::delete);
+            return new RemovedRows(locked.size(), null);
+        });
+    }
+
+    @Override
+    Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
+        return Session.of(connection).run("look for what is to be handled", transaction -> {
+            Map<Long, Row> seen = database.snapshot(transaction);
+            Set<Long> found = new TreeSet<>();
+            for (HandledRow wanted : rows) {
+                Row row = seen.get(wanted.seq());
+                if (row != null && isToBeHad(wanted).test(row)) {
+                    found.add(wanted.seq());
+                }
+            }
+            return found;
+        });
+    }
+
+    /** A session here ends with its client. */
+    @Override
+    void endSession(Connection connection, ServerSession session) {
+        throw new UnsupportedOperationException("no session has a number");
+    }
+
+    @Override
+    Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
+        return Session.of(connection).run("look for handled messages", transaction -> {
+            Map<Long, UUID> present = new HashMap<>();
+            for (long seq : new TreeSet<>(seqs)) {
+                Row row = database.lockRow(transaction, seq, newest -> true);
+                if (row != null) {
+                    present.put(seq, row.id());
+                }
+            }
+            return present;
+        });
+    }
+
+    // Housekeeping
+
+    @Override
+    int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("sweep", transaction -> {
+            transaction.isClaim = true;
+            long began = database.micros();
+            Predicate<Row> condition = row -> row.topicId == topicId
+                    && row.state.equals("PROCESSING")
+                    && row.lockedUntil < began
+                    && row.lockedUntil >= began - Binder.toMicros(span)
+                    && row.attempts >= maxAttempts;
+            List<Row> lost = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .toList();
+            if (!lost.isEmpty()) {
+                session.meanwhileForOnce(transaction);
+            }
+            int buried = 0;
+            for (Row seen : lost) {
+                Row row = lockForSweep(transaction, seen, condition);
+                if (row != null) {
+                    database.deprived("sweep", row, began);
+                    row.crashes++;
+                    row.reason = epitaph.reason();
+                    free(row, "DEAD");
+                    buried++;
+                }
+            }
+            return buried;
+        });
+    }
+
+    @Nullable
+    Row lockForSweep(Transaction transaction, Row seen, Predicate<Row> condition) {
+        return database.tryLockRow(transaction, seen.seq, condition);
+    }
+
+    @Override
+    int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("purge dead letters", transaction -> {
+            transaction.isClaim = true;
+            long before = database.micros() - micros(age);
+            Predicate<Row> condition = row -> row.state.equals("DEAD") && row.updatedAt < before;
+            List<Row> old = database.snapshot(transaction).values().stream()
+                    .filter(condition)
+                    .limit(limit)
+                    .toList();
+            if (!old.isEmpty()) {
+                session.meanwhileForOnce(transaction);
+            }
+            int purged = 0;
+            for (Row seen : old) {
+                Row row = lockForPurge(transaction, seen, condition);
+                if (row != null) {
+                    database.delete(row);
+                    transaction.onCommit.add(() -> database.purged(row));
+                    purged++;
+                }
+            }
+            return purged;
+        });
+    }
+
+    @Nullable
+    Row lockForPurge(Transaction transaction, Row seen, Predicate<Row> condition) {
+        return database.tryLockRow(transaction, seen.seq, condition);
+    }
+
+    @Override
+    Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
+        return Session.of(connection).run("look for due messages", transaction -> {
+            List<Row> rows = List.copyOf(database.snapshot(transaction).values());
+            long now = database.micros();
+            Map<Integer, Prospect> due = new TreeMap<>();
+            peeks.forEach((topicId, peek) -> {
+                if (!database.isPaused(topicId)) {
+                    due.put(topicId, prospect(rows, topicId, peek, now));
+                }
+            });
+            return due;
+        });
+    }
+
+    private static Prospect prospect(List<Row> rows, int topicId, Peek peek, long now) {
+        Long pending = null;
+        Long leased = null;
+        for (Row row : rows) {
+            if (row.topicId != topicId || row.lane != null) {
+                continue;
+            }
+            if (row.state.equals("PENDING") && row.availableAt >= micros(peek.from())) {
+                pending = pending == null ? row.availableAt : Math.min(pending, row.availableAt);
+            } else if (row.state.equals("PROCESSING")
+                    && peek.span() != null
+                    && row.lockedUntil >= now - Binder.toMicros(peek.span())) {
+                leased = leased == null ? row.lockedUntil : Math.min(leased, row.lockedUntil);
+            }
+        }
+        return new Prospect(until(pending, now), until(leased, now));
+    }
+
+    private static @Nullable Duration until(@Nullable Long micros, long now) {
+        return micros == null ? null : Duration.of(micros - now, ChronoUnit.MICROS);
+    }
+
+    // Writing
+
+    /** Nobody gives an id twice but the inbox, whose marks keep those apart who come at once. */
+    @Override
+    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+            throws SQLException {
+        Session session = Session.of(connection);
+        Map<UUID, Long> leased = new LinkedHashMap<>();
+        Set<UUID> inserted = session.run("insert", transaction -> {
+            transaction.isProducer = true;
+            session.meanwhile(transaction);
+            Set<UUID> ids = new LinkedHashSet<>();
+            for (NewRow row : rows) {
+                if (database.snapshot(transaction).values().stream()
+                        .noneMatch(there -> there.id().equals(row.id()))) {
+                    ids.add(row.id());
+                    database.awaitGap(transaction, row.topicId());
+                    Row written = insert(
+                            transaction,
+                            row,
+                            leasedInsert != null && leasedInsert.isWanted(row) ? leasedInsert.lease() : null);
+                    if (written.token != null) {
+                        leased.put(row.id(), written.seq);
+                    }
+                }
+            }
+            return ids;
+        });
+        if (leasedInsert != null) {
+            leased.forEach(leasedInsert::inserted);
+        }
+        return inserted;
+    }
+
+    private Row insert(Transaction transaction, NewRow row, @Nullable Lease lease) {
+        long now = database.micros();
+        Instant deliverAt = row.message().deliverAt();
+        long due = deliverAt == null ? now : Math.max(now, micros(deliverAt));
+        String state = row.lane() != null && due > now ? "SCHEDULED" : "PENDING";
+        Row written = new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
+        if (lease != null && !database.isPaused(row.topicId())) {
+            written.state = bornState();
+            written.token = lease.token();
+            written.lockedUntil = lockedUntil(transaction, lease);
+            database.inserted(written, micros(lease.length()));
+        }
+        database.insert(transaction, written);
+        return written;
+    }
+
+    String bornState() {
+        return "PROCESSING";
+    }
+
+    long lockedUntil(Transaction transaction, Lease lease) {
+        return database.micros() + micros(lease.length());
+    }
+
+    // Commands
+
+    @Override
+    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
+        return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+    }
+
+    /** Waits for a lock as long as it takes: no caller here holds one for as long as the limit. */
+    @Override
+    Optional<CommandRecord> insertCommandAlone(Connection connection, CommandId id, Bind bind, Duration lockTimeout)
+            throws SQLException {
+        Bind withId = binder -> {
+            bind.to(binder);
+            binder.bytes(id.bytes());
+        };
+        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
+    }
+
+    @Override
+    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+        long before = setLockTimeout(connection, wait.toNanos());
+        T result = body.run(connection);
+        setLockTimeout(connection, before);
+        return result;
+    }
+
+    private static long setLockTimeout(Connection connection, long nanos) throws SQLException {
+        return Session.of(connection).run("set how long to wait for a lock", transaction -> {
+            long before = transaction.lockTimeout;
+            transaction.lockTimeout = nanos;
+            return before;
+        });
+    }
+
+    @Override
+    InboxStatements inbox() {
+        return new SimulatedInbox(this);
+    }
+
+    SimulatedCommands commands() {
+        return new SimulatedCommands(database);
+    }
+
+    /** What is known by its text, as {@link PostgresDialect} would send it. */
+    final SimulatedSql statements() {
+        SimulatedSql sql = new SimulatedSql();
+        commands().addTo(sql, this);
+        sql.add(
+                this,
+                InboxHandlers.OF_CONSUMER + existenceLock(),
+                "look for handlers",
+                (session, transaction, values) -> {
+                    String consumer = values.text();
+                    List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+                    database.handlers.stream()
+                            .filter(handler -> handler.consumer().equals(consumer))
+                            .forEach(handler -> rows.add(Map.of("handler", handler.name(), "type", handler.type())));
+                    return SimulatedSql.Answer.rows(rows);
+                });
+        return sql;
+    }
+
+    @Override
+    String now() {
+        return "now";
+    }
+
+    @Override
+    String later() {
+        return "now + ?";
+    }
+
+    @Override
+    String ago() {
+        return "now - ?";
+    }
+
+    @Override
+    String existenceLock() {
+        return " FOR KEY SHARE";
+    }
+
+    // What no node asks for in a run
+
+    @Override
+    String folder() {
+        throw unused();
+    }
+
+    @Override
+    Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
+        return Session.of(connection).run("live", transaction -> {
+            Map<UUID, LiveMessage> live = new LinkedHashMap<>();
+            for (Row row : database.snapshot(transaction).values()) {
+                if (ids.contains(row.id())) {
+                    live.put(row.id(), LiveMessage.of(new NewRow(row.message, row.topicId, row.lane, null)));
+                }
+            }
+            return live;
+        });
+    }
+
+    @Override
+    Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) {
+        throw unused();
+    }
+
+    @Override
+    int purgeArchive(Connection connection, Duration age, Duration span, int limit) {
+        throw unused();
+    }
+
+    @Override
+    int purgeKeys(Connection connection, Duration age, Duration span, int limit) {
+        throw unused();
+    }
+
+    @Override
+    void migrate(Connection connection, String schema, Migration migration) {
+        throw unused();
+    }
+
+    @Override
+    Catalog.Questions catalogQuestions() {
+        throw unused();
+    }
+
+    @Override
+    String sessionId() {
+        throw unused();
+    }
+
+    @Override
+    String schemaQuery() {
+        throw unused();
+    }
+
+    @Override
+    Dialect in(String schema) {
+        throw unused();
+    }
+
+    @Override
+    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) {
+        throw unused();
+    }
+
+    @Override
+    List<String> missingGrants(Connection connection, Map<String, String> columns) {
+        throw unused();
+    }
+
+    @Override
+    void checkServer(Connection connection) {
+        throw unused();
+    }
+
+    static UnsupportedOperationException unused() {
+        return new UnsupportedOperationException("no part of the simulation");
+    }
+}

@@ -1,0 +1,111 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.CommandAdmin;
+import dev.postrider.event.EventListener;
+import dev.postrider.inbox.Inbox;
+import dev.postrider.outbox.Work;
+import dev.postrider.simulation.Conductor;
+import dev.postrider.store.CommandStore;
+import dev.postrider.store.HandOver;
+import dev.postrider.store.RetentionStore;
+import dev.postrider.store.Stores;
+import dev.postrider.store.Transactions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** The stores of one node, as they are at work, over the simulated database. */
+public final class SimulatedStores {
+
+    /** Where the simulated connections say that they lead. */
+    static final String ADDRESS = "jdbc:simulated";
+
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
+
+    private final SimulatedDatabase database;
+    private final EventListener events;
+    private final Dialect dialect;
+    private final SimulatedSql statements;
+    private final Sessions sessions;
+    private final Topics topics;
+    private final JdbcDatabase room;
+
+    /** How a node speaks to the database: with the statements as they are, or with a mistake in them. */
+    @FunctionalInterface
+    public interface Speech {
+        /** @return a dialect over the database */
+        Object dialect(SimulatedDatabase database);
+
+        Speech RIGHT = SimulatedDialect::new;
+    }
+
+    public SimulatedStores(SimulatedDatabase database, Speech speech, EventListener events) {
+        SimulatedDialect spoken = (SimulatedDialect) speech.dialect(database);
+        JdbcOptions options = JdbcOptions.defaults();
+        this.database = database;
+        this.events = events;
+        this.dialect = spoken;
+        this.statements = spoken.statements();
+        this.sessions = new Sessions(dataSource(), true, false, NETWORK_TIMEOUT, new IdleLimit.None());
+        this.topics = new Topics(dialect);
+        JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, ADDRESS, events);
+        this.room = new JdbcDatabase(dataSource(), dialect, dialect, null, options, sessions, outboxes, topics, events);
+    }
+
+    /** What the engine of the node uses. */
+    public Stores stores() {
+        Conductor conductor = database.conductor;
+        JdbcOptions options = JdbcOptions.defaults();
+        return new Stores(
+                new JdbcMessageStore(sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
+                new JdbcLaneStore(sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
+                retention(),
+                room.handling());
+    }
+
+    public CommandStore commands() {
+        return room.commands();
+    }
+
+    public Transactions transactions(HandOver handOver) {
+        return room.transactions(handOver);
+    }
+
+    public Inbox inbox(String consumer, HandOver handOver) {
+        return room.inbox(consumer, handOver);
+    }
+
+    /** A transaction of the application's own. */
+    public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
+        return room.inTransaction(work, handOver);
+    }
+
+    public CommandAdmin commandAdmin() {
+        return new JdbcCommandAdmin(sessions, dialect, database.conductor.chance()::id);
+    }
+
+    /** A connection of the application's own. */
+    public Connection connect() throws SQLException {
+        return database.connect().with(statements).connection();
+    }
+
+    private DataSource dataSource() {
+        return SimulatedSql.proxy(DataSource.class, (method, arguments) -> {
+            if (method.equals("getConnection")) {
+                return connect();
+            }
+            throw new UnsupportedOperationException(method);
+        });
+    }
+
+    /** Commands are swept and dead letters purged; every other purge finds nothing. */
+    private RetentionStore retention() {
+        RetentionStore real = room.retention();
+        return SimulatedSql.proxy(RetentionStore.class, (method, arguments) -> switch (method) {
+            case "sweepCommands" -> real.sweepCommands((Integer) arguments[0]);
+            case "purgeDead" -> real.purgeDead((Duration) arguments[0], (Integer) arguments[1]);
+            default -> (Object) 0;
+        });
+    }
+}

@@ -1,0 +1,134 @@
+package dev.postrider.torture.mutant;
+
+import dev.postrider.testkit.contract.BlockedKeyContract;
+import dev.postrider.testkit.contract.ClaimingContract;
+import dev.postrider.testkit.contract.CommandContract;
+import dev.postrider.testkit.contract.CommandModeContract;
+import dev.postrider.testkit.contract.CommandTroubleContract;
+import dev.postrider.testkit.contract.DispatchingContract;
+import dev.postrider.testkit.contract.HandlingContract;
+import dev.postrider.testkit.contract.InboxContract;
+import dev.postrider.testkit.contract.LaneContract;
+import dev.postrider.testkit.contract.LockOrderContract;
+import dev.postrider.testkit.contract.OrderingContract;
+import dev.postrider.testkit.contract.WritingContract;
+import dev.postrider.testkit.database.Databases;
+import dev.postrider.testkit.database.Engine;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** The suites that mutants are tried with, on a database of the engine that the mutant names. */
+final class Suites {
+
+    private static Engine engine = Engine.POSTGRESQL_18;
+    private static @Nullable DataSource database;
+
+    private Suites() {}
+
+    /** What follows is to be run on a new database of this engine. */
+    static synchronized void use(Engine chosen) {
+        engine = chosen;
+        database = null;
+    }
+
+    private static synchronized DataSource database() {
+        if (database == null) {
+            database = Databases.assumeStarted(engine).createDatabase("mutant").dataSource();
+        }
+        return database;
+    }
+
+    static final class Claiming extends ClaimingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Lane extends LaneContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class BlockedKey extends BlockedKeyContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class LockOrder extends LockOrderContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Ordering extends OrderingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Handling extends HandlingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Dispatching extends DispatchingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Command extends CommandContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class CommandMode extends CommandModeContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class CommandTrouble extends CommandTroubleContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Writing extends WritingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+
+        @Override
+        protected DataSource foreignDataSource() {
+            throw new UnsupportedOperationException("no mutant needs it");
+        }
+    }
+
+    static final class Inbox extends InboxContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+
+        @Override
+        protected DataSource foreignDataSource() {
+            throw new UnsupportedOperationException("no mutant needs it");
+        }
+    }
+}
