@@ -128,7 +128,7 @@ final class KeyedRun<X extends Exception> {
         if (wait.isZero()) {
             return reply(invocation.invoke(this, command.returning(codec)));
         }
-        command.with(options -> options.waitingForResult(wait));
+        command.with(options -> options.waitForResult(wait));
         KeyedResponse answer = reply(invocation.invoke(this, command.returning(codec)));
         return started ? answer : answer.header("Preference-Applied", "wait=" + wait.toSeconds());
     }
