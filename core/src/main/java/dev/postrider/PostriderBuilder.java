@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -87,8 +86,14 @@ public final class PostriderBuilder {
     }
 
     /** Changes the options of the tables: their schema and names, and limits for their content. */
-    public PostriderBuilder tables(UnaryOperator<JdbcOptions> change) {
-        tables = change.apply(tables);
+    public PostriderBuilder tables(Consumer<JdbcOptions.Builder> change) {
+        tables = tables.with(change);
+        return this;
+    }
+
+    /** Sets the options of the tables, for example those that another part of the application uses too. */
+    public PostriderBuilder tables(JdbcOptions options) {
+        tables = options;
         return this;
     }
 
@@ -111,8 +116,8 @@ public final class PostriderBuilder {
     /**
      * Changes the options of commands on this node: the size of results, their cipher, the number of waiting callers.
      */
-    public PostriderBuilder commands(UnaryOperator<CommandOptions> change) {
-        commands = change.apply(commands);
+    public PostriderBuilder commands(Consumer<CommandOptions.Builder> change) {
+        commands = commands.with(change);
         return this;
     }
 

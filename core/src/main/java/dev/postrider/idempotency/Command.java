@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,50 +151,15 @@ public final class Command<R> {
                     null);
         }
 
-        public Options withLease(Duration lease) {
-            return changed(parts -> parts.lease = lease);
+        /** Returns a copy with changes: {@code options.with(o -> o.lease(Duration.ofSeconds(10)))}. */
+        public Options with(Consumer<Builder> change) {
+            Builder builder = new Builder(this);
+            change.accept(builder);
+            return builder.build();
         }
 
-        public Options withMaxRunTime(Duration maxRunTime) {
-            return changed(parts -> parts.maxRunTime = maxRunTime);
-        }
-
-        /** Sets the retention of results and of keys. */
-        public Options keeping(Duration resultTtl, Duration keyTtl) {
-            return changed(parts -> {
-                parts.resultTtl = resultTtl;
-                parts.keyTtl = keyTtl;
-            });
-        }
-
-        public Options withJoinWait(Duration joinWait) {
-            return changed(parts -> parts.joinWait = joinWait);
-        }
-
-        public Options waitingForResult(Duration waitForResult) {
-            return changed(parts -> parts.waitForResult = waitForResult);
-        }
-
-        public Options withMaxAttempts(int maxAttempts) {
-            return changed(parts -> parts.maxAttempts = maxAttempts);
-        }
-
-        public Options refusingStaleKeys() {
-            return changed(parts -> parts.onlyRecentUuidV7Keys = true);
-        }
-
-        public Options onLostLease(OnLostLease onLostLease) {
-            return changed(parts -> parts.onLostLease = onLostLease);
-        }
-
-        private Options changed(Consumer<Parts> change) {
-            Parts parts = new Parts(this);
-            change.accept(parts);
-            return parts.options();
-        }
-
-        /** A mutable copy of the options. */
-        private static final class Parts {
+        /** Collects the options of a command. Each method has the name of its property. Not thread-safe. */
+        public static final class Builder {
 
             private Duration lease;
             private Duration maxRunTime;
@@ -207,7 +171,7 @@ public final class Command<R> {
             private boolean onlyRecentUuidV7Keys;
             private @Nullable OnLostLease onLostLease;
 
-            private Parts(Options options) {
+            private Builder(Options options) {
                 lease = options.lease;
                 maxRunTime = options.maxRunTime;
                 resultTtl = options.resultTtl;
@@ -219,7 +183,61 @@ public final class Command<R> {
                 onLostLease = options.onLostLease;
             }
 
-            private Options options() {
+            /** Sets how long the command belongs to its caller before another caller can take it over. A running command renews its lease. */
+            public Builder lease(Duration lease) {
+                this.lease = lease;
+                return this;
+            }
+
+            /** Sets for how long the lease of a running command is renewed. */
+            public Builder maxRunTime(Duration maxRunTime) {
+                this.maxRunTime = maxRunTime;
+                return this;
+            }
+
+            /** Sets the retention of the result. */
+            public Builder resultTtl(Duration resultTtl) {
+                this.resultTtl = resultTtl;
+                return this;
+            }
+
+            /** Sets the retention of the key: at least as long as that of the result. */
+            public Builder keyTtl(Duration keyTtl) {
+                this.keyTtl = keyTtl;
+                return this;
+            }
+
+            /** Sets how long a joined command waits for another transaction with the same key. */
+            public Builder joinWait(Duration joinWait) {
+                this.joinWait = joinWait;
+                return this;
+            }
+
+            /** Sets how long a caller waits for a command that another caller runs. */
+            public Builder waitForResult(Duration waitForResult) {
+                this.waitForResult = waitForResult;
+                return this;
+            }
+
+            /** Sets the number of failed attempts after which the command is uncertain; 0 for no limit. */
+            public Builder maxAttempts(int maxAttempts) {
+                this.maxAttempts = maxAttempts;
+                return this;
+            }
+
+            /** Sets what happens to a command whose owner is lost. */
+            public Builder onLostLease(OnLostLease onLostLease) {
+                this.onLostLease = onLostLease;
+                return this;
+            }
+
+            /** Accepts only keys that are UUIDs of version 7 created within {@code keyTtl}, so that a late retry cannot run the command twice. */
+            public Builder onlyRecentUuidV7Keys() {
+                onlyRecentUuidV7Keys = true;
+                return this;
+            }
+
+            private Options build() {
                 return new Options(
                         lease,
                         maxRunTime,
@@ -345,9 +363,15 @@ public final class Command<R> {
             return this;
         }
 
+        /** Sets the options, for example those that several commands share. */
+        public Builder options(Options options) {
+            this.options = options;
+            return this;
+        }
+
         /** Changes the options. Use the same options for all commands of an operation. */
-        public Builder with(UnaryOperator<Options> change) {
-            this.options = change.apply(options);
+        public Builder with(Consumer<Options.Builder> change) {
+            this.options = options.with(change);
             return this;
         }
 

@@ -3,12 +3,13 @@ package dev.postrider.idempotency;
 import dev.postrider.error.InvalidConfigurationException;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The options of a node for all commands. Immutable; each change returns a copy. */
+/** The options of a node for all commands. Immutable. */
 public final class CommandOptions {
 
-    /** The upper limit for {@link #withMaxResultBytes}, and for the results of all steps of one command. */
+    /** The upper limit for {@link Builder#maxResultBytes}, and for the results of all steps of one command. */
     static final int HARD_CAP = 1 << 20;
 
     private static final int SHORTEST_SECRET = 16;
@@ -22,21 +23,14 @@ public final class CommandOptions {
     private final Map<Integer, byte[]> secrets;
     private final boolean clearText;
 
-    private CommandOptions(
-            @Nullable ResultCipher cipher,
-            boolean clearText,
-            int maxResultBytes,
-            long cacheBytes,
-            int waitersPerKey,
-            int waitersPerNode,
-            Map<Integer, byte[]> secrets) {
-        this.cipher = cipher;
-        this.clearText = clearText;
-        this.maxResultBytes = within("command.max-result-bytes", maxResultBytes, HARD_CAP);
-        this.cacheBytes = cacheBytes;
-        this.waitersPerKey = within("command.waiters-per-key", waitersPerKey, Integer.MAX_VALUE);
-        this.waitersPerNode = within("command.waiters-per-node", waitersPerNode, Integer.MAX_VALUE);
-        this.secrets = secrets;
+    private CommandOptions(Builder builder) {
+        cipher = builder.cipher;
+        clearText = builder.acceptClearText;
+        maxResultBytes = within("command.max-result-bytes", builder.maxResultBytes, HARD_CAP);
+        cacheBytes = builder.cacheBytes;
+        waitersPerKey = within("command.waiters-per-key", builder.waitersPerKey, Integer.MAX_VALUE);
+        waitersPerNode = within("command.waiters-per-node", builder.waitersPerNode, Integer.MAX_VALUE);
+        secrets = Map.copyOf(builder.secrets);
         if (cacheBytes < 0) {
             throw new InvalidConfigurationException("command.cache-bytes", "must not be negative; 0 is no cache");
         }
@@ -54,67 +48,14 @@ public final class CommandOptions {
      * node; no cipher and no secret.
      */
     public static CommandOptions defaults() {
-        return new CommandOptions(null, false, 64 * 1024, 8L << 20, 100, 500, Map.of());
+        return new Builder().build();
     }
 
-    /**
-     * Encrypts results, results of steps and reasons of rejections in the database. Values that are stored in clear
-     * text are then refused, because any user with write access to the table could have written them; see {@link
-     * #acceptingClearText()}. Errors of failed commands stay readable for operators. With a cipher a reason has at most
-     * 400 characters.
-     */
-    public CommandOptions withCipher(ResultCipher cipher) {
-        return new CommandOptions(
-                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
-    }
-
-    /**
-     * Also accepts values that were stored without the cipher. Use it after a cipher is introduced, until the earlier
-     * commands are purged.
-     */
-    public CommandOptions acceptingClearText() {
-        return new CommandOptions(cipher, true, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
-    }
-
-    /** Sets the size limit of a stored result after compression and encryption: up to 1 MiB. */
-    public CommandOptions withMaxResultBytes(int maxResultBytes) {
-        return new CommandOptions(
-                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
-    }
-
-    /** Sets the memory for cached results; 0 for no cache. */
-    public CommandOptions withCacheBytes(long cacheBytes) {
-        return new CommandOptions(
-                cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, secrets);
-    }
-
-    /**
-     * Sets how many threads may wait for a command that is in progress, per key and on this node. Further callers get
-     * {@link CommandResult.InProgress} at once.
-     */
-    public CommandOptions withWaiters(int perKey, int perNode) {
-        return new CommandOptions(cipher, clearText, maxResultBytes, cacheBytes, perKey, perNode, secrets);
-    }
-
-    /**
-     * Computes fingerprints with a secret, so that a reader of the table cannot guess short requests. New fingerprints
-     * use the secret with the highest number. Keep the other secrets until the commands that used them are purged.
-     *
-     * @param number 2 or more, stored with each fingerprint
-     */
-    public CommandOptions withSecret(int number, byte[] secret) {
-        if (number < FIRST_SECRET || number > Short.MAX_VALUE) {
-            throw new InvalidConfigurationException(
-                    "command.secret",
-                    "must be numbered " + FIRST_SECRET + " to " + Short.MAX_VALUE + ", not " + number);
-        }
-        if (secret.length < SHORTEST_SECRET) {
-            throw new InvalidConfigurationException(
-                    "command.secret", "number " + number + " must have at least " + SHORTEST_SECRET + " bytes");
-        }
-        Map<Integer, byte[]> more = new TreeMap<>(secrets);
-        more.put(number, secret.clone());
-        return new CommandOptions(cipher, clearText, maxResultBytes, cacheBytes, waitersPerKey, waitersPerNode, more);
+    /** Returns a copy with changes: {@code options.with(o -> o.maxResultBytes(1024))}. */
+    public CommandOptions with(Consumer<Builder> change) {
+        Builder builder = new Builder(this);
+        change.accept(builder);
+        return builder.build();
     }
 
     @Nullable
@@ -151,5 +92,103 @@ public final class CommandOptions {
     public String toString() {
         return "CommandOptions[maxResultBytes=" + maxResultBytes + ", cacheBytes=" + cacheBytes + ", waitersPerKey="
                 + waitersPerKey + ", waitersPerNode=" + waitersPerNode + "]";
+    }
+
+    /** Collects the options. Each method has the name of its property. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable ResultCipher cipher;
+        private boolean acceptClearText;
+        private int maxResultBytes = 64 * 1024;
+        private long cacheBytes = 8L << 20;
+        private int waitersPerKey = 100;
+        private int waitersPerNode = 500;
+        private final Map<Integer, byte[]> secrets = new TreeMap<>();
+
+        private Builder() {}
+
+        private Builder(CommandOptions options) {
+            cipher = options.cipher;
+            acceptClearText = options.clearText;
+            maxResultBytes = options.maxResultBytes;
+            cacheBytes = options.cacheBytes;
+            waitersPerKey = options.waitersPerKey;
+            waitersPerNode = options.waitersPerNode;
+            secrets.putAll(options.secrets);
+        }
+
+        /**
+         * Encrypts results, results of steps and reasons of rejections in the database. Values that are stored in clear
+         * text are then refused, because any user with write access to the table could have written them; see {@link
+         * #acceptClearText()}. Errors of failed commands stay readable for operators. With a cipher a reason has at
+         * most 400 characters.
+         */
+        public Builder cipher(ResultCipher cipher) {
+            this.cipher = cipher;
+            return this;
+        }
+
+        /**
+         * Also accepts values that were stored without the cipher. Use it after a cipher is introduced, until the
+         * earlier commands are purged.
+         */
+        public Builder acceptClearText() {
+            acceptClearText = true;
+            return this;
+        }
+
+        /** Sets the size limit of a stored result after compression and encryption: up to 1 MiB. */
+        public Builder maxResultBytes(int maxResultBytes) {
+            this.maxResultBytes = maxResultBytes;
+            return this;
+        }
+
+        /** Sets the memory for cached results; 0 for no cache. */
+        public Builder cacheBytes(long cacheBytes) {
+            this.cacheBytes = cacheBytes;
+            return this;
+        }
+
+        /**
+         * Sets how many threads may wait for one command that is in progress. Further callers get {@link
+         * CommandResult.InProgress} at once.
+         */
+        public Builder waitersPerKey(int waitersPerKey) {
+            this.waitersPerKey = waitersPerKey;
+            return this;
+        }
+
+        /**
+         * Sets how many threads of this node may wait for commands that are in progress. Further callers get {@link
+         * CommandResult.InProgress} at once.
+         */
+        public Builder waitersPerNode(int waitersPerNode) {
+            this.waitersPerNode = waitersPerNode;
+            return this;
+        }
+
+        /**
+         * Adds a secret. Fingerprints are computed with the secret that has the highest number, so that a reader of the
+         * table cannot guess short requests. Keep the other secrets until the commands that used them are purged.
+         *
+         * @param number 2 or more, stored with each fingerprint
+         */
+        public Builder secret(int number, byte[] secret) {
+            if (number < FIRST_SECRET || number > Short.MAX_VALUE) {
+                throw new InvalidConfigurationException(
+                        "command.secret",
+                        "must be numbered " + FIRST_SECRET + " to " + Short.MAX_VALUE + ", not " + number);
+            }
+            if (secret.length < SHORTEST_SECRET) {
+                throw new InvalidConfigurationException(
+                        "command.secret", "number " + number + " must have at least " + SHORTEST_SECRET + " bytes");
+            }
+            secrets.put(number, secret.clone());
+            return this;
+        }
+
+        private CommandOptions build() {
+            return new CommandOptions(this);
+        }
     }
 }

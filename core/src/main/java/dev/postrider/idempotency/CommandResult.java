@@ -8,6 +8,33 @@ import org.jspecify.annotations.Nullable;
 public sealed interface CommandResult<R> {
 
     /**
+     * Calls the method for the kind of this result, and returns its value. For Java 17, where {@code switch} does not
+     * match sealed types.
+     */
+    <T> T fold(Cases<R, T> cases);
+
+    /**
+     * One method for each kind of result.
+     *
+     * @param <R> the value of the command
+     * @param <T> the value of {@link #fold}
+     */
+    interface Cases<R, T> {
+
+        T completed(Completed<R> result);
+
+        T rejected(Rejected<R> result);
+
+        T inProgress(InProgress<R> result);
+
+        T mismatch(Mismatch<R> result);
+
+        T uncertain(Uncertain<R> result);
+
+        T resultOmitted(ResultOmitted<R> result);
+    }
+
+    /**
      * The command is completed, by this call or by an earlier one.
      *
      * @param replayed whether an earlier call completed it
@@ -20,6 +47,11 @@ public sealed interface CommandResult<R> {
         /** A completed command whose outcome is stored. */
         public Completed(UUID reference, @Nullable R value, boolean replayed) {
             this(reference, value, replayed, true);
+        }
+
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.completed(this);
         }
     }
 
@@ -39,6 +71,11 @@ public sealed interface CommandResult<R> {
         public Rejected(UUID reference, String reason, @Nullable R value, boolean replayed) {
             this(reference, reason, value, replayed, false, true);
         }
+
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.rejected(this);
+        }
     }
 
     /**
@@ -48,24 +85,44 @@ public sealed interface CommandResult<R> {
      *     ended
      * @param retryAfter the recommended wait before a retry
      */
-    record InProgress<R>(@Nullable UUID reference, Duration retryAfter) implements CommandResult<R> {}
+    record InProgress<R>(@Nullable UUID reference, Duration retryAfter) implements CommandResult<R> {
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.inProgress(this);
+        }
+    }
 
     /**
      * The key was used for a different request. The work did not run, and the row of the first request is unchanged.
      */
-    record Mismatch<R>() implements CommandResult<R> {}
+    record Mismatch<R>() implements CommandResult<R> {
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.mismatch(this);
+        }
+    }
 
     /**
      * The owner of the command failed or was lost after the external effect may have happened. A probe or an operator
      * resolves the command. The work does not run again.
      */
-    record Uncertain<R>(UUID reference) implements CommandResult<R> {}
+    record Uncertain<R>(UUID reference) implements CommandResult<R> {
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.uncertain(this);
+        }
+    }
 
     /**
      * The command is completed, but its result is not stored: it was too large, or its retention ended. The work does
      * not run again.
      */
-    record ResultOmitted<R>(UUID reference, boolean wasTooLarge) implements CommandResult<R> {}
+    record ResultOmitted<R>(UUID reference, boolean wasTooLarge) implements CommandResult<R> {
+        @Override
+        public <T> T fold(Cases<R, T> cases) {
+            return cases.resultOmitted(this);
+        }
+    }
 
     /**
      * The value of a completed command.

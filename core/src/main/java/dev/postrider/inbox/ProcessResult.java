@@ -1,6 +1,7 @@
 package dev.postrider.inbox;
 
 import java.time.Instant;
+import java.util.function.Function;
 
 /** The result of processing a received message. Immutable. */
 public sealed interface ProcessResult {
@@ -55,5 +56,20 @@ public sealed interface ProcessResult {
      */
     default boolean isDone() {
         return isProcessed() || isDuplicate();
+    }
+
+    /** Applies the function for the kind of this result, and returns its value. */
+    default <T> T fold(
+            Function<? super Processed, ? extends T> processed,
+            Function<? super AlreadyProcessed, ? extends T> alreadyProcessed,
+            Function<? super Collision, ? extends T> collision,
+            Function<? super TooOld, ? extends T> tooOld) {
+        if (this instanceof Processed now) {
+            return processed.apply(now);
+        }
+        if (this instanceof AlreadyProcessed before) {
+            return alreadyProcessed.apply(before);
+        }
+        return this instanceof Collision other ? collision.apply(other) : tooOld.apply((TooOld) this);
     }
 }

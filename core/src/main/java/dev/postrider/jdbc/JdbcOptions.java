@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -53,33 +54,76 @@ public record JdbcOptions(
         return new JdbcOptions(null, "postrider_", 1024 * 1024, 10_000, 2000, Archive.FULL);
     }
 
-    public JdbcOptions withSchema(@Nullable String schema) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
-    }
-
-    public JdbcOptions withTablePrefix(String tablePrefix) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
-    }
-
-    public JdbcOptions withMaxPayloadBytes(int maxPayloadBytes) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
-    }
-
-    public JdbcOptions withStagedLimit(int stagedLimit) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
-    }
-
-    public JdbcOptions withErrorLimit(int errorLimit) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
-    }
-
-    public JdbcOptions withArchive(Archive archive) {
-        return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
+    /** Returns a copy with changes: {@code options.with(t -> t.schema("messaging"))}. */
+    public JdbcOptions with(Consumer<Builder> change) {
+        Builder builder = new Builder(this);
+        change.accept(builder);
+        return builder.build();
     }
 
     private static void range(String property, int value, int min, int max) {
         if (value < min || value > max) {
             throw new InvalidConfigurationException(property, "must be " + min + " to " + max + ", but is " + value);
+        }
+    }
+
+    /** Collects the options. Each method has the name of its property. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable String schema;
+        private String tablePrefix;
+        private int maxPayloadBytes;
+        private int stagedLimit;
+        private int errorLimit;
+        private Archive archive;
+
+        private Builder(JdbcOptions options) {
+            schema = options.schema;
+            tablePrefix = options.tablePrefix;
+            maxPayloadBytes = options.maxPayloadBytes;
+            stagedLimit = options.stagedLimit;
+            errorLimit = options.errorLimit;
+            archive = options.archive;
+        }
+
+        /** Sets the schema (on MySQL and MariaDB: the database) that contains the tables; null for that of the connection. */
+        public Builder schema(@Nullable String schema) {
+            this.schema = schema;
+            return this;
+        }
+
+        /** Sets the prefix of every table name. */
+        public Builder tablePrefix(String tablePrefix) {
+            this.tablePrefix = tablePrefix;
+            return this;
+        }
+
+        /** Sets the largest accepted payload, up to 64 MiB. */
+        public Builder maxPayloadBytes(int maxPayloadBytes) {
+            this.maxPayloadBytes = maxPayloadBytes;
+            return this;
+        }
+
+        /** Sets the most messages that one unit of work may stage. */
+        public Builder stagedLimit(int stagedLimit) {
+            this.stagedLimit = stagedLimit;
+            return this;
+        }
+
+        /** Sets how many characters of an error text are stored. */
+        public Builder errorLimit(int errorLimit) {
+            this.errorLimit = errorLimit;
+            return this;
+        }
+
+        /** Sets which part of a delivered message the archive keeps. */
+        public Builder archive(Archive archive) {
+            this.archive = archive;
+            return this;
+        }
+
+        private JdbcOptions build() {
+            return new JdbcOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
         }
     }
 }

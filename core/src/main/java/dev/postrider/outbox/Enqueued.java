@@ -1,6 +1,7 @@
 package dev.postrider.outbox;
 
 import dev.postrider.message.MessageId;
+import java.util.function.Function;
 
 /**
  * The result of writing a message: created, or a duplicate of an earlier message. Both results are a success.
@@ -17,6 +18,12 @@ public sealed interface Enqueued {
     /** Returns whether an earlier message has the same key. */
     default boolean isDuplicate() {
         return this instanceof Duplicate;
+    }
+
+    /** Applies the function for the kind of this result, and returns its value. */
+    default <T> T fold(
+            Function<? super Created, ? extends T> created, Function<? super Duplicate, ? extends T> duplicate) {
+        return this instanceof Created written ? created.apply(written) : duplicate.apply((Duplicate) this);
     }
 
     /** The message is written. It will be delivered after the transaction commits. */

@@ -1,6 +1,7 @@
 package dev.postrider.store;
 
 import dev.postrider.message.MessageId;
+import java.util.function.Function;
 
 /** The result of writing an outcome or extending a lease. Immutable. */
 public sealed interface Settlement {
@@ -21,6 +22,17 @@ public sealed interface Settlement {
     /** Returns whether another session has locked the row. */
     default boolean isLocked() {
         return this instanceof Locked;
+    }
+
+    /** Applies the function for the kind of this result, and returns its value. */
+    default <T> T fold(
+            Function<? super Settled, ? extends T> settled,
+            Function<? super LeaseLost, ? extends T> leaseLost,
+            Function<? super Locked, ? extends T> locked) {
+        if (this instanceof Settled written) {
+            return settled.apply(written);
+        }
+        return this instanceof LeaseLost lost ? leaseLost.apply(lost) : locked.apply((Locked) this);
     }
 
     /**

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The parts of commands that need no database. */
@@ -133,23 +133,30 @@ final class CommandPartsTest {
     void timesThatCannotWorkAreRefusedBeforeAnythingIsClaimed() {
         Duration ever = ChronoUnit.FOREVER.getDuration();
         Duration nothing = Duration.ofNanos(1);
-        refused("command.lease", options -> options.withLease(ever));
-        refused("command.lease", options -> options.withLease(nothing));
-        refused("command.max-run-time", options -> options.withMaxRunTime(ever));
-        refused("command.max-run-time", options -> options.withMaxRunTime(nothing));
-        refused("command.result-ttl", options -> options.keeping(nothing, Duration.ofDays(1)));
-        refused("command.result-ttl", options -> options.keeping(Duration.ofDays(365 * 300), ever));
-        refused("command.key-ttl", options -> options.keeping(Duration.ofDays(1), Duration.ofDays(365 * 300)));
-        refused("command.key-ttl", options -> options.keeping(Duration.ofDays(2), Duration.ofDays(1)));
-        refused("command.join-wait", options -> options.withJoinWait(Duration.ofDays(30)));
-        refused("command.wait-for-result", options -> options.waitingForResult(ever));
-        refused("command.wait-for-result", options -> options.waitingForResult(nothing.negated()));
+        refused("command.lease", options -> options.lease(ever));
+        refused("command.lease", options -> options.lease(nothing));
+        refused("command.max-run-time", options -> options.maxRunTime(ever));
+        refused("command.max-run-time", options -> options.maxRunTime(nothing));
+        refused("command.result-ttl", options -> options.resultTtl(nothing).keyTtl(Duration.ofDays(1)));
+        refused(
+                "command.result-ttl",
+                options -> options.resultTtl(Duration.ofDays(365 * 300)).keyTtl(ever));
+        refused(
+                "command.key-ttl",
+                options -> options.resultTtl(Duration.ofDays(1)).keyTtl(Duration.ofDays(365 * 300)));
+        refused(
+                "command.key-ttl",
+                options -> options.resultTtl(Duration.ofDays(2)).keyTtl(Duration.ofDays(1)));
+        refused("command.join-wait", options -> options.joinWait(Duration.ofDays(30)));
+        refused("command.wait-for-result", options -> options.waitForResult(ever));
+        refused("command.wait-for-result", options -> options.waitForResult(nothing.negated()));
         Command.Options.defaults()
-                .withLease(Duration.ofDays(365))
-                .withMaxRunTime(Duration.ofDays(365))
-                .keeping(Duration.ofDays(9000), Duration.ofDays(9000))
-                .withJoinWait(Duration.ofDays(1))
-                .waitingForResult(Duration.ofDays(1));
+                .with(options -> options.lease(Duration.ofDays(365))
+                        .maxRunTime(Duration.ofDays(365))
+                        .resultTtl(Duration.ofDays(9000))
+                        .keyTtl(Duration.ofDays(9000))
+                        .joinWait(Duration.ofDays(1))
+                        .waitForResult(Duration.ofDays(1)));
     }
 
     /** As UTF-8 they would all be a question mark, and two requests one. */
@@ -166,7 +173,7 @@ final class CommandPartsTest {
                 .isEqualTo("\uD83D\uDE00?\u0000".getBytes(UTF_8));
     }
 
-    private static void refused(String property, UnaryOperator<Command.Options> change) {
+    private static void refused(String property, Consumer<Command.Options.Builder> change) {
         assertThatThrownBy(() -> Command.named("op")
                         .anyCaller()
                         .key("k")

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.InvalidConfigurationException;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +37,7 @@ class JdbcOptionsTest {
                 "{message}"
             })
     void tablePrefixThatCouldReachTheSqlIsRefused(String prefix) {
-        refuses("table-prefix", options -> options.withTablePrefix(prefix));
+        refuses("table-prefix", options -> options.tablePrefix(prefix));
     }
 
     @ParameterizedTest
@@ -58,26 +58,26 @@ class JdbcOptionsTest {
                 "a123456789012345678901234567890123456789012345678901234567890123"
             })
     void schemaThatCouldReachTheSqlIsRefused(String schema) {
-        refuses("schema", options -> options.withSchema(schema));
+        refuses("schema", options -> options.schema(schema));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"public", "order", "App_1", "select"})
     void plainSchemaIsAcceptedAlsoWhenItIsAReservedWord(String schema) {
-        assertThat(DEFAULTS.withSchema(schema).schema()).isEqualTo(schema);
+        assertThat(DEFAULTS.with(t -> t.schema(schema)).schema()).isEqualTo(schema);
     }
 
     @Test
     void limitsOutOfRangeAreRefusedByName() {
-        refuses("max-payload-bytes", options -> options.withMaxPayloadBytes(0));
-        refuses("max-payload-bytes", options -> options.withMaxPayloadBytes(Integer.MAX_VALUE));
-        refuses("staged-limit", options -> options.withStagedLimit(0));
-        refuses("error-limit", options -> options.withErrorLimit(19));
-        refuses("error-limit", options -> options.withErrorLimit(-1));
+        refuses("max-payload-bytes", options -> options.maxPayloadBytes(0));
+        refuses("max-payload-bytes", options -> options.maxPayloadBytes(Integer.MAX_VALUE));
+        refuses("staged-limit", options -> options.stagedLimit(0));
+        refuses("error-limit", options -> options.errorLimit(19));
+        refuses("error-limit", options -> options.errorLimit(-1));
     }
 
-    private static void refuses(String property, UnaryOperator<JdbcOptions> change) {
-        assertThatThrownBy(() -> change.apply(DEFAULTS))
+    private static void refuses(String property, Consumer<JdbcOptions.Builder> change) {
+        assertThatThrownBy(() -> DEFAULTS.with(change))
                 .isInstanceOfSatisfying(
                         InvalidConfigurationException.class,
                         e -> assertThat(e.property()).isEqualTo(property));

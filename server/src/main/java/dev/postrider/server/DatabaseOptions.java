@@ -108,8 +108,13 @@ final class DatabaseOptions {
     }
 
     private JdbcOptions tables() {
-        JdbcOptions defaults = JdbcOptions.defaults();
-        JdbcOptions placed = schema == null ? defaults : defaults.withSchema(schema);
-        return tablePrefix == null ? placed : placed.withTablePrefix(tablePrefix);
+        return JdbcOptions.defaults().with(tables -> {
+            if (schema != null) {
+                tables.schema(schema);
+            }
+            if (tablePrefix != null) {
+                tables.tablePrefix(tablePrefix);
+            }
+        });
     }
 }

@@ -37,16 +37,20 @@ final class RelayConfig {
             .with("migrate-on-start", (config, value) -> config.migrateOnStart = value.flag());
 
     static final Group<RelayConfig> TABLES = new Group<RelayConfig>()
-            .with("schema", (config, value) -> config.tables = config.tables.withSchema(value.text()))
-            .with("table-prefix", (config, value) -> config.tables = config.tables.withTablePrefix(value.text()))
+            .with("schema", (config, value) -> config.tables = config.tables.with(t -> t.schema(value.text())))
+            .with(
+                    "table-prefix",
+                    (config, value) -> config.tables = config.tables.with(t -> t.tablePrefix(value.text())))
             .with(
                     "max-payload-bytes",
-                    (config, value) -> config.tables = config.tables.withMaxPayloadBytes(value.integer()))
-            .with("error-limit", (config, value) -> config.tables = config.tables.withErrorLimit(value.integer()))
+                    (config, value) -> config.tables = config.tables.with(t -> t.maxPayloadBytes(value.integer())))
+            .with(
+                    "error-limit",
+                    (config, value) -> config.tables = config.tables.with(t -> t.errorLimit(value.integer())))
             .with(
                     "archive",
                     (config, value) ->
-                            config.tables = config.tables.withArchive(value.oneOf(JdbcOptions.Archive.class)));
+                            config.tables = config.tables.with(t -> t.archive(value.oneOf(JdbcOptions.Archive.class))));
 
     static final Group<DispatchOptions.Builder> DISPATCH = new Group<DispatchOptions.Builder>()
             .with("worker", (options, value) -> options.worker(value.text()))
@@ -216,7 +220,7 @@ final class RelayConfig {
 
     /** Applies the configuration to a builder. */
     PostriderBuilder into(PostriderBuilder builder) {
-        builder.tables(defaults -> tables).dispatch(options -> dispatch.forEach(change -> change.accept(options)));
+        builder.tables(tables).dispatch(options -> dispatch.forEach(change -> change.accept(options)));
         topics.forEach((name, settings) -> builder.topic(name, settings::declare));
         return builder;
     }

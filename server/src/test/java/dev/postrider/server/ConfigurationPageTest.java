@@ -10,7 +10,6 @@ import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.transport.http.Webhook;
 import java.io.IOException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -32,12 +30,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** Keeps {@code docs/configuration.md} true. */
 final class ConfigurationPageTest {
 
-    private static final Pattern ROW =
-            Pattern.compile("\\| `([^`]+)` \\| (?:`([^`]+)`|([a-z]+)) \\| (?:`([^`|]+)` \\| )?(.+) \\|");
-    private static final Pattern CALL = Pattern.compile("([a-zA-Z]+)\\(([^)]*)\\)");
+    private static final Pattern ROW = Pattern.compile("\\| `([^`]+)` \\| (?:`([^`]+)`|([a-z]+)) \\| (.+) \\|");
     private static final String TOPIC = "topic.<name>.";
 
-    private record Row(String group, String defaultValue, String inJava, String meaning) {
+    private record Row(String group, String defaultValue, String meaning) {
 
         boolean isJavaOnly() {
             return meaning.startsWith("Java only:");
@@ -56,13 +52,7 @@ final class ConfigurationPageTest {
                     Matcher matcher = ROW.matcher(line);
                     assertThat(matcher.matches()).as(line).isTrue();
                     String value = matcher.group(2) == null ? matcher.group(3) : matcher.group(2);
-                    assertThat(rows.put(
-                                    matcher.group(1),
-                                    new Row(
-                                            group,
-                                            value,
-                                            Objects.requireNonNullElse(matcher.group(4), ""),
-                                            matcher.group(5))))
+                    assertThat(rows.put(matcher.group(1), new Row(group, value, matcher.group(4))))
                             .as("twice: " + line)
                             .isNull();
                 }
@@ -143,46 +133,23 @@ final class ConfigurationPageTest {
     }
 
     @Test
-    void methodOfEveryCommandOptionIsNamed() throws IOException {
-        Set<String> methods = new TreeSet<>();
-        Stream.of(Command.Options.class, CommandOptions.class)
-                .flatMap(type -> Stream.of(type.getMethods()).filter(method -> method.getReturnType() == type))
-                .filter(method -> !Modifier.isStatic(method.getModifiers()))
-                .forEach(method -> methods.add(method.getName() + "/" + method.getParameterCount()));
-        String text = Files.readString(Path.of("../docs/configuration.md"));
-
-        assertThat(calls(text.substring(text.indexOf("\n## Commands\n")))).containsAll(methods);
-        page.forEach((name, row) -> {
-            if (row.group().equals("Commands")) {
-                assertThat(row.inJava()).as(name).isNotEmpty();
-                assertThat(methods).as(name).containsAll(calls(row.inJava()));
-            }
-        });
+    void everyOptionHasAMethodOfItsName() {
+        assertMethods("The dispatcher", "", DispatchOptions.Builder.class);
+        assertMethods("Topics", TOPIC, Topic.Builder.class);
+        assertMethods("The tables", "", JdbcOptions.Builder.class);
+        assertMethods("Commands", "command.", Command.Options.Builder.class, CommandOptions.Builder.class);
     }
 
-    private static Set<String> calls(String text) {
-        Set<String> calls = new TreeSet<>();
-        CALL.matcher(text)
-                .results()
-                .forEach(call -> calls.add(call.group(1) + "/"
-                        + (call.group(2).isEmpty() ? 0 : call.group(2).split(",").length)));
-        return calls;
-    }
-
-    @Test
-    void optionsOfDispatcherTopicsAndTablesHaveMethodsOfTheirNames() {
-        assertMethods("The dispatcher", "", "", DispatchOptions.Builder.class);
-        assertMethods("Topics", TOPIC, "", Topic.Builder.class);
-        assertMethods("The tables", "", "with-", JdbcOptions.class);
-    }
-
-    private void assertMethods(String group, String before, String prefix, Class<?> type) {
-        Set<String> methods = Stream.of(type.getMethods()).map(Method::getName).collect(Collectors.toSet());
+    private void assertMethods(String group, String before, Class<?>... types) {
+        Set<String> methods = Stream.of(types)
+                .flatMap(type -> Stream.of(type.getMethods()))
+                .map(Method::getName)
+                .collect(Collectors.toSet());
         assertThat(defaults(group).keySet())
                 .isNotEmpty()
                 .allSatisfy(name -> assertThat(methods)
                         .contains(Pattern.compile("-(.)")
-                                .matcher(prefix + name.substring(before.length()))
+                                .matcher(name.substring(before.length()))
                                 .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT))));
     }
 

@@ -100,11 +100,11 @@ final class RelayConfigTest {
         assertThat(config.migrateOnStart()).isTrue();
         assertThat(config.tables())
                 .isEqualTo(JdbcOptions.defaults()
-                        .withSchema("messaging")
-                        .withTablePrefix("box_")
-                        .withMaxPayloadBytes(1000)
-                        .withErrorLimit(100)
-                        .withArchive(JdbcOptions.Archive.WITHOUT_PAYLOAD));
+                        .with(t -> t.schema("messaging")
+                                .tablePrefix("box_")
+                                .maxPayloadBytes(1000)
+                                .errorLimit(100)
+                                .archive(JdbcOptions.Archive.WITHOUT_PAYLOAD)));
         assertThat(config.options())
                 .isEqualTo(new DispatchOptions(
                         "relay-1",

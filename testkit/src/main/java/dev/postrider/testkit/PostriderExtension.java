@@ -5,7 +5,6 @@ import dev.postrider.PostriderBuilder;
 import dev.postrider.jdbc.JdbcOptions;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -48,8 +47,8 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
     }
 
     /** Returns a copy for tables with another schema or prefix. Set them here, not in the configuration. */
-    public PostriderExtension tables(UnaryOperator<JdbcOptions> change) {
-        return new PostriderExtension(dataSource, configuration, change.apply(tables), started);
+    public PostriderExtension tables(Consumer<JdbcOptions.Builder> change) {
+        return new PostriderExtension(dataSource, configuration, tables.with(change), started);
     }
 
     /** Returns a copy that does not start Postrider. The test delivers messages by {@code deliverDue()}. */
@@ -59,7 +58,7 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        PostriderBuilder builder = Postrider.on(dataSource).tables(defaults -> tables);
+        PostriderBuilder builder = Postrider.on(dataSource).tables(tables);
         configuration.accept(builder);
         Postrider made = builder.build();
         postrider = made;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class OutgrownIndexTest {
 
     /** A reserved word, so that it must be quoted everywhere. */
-    private static final JdbcOptions OPTIONS = JdbcOptions.defaults().withSchema("user");
+    private static final JdbcOptions OPTIONS = JdbcOptions.defaults().with(t -> t.schema("user"));
 
     private static final String TABLE = "\"user\".postrider_message";
 
@@ -31,7 +31,7 @@ final class OutgrownIndexTest {
         DataSource dataSource = database.dataSource();
         Sql.execute(dataSource, "CREATE SCHEMA \"user\"");
         try (Postrider postrider = Postrider.on(dataSource)
-                .tables(tables -> tables.withSchema("user"))
+                .tables(tables -> tables.schema("user"))
                 .topic("own")
                 .build()) {
             postrider.migrate();

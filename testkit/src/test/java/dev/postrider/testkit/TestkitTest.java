@@ -171,7 +171,7 @@ final class TestkitTest {
         String schema = schema(dataSource, engine);
         RecordingTransport received = new RecordingTransport();
         try (Postrider postrider = Postrider.on(dataSource)
-                .tables(tables -> tables.withSchema(schema).withTablePrefix("app_"))
+                .tables(tables -> tables.schema(schema).tablePrefix("app_"))
                 .topic("orders", topic -> topic.deliver(received))
                 .build()) {
             postrider.migrate();

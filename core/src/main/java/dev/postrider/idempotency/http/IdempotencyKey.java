@@ -12,7 +12,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -122,7 +121,7 @@ public final class IdempotencyKey {
     public IdempotencyKey recentUuidV7Keys() {
         return change(changed -> {
             changed.choosePattern(KeySyntax.UUID_V7);
-            changed.chooseOptions(Command.Options::refusingStaleKeys);
+            changed.chooseOptions(Command.Options.Builder::onlyRecentUuidV7Keys);
         });
     }
 
@@ -213,7 +212,7 @@ public final class IdempotencyKey {
     }
 
     /** Changes the options of the commands: leases, and the retention of keys and results. */
-    public IdempotencyKey with(UnaryOperator<Command.Options> change) {
+    public IdempotencyKey with(Consumer<Command.Options.Builder> change) {
         Objects.requireNonNull(change);
         return change(changed -> changed.chooseOptions(change));
     }

@@ -6,12 +6,11 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -141,8 +140,8 @@ final class KeySettings {
         problems = base.toString();
     }
 
-    void chooseOptions(UnaryOperator<Command.Options> change) {
-        options = Objects.requireNonNull(change.apply(options));
+    void chooseOptions(Consumer<Command.Options.Builder> change) {
+        options = options.with(change);
     }
 
     static int positive(String property, int bytes) {

@@ -147,7 +147,7 @@ public final class KeyedEndpoint {
                 .tenant(scope.tenant())
                 .key(key)
                 .fingerprint(Fingerprint.of(call))
-                .with(defaults -> settings.options);
+                .options(settings.options);
         return scope.caller() == null ? command.anyCaller() : command.caller(scope.caller());
     }
 

@@ -128,7 +128,7 @@ final class KeyedRun<X extends Exception> {
         if (wait.isZero()) {
             return reply(invocation.invoke(this, command.returning(codec)));
         }
-        command.with(options -> options.waitingForResult(wait));
+        command.with(options -> options.waitForResult(wait));
         KeyedResponse answer = reply(invocation.invoke(this, command.returning(codec)));
         return started ? answer : answer.header("Preference-Applied", "wait=" + wait.toSeconds());
     }
@@ -192,25 +192,44 @@ final class KeyedRun<X extends Exception> {
     }
 
     private KeyedResponse reply(CommandResult<KeyedResponse> result) {
-        if (result instanceof CommandResult.Completed<KeyedResponse> done) {
+        return result.fold(new Reply());
+    }
+
+    /** The response for each kind of result. */
+    private final class Reply implements CommandResult.Cases<KeyedResponse, KeyedResponse> {
+
+        @Override
+        public KeyedResponse completed(CommandResult.Completed<KeyedResponse> done) {
             return done.recorded() || produced == null
                     ? kept(done.reference(), done.value(), done.replayed(), Problem.RESULT_OMITTED)
                     : degraded(produced);
         }
-        if (result instanceof CommandResult.Rejected<KeyedResponse> no) {
-            return rejected(no);
+
+        @Override
+        public KeyedResponse rejected(CommandResult.Rejected<KeyedResponse> rejection) {
+            return KeyedRun.this.rejected(rejection);
         }
-        if (result instanceof CommandResult.InProgress<KeyedResponse> busy) {
-            return later(Problem.IN_PROGRESS, busy.reference(), busy.retryAfter());
+
+        @Override
+        public KeyedResponse inProgress(CommandResult.InProgress<KeyedResponse> running) {
+            return later(Problem.IN_PROGRESS, running.reference(), running.retryAfter());
         }
-        if (result instanceof CommandResult.Uncertain<KeyedResponse> uncertain) {
+
+        @Override
+        public KeyedResponse mismatch(CommandResult.Mismatch<KeyedResponse> mismatch) {
+            return problem(Problem.KEY_REUSED, null);
+        }
+
+        @Override
+        public KeyedResponse uncertain(CommandResult.Uncertain<KeyedResponse> uncertain) {
             return problem(Problem.OUTCOME_UNKNOWN, uncertain.reference());
         }
-        if (result instanceof CommandResult.ResultOmitted<KeyedResponse> forgotten) {
+
+        @Override
+        public KeyedResponse resultOmitted(CommandResult.ResultOmitted<KeyedResponse> omitted) {
             return problem(
-                    forgotten.wasTooLarge() ? Problem.RESULT_OMITTED : Problem.RESULT_EXPIRED, forgotten.reference());
+                    omitted.wasTooLarge() ? Problem.RESULT_OMITTED : Problem.RESULT_EXPIRED, omitted.reference());
         }
-        return problem(Problem.KEY_REUSED, null);
     }
 
     /**

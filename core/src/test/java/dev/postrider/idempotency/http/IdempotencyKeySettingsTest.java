@@ -39,7 +39,7 @@ final class IdempotencyKeySettingsTest {
         refused("waiting-at-most", key -> key.waitingAtMost(Duration.ofHours(1)));
         refused("documented-at", key -> key.documentedAt(URI.create("/relative")));
         refused("documented-at", key -> key.documentedAt(URI.create("mailto:a@b")));
-        assertThatThrownBy(() -> IdempotencyKey.required("test").with(options -> options.withLease(Duration.ZERO)))
+        assertThatThrownBy(() -> IdempotencyKey.required("test").with(options -> options.lease(Duration.ZERO)))
                 .isInstanceOf(InvalidConfigurationException.class);
         assertThatThrownBy(() -> IdempotencyKey.required("test").challenge("Basic\r\nX: y"))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -56,7 +56,7 @@ abstract class CommandFixture extends DatabaseContract {
     /** Opens another node. The database cannot distinguish it from another process. */
     protected final Postrider node(UnaryOperator<PostriderBuilder> configuration) {
         return postrider(builder -> configuration.apply(
-                builder.topic(topic).listener(events::add).commands(options -> options.withCacheBytes(0))));
+                builder.topic(topic).listener(events::add).commands(options -> options.cacheBytes(0))));
     }
 
     protected final Command<String> command(String key) {

@@ -46,12 +46,12 @@ public abstract class CommandModeContract extends CommandFixture {
     private final List<TransactionConflictException> conflicts = new CopyOnWriteArrayList<>();
 
     private Command<String> impatient(String key) {
-        return builder(key).with(options -> options.withJoinWait(SHORT)).returningText();
+        return builder(key).with(options -> options.joinWait(SHORT)).returningText();
     }
 
     private Command<String> patient(String key) {
         return builder(key)
-                .with(options -> options.withJoinWait(Duration.ofSeconds(PATIENCE)))
+                .with(options -> options.joinWait(Duration.ofSeconds(PATIENCE)))
                 .returningText();
     }
 
@@ -516,7 +516,7 @@ public abstract class CommandModeContract extends CommandFixture {
             answering.countDown();
         }
         Command<String> patient = builder("k")
-                .with(options -> options.waitingForResult(Duration.ofSeconds(PATIENCE)))
+                .with(options -> options.waitForResult(Duration.ofSeconds(PATIENCE)))
                 .returningText()
                 .probedBy(Objects.requireNonNull(probed.probe()));
         assertThat(other.lease(patient, lease -> "heir").orElseThrow()).isEqualTo("found");
@@ -525,7 +525,7 @@ public abstract class CommandModeContract extends CommandFixture {
     @Test
     void tooManyFailuresAreUncertain() {
         Command<String> twice =
-                builder("k").with(options -> options.withMaxAttempts(2)).returningText();
+                builder("k").with(options -> options.maxAttempts(2)).returningText();
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> commands.run(twice, tx -> {
                         throw new IllegalStateException();
@@ -584,7 +584,7 @@ public abstract class CommandModeContract extends CommandFixture {
     void heartbeatKeepsUpTheLeaseUntilTheLongestRunTime() throws Exception {
         Duration lease = Duration.ofSeconds(4);
         Command<String> slow = builder("k")
-                .with(options -> options.withLease(lease).withMaxRunTime(Duration.ofSeconds(9)))
+                .with(options -> options.lease(lease).maxRunTime(Duration.ofSeconds(9)))
                 .returningText();
         Commands other = node(builder -> builder).commands();
         CountDownLatch inside = new CountDownLatch(1);

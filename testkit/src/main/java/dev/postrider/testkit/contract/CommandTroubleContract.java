@@ -45,7 +45,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
@@ -290,7 +290,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
     @Test
     void waitingCallerGetsTheResultOfAnotherNode() throws Exception {
         Command<String> patient = builder("k")
-                .with(options -> options.waitingForResult(Duration.ofSeconds(PATIENCE)))
+                .with(options -> options.waitForResult(Duration.ofSeconds(PATIENCE)))
                 .returningText();
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
@@ -333,8 +333,8 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     // Results
 
-    private Commands with(UnaryOperator<CommandOptions> options) {
-        return node(builder -> builder.commands(all -> options.apply(all.withCacheBytes(0))))
+    private Commands with(Consumer<CommandOptions.Builder> options) {
+        return node(builder -> builder.commands(all -> options.accept(all.cacheBytes(0))))
                 .commands();
     }
 
@@ -353,7 +353,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                 .isInstanceOfSatisfying(
                         CommandResult.ResultOmitted.class,
                         forgotten -> assertThat(forgotten.wasTooLarge()).isTrue());
-        assertThat(with(options -> options.withMaxResultBytes(1 << 20))
+        assertThat(with(options -> options.maxResultBytes(1 << 20))
                         .run(builder("more").returningBytes(), tx -> noise)
                         .orElseThrow())
                 .isEqualTo(noise);
@@ -423,17 +423,17 @@ public abstract class CommandTroubleContract extends CommandFixture {
         byte[] key = new byte[32];
         byte[] next = new byte[32];
         next[0] = 1;
-        Commands sealed = with(options -> options.withCipher(AesGcmCipher.with(1, key)));
+        Commands sealed = with(options -> options.cipher(AesGcmCipher.with(1, key)));
         sealed.run(command("a"), tx -> "secret of a");
         sealed.run(command("b"), tx -> "secret of b");
         assertThat(sealed.run(command("a"), tx -> "again").orElseThrow()).isEqualTo("secret of a");
         Commands rotated =
-                with(options -> options.withCipher(AesGcmCipher.with(2, next).reading(1, key)));
+                with(options -> options.cipher(AesGcmCipher.with(2, next).reading(1, key)));
         assertThat(rotated.run(command("a"), tx -> "again").orElseThrow()).isEqualTo("secret of a");
         assertThatThrownBy(() -> commands.run(command("a"), tx -> "again"))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("no cipher");
-        assertThatThrownBy(() -> with(options -> options.withCipher(AesGcmCipher.with(2, next)))
+        assertThatThrownBy(() -> with(options -> options.cipher(AesGcmCipher.with(2, next)))
                         .run(command("a"), tx -> "again"))
                 .isInstanceOf(StoreException.class)
                 .hasMessageContaining("key 1");
@@ -446,7 +446,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     @Test
     void stepsAndReasonsAreEncryptedToo() throws Exception {
-        Commands sealed = with(options -> options.withCipher(AesGcmCipher.with(1, new byte[32])));
+        Commands sealed = with(options -> options.cipher(AesGcmCipher.with(1, new byte[32])));
         AtomicInteger charged = new AtomicInteger();
         assertThatThrownBy(() -> sealed.lease(command("step"), lease -> {
                     lease.step("charge", ResultCodecs.text(), () -> "card-4711-" + charged.incrementAndGet());
@@ -500,7 +500,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                     throw new IllegalStateException("after the step");
                 }))
                 .isInstanceOf(IllegalStateException.class);
-        UnaryOperator<CommandOptions> cipher = options -> options.withCipher(AesGcmCipher.with(1, new byte[32]));
+        Consumer<CommandOptions.Builder> cipher = options -> options.cipher(AesGcmCipher.with(1, new byte[32]));
         Commands sealed = with(cipher);
         for (String key : List.of("done", "no")) {
             assertThatThrownBy(() -> sealed.run(command(key), tx -> "again"))
@@ -513,7 +513,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
                     .hasMessageContaining("clear text");
         }
 
-        Commands migrating = with(options -> cipher.apply(options).acceptingClearText());
+        Commands migrating = with(cipher.andThen(CommandOptions.Builder::acceptClearText));
         assertThat(migrating.run(command("done"), tx -> "again").orElseThrow()).isEqualTo("forged");
         assertThat(migrating.run(command("no"), tx -> "again")).isInstanceOf(CommandResult.Rejected.class);
         assertThat(migrating
@@ -555,10 +555,10 @@ public abstract class CommandTroubleContract extends CommandFixture {
         byte[] secret = "0123456789abcdef".getBytes(StandardCharsets.UTF_8);
         byte[] newer = "fedcba9876543210".getBytes(StandardCharsets.UTF_8);
         commands.run(command("plain"), tx -> "a");
-        Commands first = with(options -> options.withSecret(2, secret));
+        Commands first = with(options -> options.secret(2, secret));
         assertThat(first.run(command("plain"), tx -> "again").orElseThrow()).isEqualTo("a");
         first.run(command("secret"), tx -> "b");
-        Commands second = with(options -> options.withSecret(2, secret).withSecret(3, newer));
+        Commands second = with(options -> options.secret(2, secret).secret(3, newer));
         assertThat(second.run(command("secret"), tx -> "again").orElseThrow()).isEqualTo("b");
         assertThat(second.run(builder("secret").fingerprint("other").returningText(), tx -> "again"))
                 .isInstanceOf(CommandResult.Mismatch.class);
@@ -568,7 +568,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
 
     @Test
     void staleKeyIsRefusedBeforeThereIsARecord() throws Exception {
-        UnaryOperator<Command.Options> strict = Command.Options::refusingStaleKeys;
+        Consumer<Command.Options.Builder> strict = Command.Options.Builder::onlyRecentUuidV7Keys;
         commands.run(command("any"), tx -> "the database's time was seen");
         String fresh = MessageId.next().toString();
         assertThat(commands.run(builder(fresh).with(strict).returningText(), tx -> "a")
@@ -598,7 +598,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         long made = System.currentTimeMillis() - ttl.minusMinutes(3).toMillis();
         String key = new UUID((made << 16) | 0x7000, 0x8000_0000_0000_0000L).toString();
         Command<String> command =
-                builder(key).with(Command.Options::refusingStaleKeys).returningText();
+                builder(key).with(Command.Options.Builder::onlyRecentUuidV7Keys).returningText();
         commands.run(command, tx -> effect(tx, "a"));
         // as if the command had run four minutes before the time in the key
         execute(agedBy(ttl.plusMinutes(1)));

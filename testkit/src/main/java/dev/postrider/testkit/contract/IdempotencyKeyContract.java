@@ -695,7 +695,8 @@ public abstract class IdempotencyKeyContract {
 
     @Test
     void resultPastItsTimeIsNotRunAgain() throws Exception {
-        URI uri = serve(charge.with(options -> options.keeping(Duration.ofHours(1), Duration.ofDays(7))));
+        URI uri = serve(
+                charge.with(options -> options.resultTtl(Duration.ofHours(1)).keyTtl(Duration.ofDays(7))));
         post(uri, "k");
         advance(Duration.ofHours(2));
         HttpResponse<String> response = post(uri, "k");
@@ -706,7 +707,8 @@ public abstract class IdempotencyKeyContract {
 
     @Test
     void rejectionPastItsTimeIsNotRunAgainEither() throws Exception {
-        IdempotencyKey briefly = charge.with(options -> options.keeping(Duration.ofHours(1), Duration.ofDays(7)));
+        IdempotencyKey briefly =
+                charge.with(options -> options.resultTtl(Duration.ofHours(1)).keyTtl(Duration.ofDays(7)));
         URI uri = serve(briefly, (body, transaction) -> KeyedResponse.text(402, "no " + runs.incrementAndGet()));
         post(uri, "k");
         advance(Duration.ofHours(2));

@@ -173,12 +173,12 @@ public abstract class RetentionContract extends DatabaseContract {
 
     @Test
     void archiveKeepsWhatItIsToldTo() throws SQLException {
-        Postrider off = postrider(builder -> builder.topic(topic).tables(tables -> tables.withArchive(Archive.OFF)));
+        Postrider off = postrider(builder -> builder.topic(topic).tables(tables -> tables.archive(Archive.OFF)));
         deliver(off, 2);
         assertThat(archived()).isZero();
 
-        Postrider bare = postrider(
-                builder -> builder.topic(topic).tables(tables -> tables.withArchive(Archive.WITHOUT_PAYLOAD)));
+        Postrider bare =
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.archive(Archive.WITHOUT_PAYLOAD)));
         deliver(bare, 1);
         assertThat(query(
                         "SELECT CASE WHEN payload IS NULL THEN 'none' ELSE 'kept' END FROM postrider_archive WHERE topic = '"

@@ -198,7 +198,8 @@ public abstract class SchemaContract {
         DataSource dataSource = emptyDatabase();
         String schema = createSchema(dataSource);
         JdbcOptions plain = JdbcOptions.defaults();
-        for (JdbcOptions options : List.of(plain, plain.withTablePrefix("other_"), plain.withSchema(schema))) {
+        for (JdbcOptions options :
+                List.of(plain, plain.with(t -> t.tablePrefix("other_")), plain.with(t -> t.schema(schema)))) {
             JdbcDatabase database = open(dataSource, options);
             assertThat(database.migrate()).as("%s", options).isEqualTo(VERSIONS);
             assertThatCode(database::check).doesNotThrowAnyException();
@@ -207,11 +208,11 @@ public abstract class SchemaContract {
         installations.add(Postrider.on(dataSource).topic("t").build());
         installations.add(Postrider.on(dataSource)
                 .topic("t")
-                .tables(t -> t.withTablePrefix("other_"))
+                .tables(t -> t.tablePrefix("other_"))
                 .build());
         installations.add(Postrider.on(dataSource)
                 .topic("t")
-                .tables(t -> t.withSchema(schema))
+                .tables(t -> t.schema(schema))
                 .build());
         installations.forEach(Postrider::register);
         installations
@@ -236,7 +237,7 @@ public abstract class SchemaContract {
     @Test
     void longestPrefixThatIsAcceptedCanBeMigrated() {
         DataSource dataSource = emptyDatabase();
-        JdbcOptions longest = JdbcOptions.defaults().withTablePrefix("p" + "x".repeat(39));
+        JdbcOptions longest = JdbcOptions.defaults().with(t -> t.tablePrefix("p" + "x".repeat(39)));
         JdbcDatabase database = open(dataSource, longest);
 
         assertThat(database.migrate()).isEqualTo(VERSIONS);
@@ -247,10 +248,10 @@ public abstract class SchemaContract {
     @Test
     void underscoreInAPrefixIsNoPattern() {
         DataSource dataSource = emptyDatabase();
-        assertThat(open(dataSource, JdbcOptions.defaults().withTablePrefix("tenantx1_"))
+        assertThat(open(dataSource, JdbcOptions.defaults().with(t -> t.tablePrefix("tenantx1_")))
                         .migrate())
                 .isEqualTo(VERSIONS);
-        JdbcDatabase similar = open(dataSource, JdbcOptions.defaults().withTablePrefix("tenant_1_"));
+        JdbcDatabase similar = open(dataSource, JdbcOptions.defaults().with(t -> t.tablePrefix("tenant_1_")));
 
         assertThat(similar.migrate()).isEqualTo(VERSIONS);
         assertThatCode(similar::check).doesNotThrowAnyException();
@@ -280,7 +281,7 @@ public abstract class SchemaContract {
 
     @Test
     void schemaThatDoesNotExistIsRefused() {
-        JdbcDatabase database = open(emptyDatabase(), JdbcOptions.defaults().withSchema("no_such_place"));
+        JdbcDatabase database = open(emptyDatabase(), JdbcOptions.defaults().with(t -> t.schema("no_such_place")));
         for (ThrowingCallable call : List.<ThrowingCallable>of(database::check, database::migrate)) {
             assertThatThrownBy(call)
                     .isInstanceOf(SchemaMismatchException.class)
@@ -298,7 +299,7 @@ public abstract class SchemaContract {
         try (Postrider other = Postrider.on(dataSource)
                         .topic("first")
                         .topic("t")
-                        .tables(t -> t.withSchema(elsewhere))
+                        .tables(t -> t.schema(elsewhere))
                         .build();
                 Postrider postrider = Postrider.on(dataSource)
                         .topic("t", topic -> topic.deliver(wanted))

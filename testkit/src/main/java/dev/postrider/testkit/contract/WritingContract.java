@@ -271,7 +271,7 @@ public abstract class WritingContract extends DatabaseContract {
     @Test
     void payloadMayReachTheLimitButNotPassIt() throws SQLException {
         Postrider postrider =
-                postrider(builder -> builder.topic(topic).tables(tables -> tables.withMaxPayloadBytes(3_000_000)));
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.maxPayloadBytes(3_000_000)));
         enqueue(postrider, message().bytes(new byte[3_000_000], Payload.BINARY).build());
 
         try (Connection connection = transaction()) {
@@ -439,7 +439,7 @@ public abstract class WritingContract extends DatabaseContract {
     @Test
     void messageThatCannotBeWrittenGivesItsKeyBackAlsoWhenTheErrorIsSwallowed() throws SQLException {
         Postrider postrider =
-                postrider(builder -> builder.topic(topic).tables(tables -> tables.withTablePrefix("refusing_")));
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.tablePrefix("refusing_")));
         execute("DELETE FROM refusing_dedup");
         // Simulates a failure after the key is written, such as a full disk or a killed statement.
         execute("ALTER TABLE refusing_message ADD CONSTRAINT refusing_type CHECK (type <> 'refused')");
@@ -474,7 +474,7 @@ public abstract class WritingContract extends DatabaseContract {
     @Test
     void keyThatCannotBeGivenBackTakesTheTransactionWithIt() throws SQLException {
         Postrider postrider =
-                postrider(builder -> builder.topic(topic).tables(tables -> tables.withTablePrefix("refusing_")));
+                postrider(builder -> builder.topic(topic).tables(tables -> tables.tablePrefix("refusing_")));
         execute("DELETE FROM refusing_dedup");
         execute("ALTER TABLE refusing_message ADD CONSTRAINT refusing_type CHECK (type <> 'refused')");
         try {
@@ -961,7 +961,7 @@ public abstract class WritingContract extends DatabaseContract {
 
     @Test
     void stagingIsBounded() {
-        Postrider postrider = postrider(builder -> builder.topic(topic).tables(tables -> tables.withStagedLimit(2)));
+        Postrider postrider = postrider(builder -> builder.topic(topic).tables(tables -> tables.stagedLimit(2)));
         assertThatThrownBy(() -> postrider.inTransaction(work -> work.stage(
                         List.of(message().build(), message().build(), message().build()))))
                 .isInstanceOf(InvalidMessageException.class)

@@ -64,7 +64,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
         Postrider node = opened(Postrider.on(pool())
                 .topic("payments")
                 // times are moved in the rows, which a cache would not see
-                .commands(options -> options.withCacheBytes(0))
+                .commands(options -> options.cacheBytes(0))
                 .build());
         node.migrate();
         execute("CREATE TABLE effect (id VARCHAR(36) PRIMARY KEY)");

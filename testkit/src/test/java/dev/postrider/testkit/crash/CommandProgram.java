@@ -48,7 +48,7 @@ final class CommandProgram {
                 .caller("ada")
                 .key(key)
                 .fingerprint(key)
-                .with(options -> options.withLease(LEASE))
+                .with(options -> options.lease(LEASE))
                 .returningText();
     }
 

@@ -94,7 +94,7 @@ final class CommandStormTest {
                 .anyCaller()
                 .key("one")
                 .fingerprint("same")
-                .with(options -> options.waitingForResult(wait))
+                .with(options -> options.waitForResult(wait))
                 .returningText();
     }
 

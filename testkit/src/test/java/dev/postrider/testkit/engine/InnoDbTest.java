@@ -504,7 +504,7 @@ final class InnoDbTest {
             for (DataSource source : sources) {
                 JdbcDatabase tables = JdbcDatabase.open(
                         source,
-                        JdbcOptions.defaults().withSchema(database.name()),
+                        JdbcOptions.defaults().with(t -> t.schema(database.name())),
                         Duration.ofSeconds(60),
                         event -> {});
                 migrations.add(threads.submit(() -> {
@@ -541,7 +541,7 @@ final class InnoDbTest {
         DataSource bySchema = with(engine == Engine.MYSQL_8_0 ? "databaseTerm=SCHEMA" : "useCatalogTerm=SCHEMA");
         for (String name : List.of(similar, meant)) {
             JdbcDatabase tables = JdbcDatabase.open(
-                    bySchema, JdbcOptions.defaults().withSchema(name), Duration.ofSeconds(60), event -> {});
+                    bySchema, JdbcOptions.defaults().with(t -> t.schema(name)), Duration.ofSeconds(60), event -> {});
             assertThat(tables.migrate()).as(name).isEqualTo(3);
             tables.check();
         }

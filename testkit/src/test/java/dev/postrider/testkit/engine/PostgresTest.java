@@ -226,7 +226,7 @@ final class PostgresTest {
 
     private static JdbcDatabase open(DataSource dataSource, @Nullable String schema) {
         return JdbcDatabase.open(
-                dataSource, JdbcOptions.defaults().withSchema(schema), Duration.ofSeconds(60), event -> {});
+                dataSource, JdbcOptions.defaults().with(t -> t.schema(schema)), Duration.ofSeconds(60), event -> {});
     }
 
     @Test
@@ -286,7 +286,7 @@ final class PostgresTest {
         execute("CREATE SCHEMA hijacker");
         try (Postrider postrider = Postrider.on(dataSource)
                 .topic("t")
-                .tables(tables -> tables.withSchema("ours"))
+                .tables(tables -> tables.schema("ours"))
                 .build()) {
             postrider.migrate();
             execute("CREATE TABLE hijacker.postrider_message (LIKE ours.postrider_message INCLUDING ALL)");

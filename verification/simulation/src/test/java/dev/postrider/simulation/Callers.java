@@ -132,14 +132,20 @@ final class Callers {
                 .anyCaller()
                 .key(key)
                 .fingerprint(request)
-                .with(options -> options.withLease(LEASE)
-                        .withJoinWait(Duration.ofSeconds(1))
-                        .waitingForResult(wait)
-                        .withMaxAttempts(attempts)
-                        .keeping(forgets ? Duration.ofSeconds(4) : options.resultTtl(), options.keyTtl()))
-                .with(options -> mode == Mode.GUARDED
-                        ? options.onLostLease(Command.OnLostLease.UNCERTAIN)
-                        : mode == Mode.REPEATED ? options.onLostLease(Command.OnLostLease.TAKE_OVER) : options)
+                .with(options -> options.lease(LEASE)
+                        .joinWait(Duration.ofSeconds(1))
+                        .waitForResult(wait)
+                        .maxAttempts(attempts))
+                .with(options -> {
+                    if (forgets) {
+                        options.resultTtl(Duration.ofSeconds(4));
+                    }
+                    if (mode == Mode.GUARDED) {
+                        options.onLostLease(Command.OnLostLease.UNCERTAIN);
+                    } else if (mode == Mode.REPEATED) {
+                        options.onLostLease(Command.OnLostLease.TAKE_OVER);
+                    }
+                })
                 .returning(ResultCodecs.text());
         return mode == Mode.TRANSACTION ? command : command.probedBy(payments::probe);
     }

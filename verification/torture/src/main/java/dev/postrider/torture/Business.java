@@ -79,8 +79,7 @@ final class Business {
     private static PostriderBuilder configured(
             DataSource dataSource, Consumer<Topic.Builder> delivery, BiConsumer<String, Topic.Builder> troubled) {
         return Postrider.on(dataSource)
-                .tables(tables ->
-                        tables.withMaxPayloadBytes(MAX_BULK_PAYLOAD).withArchive(JdbcOptions.Archive.WITHOUT_PAYLOAD))
+                .tables(tables -> tables.maxPayloadBytes(MAX_BULK_PAYLOAD).archive(JdbcOptions.Archive.WITHOUT_PAYLOAD))
                 .topic(LEDGER, topic -> delivery.accept(retried(topic.lanes(LANES))))
                 .topic(FLOW, topic -> delivery.accept(retried(topic.lanes(LANES).blockAfterDeadLetter(false))))
                 .topic(NOTICES, topic -> delivery.accept(retried(topic)))

@@ -221,7 +221,7 @@ final class CallerProgram {
                 .caller(question.caller())
                 .key(question.key())
                 .fingerprint(question.fingerprint())
-                .with(options -> options.withLease(LEASE).withJoinWait(Duration.ofSeconds(2)))
+                .with(options -> options.lease(LEASE).joinWait(Duration.ofSeconds(2)))
                 .returningText();
         return switch (question.mode()) {
             case "join" -> join(command, question, call);

@@ -44,7 +44,7 @@ public final class DurableInboxContender implements Contender {
 
     private Postrider build(Receiver receiver) {
         return Postrider.on(dataSource)
-                .tables(tables -> tables.withArchive(Archive.OFF))
+                .tables(tables -> tables.archive(Archive.OFF))
                 .dispatch(dispatch -> dispatch.batchSize(BATCH).maxInFlight(4 * BATCH))
                 .inbox(
                         "bench",

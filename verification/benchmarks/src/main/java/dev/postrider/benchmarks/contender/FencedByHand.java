@@ -36,7 +36,7 @@ public final class FencedByHand extends Effects {
         super("command by hand", arena, List.of("hand_command"));
         this.dataSource = dataSource;
         tables = Postrider.on(dataSource)
-                .tables(options -> options.withTablePrefix("hand_"))
+                .tables(options -> options.tablePrefix("hand_"))
                 .topic("orders")
                 .build();
     }

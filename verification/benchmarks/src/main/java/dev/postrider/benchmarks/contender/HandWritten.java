@@ -61,7 +61,7 @@ public final class HandWritten implements Contender {
         this.claiming = claiming;
         this.keyed = keyed;
         this.tables = Postrider.on(dataSource)
-                .tables(options -> options.withTablePrefix("hand_"))
+                .tables(options -> options.tablePrefix("hand_"))
                 .topic(topic(), topic -> topic.lanes(claiming.isOrdered() ? LANES : 0))
                 .build();
     }

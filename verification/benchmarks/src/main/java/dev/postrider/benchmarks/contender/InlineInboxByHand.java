@@ -22,7 +22,7 @@ public final class InlineInboxByHand extends Effects {
         super("inbox by hand", arena, List.of("hand_inbox_mark"));
         this.dataSource = dataSource;
         tables = Postrider.on(dataSource)
-                .tables(options -> options.withTablePrefix("hand_"))
+                .tables(options -> options.tablePrefix("hand_"))
                 .topic("orders")
                 .build();
     }

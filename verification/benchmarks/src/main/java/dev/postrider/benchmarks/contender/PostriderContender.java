@@ -116,7 +116,7 @@ public final class PostriderContender implements Contender {
 
     private Postrider build(Receiver receiver) {
         PostriderBuilder builder = Postrider.on(dataSource)
-                .tables(tables -> tables.withArchive(shape.archive()))
+                .tables(tables -> tables.archive(shape.archive()))
                 .dispatch(dispatch -> dispatch.batchSize(BATCH).maxInFlight(IN_FLIGHT))
                 .topic(
                         shape.topic(),

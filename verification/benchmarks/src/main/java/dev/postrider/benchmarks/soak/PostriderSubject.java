@@ -33,7 +33,7 @@ final class PostriderSubject implements Subject {
         this.looks = new TimedLooks(dataSource, sql -> ordered ? sql.contains("WITH sight") : isClaim(sql));
         this.prefix = ordered ? "soak_lanes_" : "soak_rows_";
         this.postrider = Postrider.on(looks)
-                .tables(tables -> tables.withTablePrefix(prefix))
+                .tables(tables -> tables.tablePrefix(prefix))
                 .topic(
                         "soak",
                         topic -> (ordered ? topic.ordered() : topic)
