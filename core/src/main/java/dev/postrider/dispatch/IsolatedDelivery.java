@@ -176,10 +176,16 @@ final class IsolatedDelivery {
 
     private void startIsolated(Sequencer sequencer, InFlightMessage claimed) {
         await(() -> inFlight.slotsTaken() == 0);
+        RuntimeException failure = removeNotes();
+        if (failure != null) {
+            // If the node were lost now, a message that has ended would get the crash too.
+            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            throw failure;
+        }
         inFlight.takeSlot(claimed);
         deliverNoted(sequencer, claimed);
         await(() -> !inFlight.contains(claimed));
-        RuntimeException failure = removeNotes();
+        failure = removeNotes();
         if (failure != null) {
             throw failure;
         }

@@ -202,4 +202,51 @@ final class IsolatedDeliveryTest {
         assertThat(rig.written).contains(new Outcome.Delivered(suspect.claim()));
         assertThat(sentBeforeWriting.subList(0, SLOTS)).contains("1");
     }
+
+    private Sequencer another() {
+        Sequencer second =
+                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        second.add(lane, LeaseValidity.Stamp.now(rig.time));
+        return second;
+    }
+
+    /** Otherwise the loss of the node during the isolated delivery would count as a loss during theirs. */
+    @Test
+    void notesOfSuspectsThatHaveEndedAreRemovedBeforeAMessageIsDeliveredAlone() {
+        Sequencer second = another();
+        LaneClaim ended = suspected(rig.next(lane, "a"));
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        rig.offer(ended);
+        second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
+        List<Claim> removed = new ArrayList<>();
+        lanes.onAlone = claim -> {
+            if (claim.equals(suspect.claim())) {
+                removed.addAll(lanes.aloneEnded);
+            }
+            return true;
+        };
+
+        isolated(List.of(rig.sequencer, second)).runOnce();
+
+        assertThat(lanes.alone).containsExactly(ended.claim(), suspect.claim());
+        assertThat(removed).containsExactly(ended.claim());
+    }
+
+    @Test
+    void messageIsNotDeliveredAloneWhileANoteOfAnotherCannotBeRemoved() {
+        Sequencer second = another();
+        rig.offer(suspected(rig.next(lane, "a")));
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
+        IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
+        lanes.onEndAlone = () -> {
+            throw FakeStore.unavailable();
+        };
+
+        assertThatThrownBy(both::runOnce).isInstanceOf(StoreUnavailableException.class);
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("1");
+        assertThat(rig.written).contains(new Outcome.Released(suspect.claim()));
+    }
 }
