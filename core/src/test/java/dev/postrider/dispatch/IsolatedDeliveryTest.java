@@ -29,7 +29,14 @@ final class IsolatedDeliveryTest {
 
     private IsolatedDelivery isolated(List<Sequencer> sequencers) {
         return new IsolatedDelivery(
-                lanes, sequencers, rig.inFlight, rig.pipeline, rig.sequencer::decide, rig.events::add, new Writing());
+                lanes,
+                sequencers,
+                rig.inFlight,
+                rig.pipeline,
+                rig.sequencer::decide,
+                rig.events::add,
+                rig.time,
+                new Writing());
     }
 
     /** While it waits, what was sent is delivered, and outcomes are written; what was sent by then is remembered. */
@@ -248,5 +255,30 @@ final class IsolatedDeliveryTest {
 
         assertThat(rig.sent()).containsExactly("1");
         assertThat(rig.written).contains(new Outcome.Released(suspect.claim()));
+    }
+
+    /** A handler that was given up may keep the row locked for minutes: the delivery ends without an attempt each time. */
+    @Test
+    void nodeStandsStillForTheSuspectsOfATopicForATenthOfTheTimeAtMost() {
+        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.ALONE);
+        lanes.onAlone = claim -> {
+            rig.time.pass(Duration.ofSeconds(1));
+            return false;
+        };
+        for (int i = 0; i < 2; i++) {
+            rig.offer(suspect);
+            isolated.runOnce();
+            rig.write();
+        }
+        assertThat(lanes.alone).as("the second delivery waits").hasSize(1);
+        for (int i = 0; i < SLOTS; i++) {
+            rig.offer(rig.next(lane, "key " + i));
+        }
+        assertThat(rig.sent()).as("it keeps no slot free meanwhile").hasSize(SLOTS);
+
+        rig.time.pass(Duration.ofSeconds(10));
+        isolated.runOnce();
+
+        assertThat(lanes.alone).hasSize(2);
     }
 }
