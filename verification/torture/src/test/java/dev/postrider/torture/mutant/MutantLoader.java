@@ -21,7 +21,7 @@ final class MutantLoader extends URLClassLoader {
     /** Tests of the modules that were built before this one; they are in no jar. */
     private static final List<Path> OTHER_TESTS = List.of(
             MutantsTest.REPOSITORY.resolve("core/target/test-classes"),
-            MutantsTest.REPOSITORY.resolve("testkit/target/test-classes"));
+            MutantsTest.REPOSITORY.resolve("verification/contracts/target/test-classes"));
 
     static {
         registerAsParallelCapable();
