@@ -2,6 +2,8 @@ package dev.postrider.contracts.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.store.CommandClaim;
@@ -14,6 +16,7 @@ import dev.postrider.store.CommandPrint;
 import dev.postrider.store.CommandRecord;
 import dev.postrider.store.CommandRecord.State;
 import dev.postrider.store.CommandStore;
+import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
@@ -43,15 +46,23 @@ final class CommandModelTest {
     @ParameterizedTest
     @EnumSource(Engine.class)
     void everyInterleavingIsOneThatTheModelAllows(Engine engine) throws SQLException {
-        DataSource dataSource =
-                Databases.assumeStarted(engine).createDatabase("model").dataSource();
-        JdbcDatabase database =
-                JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
-        database.migrate();
-        long seed = Long.getLong("postrider.model.seed", System.nanoTime());
-        for (int run = 0; run < RUNS; run++) {
-            new Run(database, dataSource, new Random(seed + run), "seed " + seed + " run " + run).steps();
+        try (HikariDataSource dataSource = pool(Databases.assumeStarted(engine).createDatabase("model"))) {
+            JdbcDatabase database =
+                    JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
+            database.migrate();
+            long seed = Long.getLong("postrider.model.seed", System.nanoTime());
+            for (int run = 0; run < RUNS; run++) {
+                new Run(database, dataSource, new Random(seed + run), "seed " + seed + " run " + run).steps();
+            }
         }
+    }
+
+    private static HikariDataSource pool(Database database) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.jdbcUrl());
+        config.setUsername(database.user());
+        config.setPassword(database.password());
+        return new HikariDataSource(config);
     }
 
     private static final class Run {
