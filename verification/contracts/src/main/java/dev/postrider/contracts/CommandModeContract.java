@@ -34,11 +34,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The contract of joined commands, in the transaction of the caller, and of leased commands, with an external effect. */
 public abstract class CommandModeContract extends CommandFixture {
+
+    /** How often a test asks again. */
+    private static final long TRY_EVERY = TimeUnit.MILLISECONDS.toNanos(20);
 
     private static final Duration SHORT = Duration.ofMillis(200);
 
@@ -601,6 +605,7 @@ public abstract class CommandModeContract extends CommandFixture {
         CommandResult<String> result = other.run(slow, tx -> "heir");
         while (!result.isCompleted()) {
             assertThat(System.nanoTime() - begun).isLessThan(TimeUnit.SECONDS.toNanos(PATIENCE));
+            LockSupport.parkNanos(TRY_EVERY);
             result = other.run(slow, tx -> "heir");
         }
 

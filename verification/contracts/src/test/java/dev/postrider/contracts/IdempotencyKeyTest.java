@@ -91,6 +91,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
             config.setUsername(database.user());
             config.setPassword(database.password());
             config.setMaximumPoolSize(10);
+            config.setMinimumIdle(1);
             pool = opened(new HikariDataSource(config));
         }
         return pool;

@@ -12,12 +12,13 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 /** Consumers that die, or lose their connection, anywhere between receiving a message and acknowledging it. */
 final class KilledConsumerTest {
 
     @OnAllServers
-    void killedAtEveryBoundaryTheMessageTakesEffectOnce(Engine engine) throws SQLException {
+    void killedAtEveryBoundaryTheMessageTakesEffectOnce(Engine engine) {
         List<String> places = boundaries(engine);
         assertThat(places)
                 .as("what there is to be killed between")
@@ -26,9 +27,9 @@ final class KilledConsumerTest {
                 .anyMatch(place -> place.contains("INTO_postrider_message"))
                 .contains("commit")
                 .endsWith("committed");
-        for (int boundary = 1; boundary <= places.size(); boundary++) {
-            killedAt(engine, boundary, places.get(boundary - 1));
-        }
+        Cells.run(
+                IntStream.rangeClosed(1, places.size()).boxed().toList(),
+                boundary -> killedAt(engine, boundary, places.get(boundary - 1)));
     }
 
     /** Those that a consumer passes when nothing happens to it. */

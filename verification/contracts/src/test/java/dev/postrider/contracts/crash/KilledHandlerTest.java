@@ -6,6 +6,7 @@ import dev.postrider.Postrider;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.store.Accepted;
+import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.FaultyProxy;
 import dev.postrider.testkit.database.Engine;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /** Processes that die, or lose their connection, anywhere between storing a received message and having handled it. */
@@ -24,16 +26,14 @@ final class KilledHandlerTest {
 
     @OnAllServers
     void killedAtEveryBoundaryAHandlerTakesEffectOnce(Engine engine) {
-        for (String place : places(engine, "handle", Desk.UNORDERED)) {
-            killedHandling(engine, "handle", Desk.UNORDERED, place);
-        }
+        Cells.run(
+                places(engine, "handle", Desk.UNORDERED),
+                place -> killedHandling(engine, "handle", Desk.UNORDERED, place));
     }
 
     @OnAllServers
     void killedAtEveryBoundaryAHandlerOfALaneTakesEffectOnce(Engine engine) {
-        for (String place : places(engine, "lane", Desk.ORDERED)) {
-            killedHandling(engine, "lane", Desk.ORDERED, place);
-        }
+        Cells.run(places(engine, "lane", Desk.ORDERED), place -> killedHandling(engine, "lane", Desk.ORDERED, place));
     }
 
     /** Those that are passed when nothing happens, each as its number and what comes next. */
@@ -68,6 +68,7 @@ final class KilledHandlerTest {
             child.kill();
             assertThat(child.count("answered")).as(place).isZero();
 
+            new DatabaseClock(site.dataSource()).advance(DeskProgram.LEASE);
             AtomicInteger calls = new AtomicInteger();
             try (Postrider survivor = node(site, calls)) {
                 survivor.start();
@@ -88,19 +89,20 @@ final class KilledHandlerTest {
             count = unharmed.said("boundary").size();
             assertThat(count).isGreaterThan(3);
         }
-        for (int boundary = 1; boundary <= count; boundary++) {
-            try (Site site = site(engine)) {
-                Child child = site.desk(boundary, "receive");
-                child.await("boundary", boundary);
-                child.kill();
+        Cells.run(
+                IntStream.rangeClosed(1, count).boxed().toList(), boundary -> killedReceiving(engine, boundary, count));
+    }
 
-                Accepted again = receive(site, Desk.UNORDERED);
+    private static void killedReceiving(Engine engine, int boundary, int count) {
+        try (Site site = site(engine)) {
+            Child child = site.desk(boundary, "receive");
+            child.await("boundary", boundary);
+            child.kill();
 
-                assertThat(again.fresh()).as("at " + boundary).hasSize(boundary == count ? 0 : 1);
-                assertThat(site.count(waiting(Desk.UNORDERED)))
-                        .as("at " + boundary)
-                        .isEqualTo(1);
-            }
+            Accepted again = receive(site, Desk.UNORDERED);
+
+            assertThat(again.fresh()).as("at " + boundary).hasSize(boundary == count ? 0 : 1);
+            assertThat(site.count(waiting(Desk.UNORDERED))).as("at " + boundary).isEqualTo(1);
         }
     }
 
