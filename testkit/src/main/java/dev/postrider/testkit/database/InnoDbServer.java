@@ -40,6 +40,9 @@ final class InnoDbServer {
                 "--init-file=" + initFile,
                 "--max-connections=300",
                 "--innodb-flush-log-at-trx-commit=1"));
+        if (!Fsync.isOn()) {
+            command.add("--innodb-flush-method=nosync");
+        }
         command.addAll(asRoot());
         return command;
     }

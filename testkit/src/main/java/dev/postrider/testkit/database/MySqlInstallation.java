@@ -80,6 +80,9 @@ final class MySqlInstallation implements Installation {
         List<String> command = InnoDbServer.startCommand(server(base), base, directory, port, home.resolve("init.sql"));
         // The X protocol uses a second, fixed port, which a second server could not use.
         command.add("--mysqlx=OFF");
+        if (!Fsync.isOn()) {
+            command.add("--sync-binlog=0");
+        }
         return command;
     }
 

@@ -102,7 +102,7 @@ final class PostgresInstallation implements Installation {
                 // No socket: its path may be longer than the system allows, and a killed server does not delete it.
                 "unix_socket_directories=",
                 "max_connections=200",
-                "fsync=on",
+                "fsync=" + (Fsync.isOn() ? "on" : "off"),
                 "full_page_writes=on",
                 "synchronous_commit=on")) {
             command.add("-c");

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ final class MissingEngineTest {
 
     @Test
     void testIsAbortedAndTheEngineNamedOnce() {
-        MissingEngines missing = new MissingEngines(false, notices);
+        MissingEngines missing = new MissingEngines(Set.of(), false, notices);
 
         for (int i = 0; i < 2; i++) {
             assertThatExceptionOfType(TestAbortedException.class)
@@ -38,12 +39,25 @@ final class MissingEngineTest {
 
     @Test
     void testFailsInCi() {
-        MissingEngines missing = new MissingEngines(true, notices);
+        MissingEngines missing = new MissingEngines(Set.of(), true, notices);
 
         assertThatExceptionOfType(DatabaseUnavailableException.class)
                 .isThrownBy(() -> missing.orAbort(Engine.MYSQL_8_0, MissingEngineTest::fail))
                 .withMessage("MySQL 8.0 cannot start here: it is Monday; wait a day");
         assertThat(printed.size()).isZero();
+    }
+
+    @Test
+    void omittedEngineIsNotStartedAndFailsNothingInCi() {
+        MissingEngines missing = new MissingEngines(Set.of(Engine.MYSQL_8_0), true, notices);
+
+        assertThatExceptionOfType(TestAbortedException.class)
+                .isThrownBy(() -> missing.orAbort(Engine.MYSQL_8_0, MissingEngineTest::fail));
+
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .startsWith("NOT RUN: MySQL 8.0: ")
+                .contains(MissingEngines.PROPERTY, "-Pfull")
+                .hasLineCount(1);
     }
 
     @Test

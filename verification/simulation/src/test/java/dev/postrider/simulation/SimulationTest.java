@@ -29,6 +29,9 @@ final class SimulationTest {
         List<Simulation.Run> bad = runs.stream().filter(run -> !run.isGood()).toList();
 
         System.out.println(summary(runs, System.nanoTime() - begin));
+        if (ONE == null && !Boolean.getBoolean("postrider.full")) {
+            System.err.println("NOT RUN: more seeds than " + SEEDS + "; ./mvnw verify -Pfull runs 10,000");
+        }
         if (ONE != null) {
             runs.get(0).trace().forEach(System.out::println);
         }

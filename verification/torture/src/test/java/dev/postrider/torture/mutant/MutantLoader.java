@@ -11,25 +11,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Postrider and its tests once more, with a mutant's classes and resources in place of its own. Everything else is that of this
- * process, and so are the database servers, which need not be started for each mutant. Tests that start processes see no mutant.
+ * process. The database servers are those of a {@link ServerLoader}: they need not be started for each mutant. Tests that start processes
+ * see no mutant.
  */
 final class MutantLoader extends URLClassLoader {
 
     private static final String OURS = "dev.postrider.";
-    private static final String SERVERS = "dev.postrider.testkit.database.";
 
     /** Tests of the modules that were built before this one; they are in no jar. */
     private static final List<Path> OTHER_TESTS = List.of(
             MutantsTest.REPOSITORY.resolve("core/target/test-classes"),
-            MutantsTest.REPOSITORY.resolve("testkit/target/test-classes"));
+            MutantsTest.REPOSITORY.resolve("verification/contracts/target/test-classes"));
 
     static {
         registerAsParallelCapable();
     }
 
     /** @param mutant what comes first */
-    MutantLoader(Path mutant) {
-        super(urls(mutant), MutantLoader.class.getClassLoader());
+    MutantLoader(Path mutant, ServerLoader servers) {
+        super(urls(mutant), servers);
     }
 
     private static URL[] urls(Path mutant) {
@@ -41,7 +41,7 @@ final class MutantLoader extends URLClassLoader {
         return paths.stream().map(MutantLoader::url).toArray(URL[]::new);
     }
 
-    private static URL url(Path path) {
+    static URL url(Path path) {
         try {
             return path.toUri().toURL();
         } catch (MalformedURLException e) {
@@ -51,7 +51,7 @@ final class MutantLoader extends URLClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (!name.startsWith(OURS) || name.startsWith(SERVERS)) {
+        if (!name.startsWith(OURS) || ServerLoader.isOurs(name)) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {

@@ -18,17 +18,26 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /** Runs tests, {@code Claiming#lostLeaseCannotAcknowledge …}, with the classes of the loader that this one comes from. */
-public final class SuiteRun implements BiFunction<Engine, List<String>, List<String>> {
+public final class SuiteRun implements BiFunction<String, List<String>, List<String>> {
 
-    /** What failed, and how; empty if all of them passed. */
+    /**
+     * What failed, and how; empty if all of them passed. Every loader of servers has its own {@link Engine}, so the engine is told by its
+     * name.
+     */
     @Override
-    public List<String> apply(Engine engine, List<String> tests) {
+    public List<String> apply(String name, List<String> tests) {
+        Engine engine = Engine.valueOf(name);
         Suites.use(engine);
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .configurationParameter("junit.jupiter.execution.parallel.enabled", "false")
                 .selectors(tests.stream().map(test -> selector(engine, test)).toList())
                 .build();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
-        LauncherFactory.create().execute(request, listener);
+        try {
+            LauncherFactory.create().execute(request, listener);
+        } finally {
+            Suites.end();
+        }
         TestExecutionSummary summary = listener.getSummary();
         List<String> failures = summary.getFailures().stream()
                 .map(failure -> failure.getTestIdentifier().getDisplayName() + " failed: " + failure.getException())

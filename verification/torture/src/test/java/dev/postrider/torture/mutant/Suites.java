@@ -1,17 +1,20 @@
 package dev.postrider.torture.mutant;
 
-import dev.postrider.testkit.contract.BlockedKeyContract;
-import dev.postrider.testkit.contract.ClaimingContract;
-import dev.postrider.testkit.contract.CommandContract;
-import dev.postrider.testkit.contract.CommandModeContract;
-import dev.postrider.testkit.contract.CommandTroubleContract;
-import dev.postrider.testkit.contract.DispatchingContract;
-import dev.postrider.testkit.contract.HandlingContract;
-import dev.postrider.testkit.contract.InboxContract;
-import dev.postrider.testkit.contract.LaneContract;
-import dev.postrider.testkit.contract.LockOrderContract;
-import dev.postrider.testkit.contract.OrderingContract;
-import dev.postrider.testkit.contract.WritingContract;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.contracts.BlockedKeyContract;
+import dev.postrider.contracts.ClaimingContract;
+import dev.postrider.contracts.CommandContract;
+import dev.postrider.contracts.CommandModeContract;
+import dev.postrider.contracts.CommandTroubleContract;
+import dev.postrider.contracts.DispatchingContract;
+import dev.postrider.contracts.HandlingContract;
+import dev.postrider.contracts.InboxContract;
+import dev.postrider.contracts.LaneContract;
+import dev.postrider.contracts.LockOrderContract;
+import dev.postrider.contracts.OrderingContract;
+import dev.postrider.contracts.WritingContract;
+import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import javax.sql.DataSource;
@@ -21,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Suites {
 
     private static Engine engine = Engine.POSTGRESQL_18;
-    private static @Nullable DataSource database;
+    private static @Nullable HikariDataSource database;
 
     private Suites() {}
 
@@ -31,11 +34,31 @@ final class Suites {
         database = null;
     }
 
-    private static synchronized DataSource database() {
-        if (database == null) {
-            database = Databases.assumeStarted(engine).createDatabase("mutant").dataSource();
+    /** Closes the connections of the last run. */
+    static synchronized void end() {
+        if (database != null) {
+            database.close();
         }
-        return database;
+    }
+
+    private static synchronized DataSource database() {
+        HikariDataSource pool = database;
+        if (pool == null) {
+            pool = pool(Databases.assumeStarted(engine).createDatabase("mutant"));
+            database = pool;
+        }
+        return pool;
+    }
+
+    /** As the contracts have them. */
+    private static HikariDataSource pool(Database database) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.jdbcUrl());
+        config.setUsername(database.user());
+        config.setPassword(database.password());
+        config.setMaximumPoolSize(20);
+        config.setMinimumIdle(1);
+        return new HikariDataSource(config);
     }
 
     static final class Claiming extends ClaimingContract {

@@ -1,5 +1,0 @@
-/** What one database can get wrong and the contract cannot say. */
-@NullMarked
-package dev.postrider.testkit.engine;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,155 @@
+package dev.postrider.contracts;
+
+import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.testkit.DatabaseClock;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * The common parts of the contracts: a database, a Postrider on it, and methods that read the rows. Each test uses its own topic, so
+ * tests do not affect each other.
+ */
+public abstract class DatabaseContract {
+
+    /** The topic of this test. */
+    protected final String topic = "t-" + UUID.randomUUID().toString().substring(0, 8);
+
+    private final List<Postrider> opened = new ArrayList<>();
+
+    /** The database of all tests of a class. The first test creates the tables. */
+    protected abstract DataSource dataSource();
+
+    /** Whether two transactions can claim, or write the same key, at the same time. H2 supports only one at a time. */
+    protected boolean isConcurrent() {
+        return true;
+    }
+
+    protected final void needsConcurrency() {
+        needs(isConcurrent(), "this database serves one transaction at a time");
+    }
+
+    /** Aborts the test if a condition is not met, and prints the reason, so that no test is skipped silently. */
+    final void needs(boolean met, String otherwise) {
+        if (!met) {
+            System.err.println("NOT RUN: " + getClass().getSimpleName() + ": " + otherwise);
+        }
+        Assumptions.assumeTrue(met, otherwise);
+    }
+
+    @AfterEach
+    void closeAll() {
+        opened.forEach(Postrider::close);
+    }
+
+    /** Opens a Postrider that declares {@link #topic} without a destination, and creates the tables. */
+    protected final Postrider postrider() {
+        return postrider(builder -> builder.topic(topic));
+    }
+
+    protected final Postrider postrider(UnaryOperator<PostriderBuilder> configuration) {
+        Postrider postrider = configuration.apply(Postrider.on(dataSource())).build();
+        opened.add(postrider);
+        postrider.migrate();
+        return postrider;
+    }
+
+    protected final Message.Builder message() {
+        return Message.to(topic).type("thing.happened").json("{\"a\":1}");
+    }
+
+    /** Writes one message in a separate transaction. */
+    protected final Enqueued enqueue(Postrider postrider, Message message) throws SQLException {
+        try (Connection connection = transaction()) {
+            Enqueued enqueued = postrider.outbox(connection).enqueue(message);
+            connection.commit();
+            return enqueued;
+        }
+    }
+
+    protected final void enqueue(Postrider postrider, int count) throws SQLException {
+        try (Connection connection = transaction()) {
+            List<Message> messages = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                messages.add(message().json("{\"n\":" + i + "}").build());
+            }
+            postrider.outbox(connection).enqueueAll(messages);
+            connection.commit();
+        }
+    }
+
+    protected final Connection transaction() throws SQLException {
+        Connection connection = dataSource().getConnection();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    protected final ClaimRequest request() {
+        return ClaimRequest.of(topic, "worker");
+    }
+
+    protected final List<Claim> claim(Postrider postrider) {
+        return postrider.store().claim(request());
+    }
+
+    protected final void advance(Duration time) {
+        new DatabaseClock(dataSource()).advance(time);
+    }
+
+    protected final void execute(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** The first column of the first row, as text; {@code "none"} if there is no row. */
+    protected final String query(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? String.valueOf(row.getString(1)) : "none";
+        }
+    }
+
+    /** The first column of every row, as text. */
+    protected final List<String> list(String sql) throws SQLException {
+        try (Connection connection = dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            List<String> values = new ArrayList<>();
+            while (rows.next()) {
+                values.add(String.valueOf(rows.getString(1)));
+            }
+            return values;
+        }
+    }
+
+    /** The number of messages of this test's topic in the live table. */
+    protected final long live() throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic + "'"));
+    }
+
+    protected final long archived() throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_archive WHERE topic = '" + topic + "'"));
+    }
+
+    /** A column of the only message of this topic. */
+    protected final String column(String column) throws SQLException {
+        return query("SELECT " + column + " FROM postrider_message WHERE topic = '" + topic + "'");
+    }
+}

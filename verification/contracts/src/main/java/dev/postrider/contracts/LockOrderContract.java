@@ -1,0 +1,473 @@
+package dev.postrider.contracts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.Postrider;
+import dev.postrider.admin.Admin;
+import dev.postrider.admin.Repair;
+import dev.postrider.error.PostriderException;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.DeadReason;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
+import dev.postrider.store.LaneStore;
+import dev.postrider.store.MessageStore;
+import dev.postrider.store.Outcome;
+import dev.postrider.store.Settlement;
+import dev.postrider.testkit.RecordingTransport;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The contract of the lock order. A handler may lock a message row for minutes, so no statement waits for a message row while it has
+ * locked a lane. No statement waits for a lane longer than its lock timeout. The tests run every statement of the store against rows
+ * that another session has locked.
+ */
+public abstract class LockOrderContract extends LaneFixture {
+
+    /** Much longer than any statement needs, and much shorter than the lock timeout of {@link #PATIENT}. */
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /** The lock timeout is a third of this statement timeout, so a statement that waits for a locked row still waits at the limit. */
+    private static final Duration PATIENT = Duration.ofMinutes(10);
+
+    /** A statement timeout with a lock timeout of one second. */
+    private static final Duration IMPATIENT = Duration.ofSeconds(3);
+
+    @Test
+    void outcomeOfAHeadDoesNotWaitForTheHandlerOfTheNextMessage() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
+        try (Connection handler = handling(waiting.get(1))) {
+            List<Settlement> settled = within(() -> node.settle(buried(waiting.get(0))));
+
+            assertThat(keyBlocked(settled.get(0))).isTrue();
+            assertThat(within(node::renew)).isTrue();
+            handler.commit();
+        }
+        List<Settlement> handled =
+                node.settle(new Outcome.Handled(waiting.get(1).claim()));
+
+        assertThat(keyBlocked(handled.get(0))).isFalse();
+        assertThat(states()).containsExactly("DEAD");
+    }
+
+    @Test
+    void nextMessageThatWasNotHandledAfterAllIsTheHead() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 3);
+        try (Connection handler = handling(waiting.get(1))) {
+            within(() -> node.settle(buried(waiting.get(0))));
+            handler.rollback();
+        }
+
+        node.settle(released(waiting.get(1)), released(waiting.get(2)));
+
+        assertThat(states()).containsExactly("DEAD", "RETRY", "BLOCKED");
+        assertThat(numbers(node.timed())).containsExactly(1, 2);
+    }
+
+    @Test
+    void nextMessageThatSomebodyElseHadLockedIsTheHeadSoonAfterwards() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
+        node.settle(released(waiting.get(1)));
+        try (Connection stranger = handling(waiting.get(1))) {
+            within(() -> node.settle(delivered(waiting.get(0))));
+            stranger.rollback();
+        }
+
+        eventually("the key goes on", () -> {
+            node.read();
+            return states().equals(List.of("RETRY"));
+        });
+    }
+
+    @Test
+    void outcomeOfALockedRowIsWrittenLaterAndNothingOfItsKeyBeforeIt() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        write(postrider, "a", 0, 1);
+        write(postrider, "b", 2);
+        List<LaneClaim> claims = node.read();
+        try (Connection stranger = handling(claims.get(0))) {
+            List<Settlement> settled = within(
+                    () -> node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)), delivered(claims.get(2))));
+
+            assertThat(settled)
+                    .containsExactly(
+                            new Settlement.Locked(claims.get(0).claim()),
+                            new Settlement.Locked(claims.get(1).claim()),
+                            new Settlement.Settled(claims.get(2).claim()));
+            assertThat(within(() -> node.settle(blocked(claims.get(1)))))
+                    .as("in a batch of its own")
+                    .containsExactly(new Settlement.Locked(claims.get(1).claim()));
+            stranger.rollback();
+        }
+
+        assertThat(node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1))))
+                .allMatch(Settlement.Settled.class::isInstance);
+        assertThat(states()).containsExactly("RETRY", "BLOCKED");
+        assertThat(numbers(node.timed())).containsExactly(0, 1);
+    }
+
+    @Test
+    void outcomeOfALockedRowThatIsRemovedCameTooLate() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        write(postrider, "a", 0);
+        LaneClaim claim = node.read().get(0);
+        try (Connection handler = handling(claim)) {
+            assertThat(within(() -> node.settle(retry(claim)))).containsExactly(new Settlement.Locked(claim.claim()));
+            handler.commit();
+        }
+
+        assertThat(node.settle(retry(claim))).containsExactly(gone(claim));
+    }
+
+    @Test
+    void operatorIsToldThatAHeadIsBeingHandledAndNothingIsChanged() throws Exception {
+        Postrider postrider = ordered();
+        JdbcDatabase database = patient();
+        Holder node = take(database.lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
+        Admin admin = database.admin();
+        TopicName name = TopicName.of(topic);
+        MessageId head = waiting.get(0).claim().message().id();
+        try (Connection handler = handling(waiting.get(0))) {
+            assertThat(within(() -> admin.retry(name, null, "a", "ann"))).isEqualTo(Repair.BUSY);
+            assertThat(within(() -> admin.bury(name, null, "a", head, "ann"))).isEqualTo(Repair.BUSY);
+            assertThat(within(node::renew)).isTrue();
+            handler.rollback();
+        }
+        try (Connection handler = handling(waiting.get(1))) {
+            assertThat(within(() -> admin.bury(name, null, "a", head, "ann")))
+                    .as("the next one is being handled")
+                    .isEqualTo(Repair.BUSY);
+            handler.rollback();
+        }
+        assertThat(states()).containsExactly("RETRY", "BLOCKED");
+        assertThat(admin.bury(name, null, "a", head, "ann")).isEqualTo(Repair.DONE);
+        assertThat(states()).containsExactly("DEAD", "RETRY");
+        assertThat(list("SELECT action FROM postrider_audit WHERE topic = '" + topic + "'"))
+                .containsExactly("BURY");
+    }
+
+    @Test
+    void laneThatIsLockedIsLeftOutOfARenewalAndIsNotLost() throws Exception {
+        String other = topic + "-other";
+        ordered(topic, other);
+        LaneStore store = impatient().lanes();
+        Holder locked = take(store, topic);
+        Holder free = take(store, other);
+        try (Connection operator = transaction()) {
+            lockLane(operator);
+
+            Lane.Renewal renewal = within(() -> store.renew(Set.of(locked.lane(), free.lane()), LEASE));
+
+            assertThat(renewal.renewed()).containsExactly(free.lane());
+            assertThat(renewal.lost()).isEmpty();
+            operator.rollback();
+        }
+        assertThat(locked.renew()).isTrue();
+    }
+
+    /** The first message of the key becomes a dead letter, and the handler of the second runs for a long time. */
+    @Test
+    void nodeKeepsItsLanesWhileAHandlerBehindADeadLetterRuns() throws Exception {
+        String other = topic + "-other";
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        RecordingTransport transport = new RecordingTransport();
+        Postrider node = postrider(builder -> builder.topic(
+                        topic,
+                        handled -> handled.ordered()
+                                .lanes(1)
+                                .maxAttempts(2)
+                                .retry(RetryPolicy.constant(Duration.ZERO))
+                                .blockAfterDeadLetter(false)
+                                .process((message, work) -> {
+                                    if (number(message) == 0) {
+                                        throw new IllegalStateException("never");
+                                    }
+                                    inside.countDown();
+                                    assertThat(go.await(2 * SOON.toSeconds(), TimeUnit.SECONDS))
+                                            .isTrue();
+                                }))
+                .topic(other, delivered -> delivered.ordered().lanes(2).deliver(transport))
+                .dispatch(options -> options.lease(Duration.ofSeconds(12)).pollInterval(Duration.ofMillis(100))));
+        write(node, "a", 0, 1);
+        try {
+            node.start();
+            assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            eventually("the dead letter is written", () -> states().contains("DEAD"));
+            List<String> tokens = lanes("token");
+            for (int round = 0; round < 2; round++) {
+                List<String> until = lanes("until");
+                eventually("each lane is renewed", () -> {
+                    List<String> now = lanes("until");
+                    return IntStream.range(0, now.size())
+                            .noneMatch(lane -> now.get(lane).equals(until.get(lane)));
+                });
+                enqueue(node, Message.to(other).type("x").key("b").text("y").build());
+            }
+            eventually(
+                    "the other topic is delivered", () -> transport.messages().size() >= 2);
+            assertThat(lanes("token")).isEqualTo(tokens);
+            assertThat(transport.messages()).hasSize(2);
+        } finally {
+            go.countDown();
+        }
+        eventually("it is handled", () -> states().equals(List.of("DEAD")));
+    }
+
+    private List<String> lanes(String column) throws SQLException {
+        return list("SELECT " + column + " FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id"
+                + " WHERE t.topic LIKE '" + topic + "%' ORDER BY t.topic, l.lane");
+    }
+
+    @Test
+    void noStatementWaitsForAMessageThatIsLocked() throws Exception {
+        Postrider postrider = ordered();
+        JdbcDatabase database = patient();
+        Scene scene = new Scene(postrider, database);
+        try (Connection stranger = transaction();
+                Statement statement = stranger.createStatement()) {
+            statement.executeQuery("SELECT seq FROM postrider_message WHERE topic LIKE '" + topic + "%' FOR UPDATE");
+            for (Map.Entry<String, Callable<?>> entry : scene.statements().entrySet()) {
+                assertThat(within(entry.getValue())).as(entry.getKey()).isNotNull();
+            }
+            assertThat(within(() -> scene.node.settle(scene.endings()))).allMatch(Settlement.Locked.class::isInstance);
+            assertThat(within(() -> scene.messages.settle(scene.endingsOfClaims())))
+                    .allMatch(Settlement.Locked.class::isInstance);
+            assertThat(scene.repairs()).containsOnly(Repair.BUSY);
+            execute("UPDATE postrider_lane SET until = '2020-01-01 00:00:00'" + ofLane());
+            assertThat(within(() -> database.lanes().acquire(request(topic, Lane.Supply.FREE))))
+                    .as("the lane of a lost node")
+                    .hasSize(1);
+            stranger.rollback();
+        }
+    }
+
+    @Test
+    void noStatementWaitsLongForALaneThatIsLocked() throws Exception {
+        Postrider postrider = ordered();
+        needsConcurrency(); // on H2 the URL sets the lock timeout of every statement
+        JdbcDatabase database = impatient();
+        Scene scene = new Scene(postrider, database);
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+            Map<String, Callable<?>> statements = scene.statements();
+            statements.put("write outcomes", () -> scene.node.settle(scene.endings()));
+            statements.put("go on with a key", () -> scene.node.settle(new Outcome.Handled(scene.head.claim())));
+            statements.put("repair", scene::repairs);
+            statements.put("deliver alone", () -> database.lanes().startIsolated(scene.head.claim()));
+            statements.put("release", () -> {
+                scene.node.store().release(Set.of(scene.node.lane()));
+                return true;
+            });
+            for (Map.Entry<String, Callable<?>> entry : statements.entrySet()) {
+                assertThat(withinOrRefused(entry.getValue())).as(entry.getKey()).isNotNull();
+            }
+            stranger.rollback();
+        }
+    }
+
+    /** A lane with a message in every state. Its owner has read all messages that it can read. */
+    private final class Scene {
+
+        private final Admin admin;
+        private final JdbcDatabase database;
+        private final Holder node;
+        private final LaneClaim head;
+        private final List<LaneClaim> inOrder;
+        private final MessageId dead;
+        private final MessageId parked;
+        private final MessageStore messages;
+        private final List<Claim> claims;
+        private final String plain = topic + "-plain";
+
+        Scene(Postrider postrider, JdbcDatabase database) throws SQLException {
+            postrider(builder -> builder.topic(plain, declared -> {}));
+            try (Connection connection = transaction()) {
+                for (int number = 0; number < 5; number++) {
+                    postrider
+                            .outbox(connection)
+                            .enqueue(Message.to(plain).type("x").text("y").build());
+                }
+                connection.commit();
+            }
+            this.database = database;
+            this.messages = database.messages();
+            this.claims = messages.claim(ClaimRequest.of(plain, "worker").limit(4));
+            this.admin = database.admin();
+            this.node = take(database.lanes(), topic);
+            write(postrider, "dead", 0);
+            write(postrider, "parked", 1, 2);
+            List<LaneClaim> ended = node.read();
+            dead = ended.get(0).claim().message().id();
+            parked = ended.get(1).claim().message().id();
+            node.settle(
+                    buried(ended.get(0)),
+                    new LaneOutcome.Parked(ended.get(1).claim(), DeadReason.FAILED, "no"),
+                    blocked(ended.get(2)));
+            head = blockedKey(postrider, node, 2).get(0);
+            write(postrider, "b", 3);
+            write(postrider, "c", 4);
+            write(postrider, "d", 5);
+            write(postrider, "e", 6);
+            inOrder = node.read();
+            assertThat(inOrder).hasSize(4);
+        }
+
+        LaneOutcome[] endings() {
+            return new LaneOutcome[] {
+                delivered(inOrder.get(0)),
+                retry(inOrder.get(1)),
+                buried(inOrder.get(2)),
+                blocked(inOrder.get(3)),
+                buried(head)
+            };
+        }
+
+        List<Outcome> endingsOfClaims() {
+            return List.of(
+                    new Outcome.Delivered(claims.get(0)),
+                    new Outcome.Retry(claims.get(1), LEASE, "busy"),
+                    new Outcome.Buried(claims.get(2), DeadReason.FAILED, "no"),
+                    new Outcome.Released(claims.get(3)));
+        }
+
+        /** Runs every repair, one after another, each within the limit. */
+        List<Object> repairs() throws Exception {
+            TopicName name = TopicName.of(topic);
+            return List.of(
+                    withinOrRefused(() -> admin.retry(name, null, "a", "ann")),
+                    withinOrRefused(() ->
+                            admin.bury(name, null, "a", head.claim().message().id(), "ann")),
+                    withinOrRefused(() -> admin.retry(name, null, "parked", "ann")),
+                    withinOrRefused(() -> admin.bury(name, null, "parked", parked, "ann")),
+                    withinOrRefused(() -> admin.replay(dead, "ann")),
+                    withinOrRefused(() -> admin.discard(dead, "ann")));
+        }
+
+        /** The statements that change no message here. */
+        Map<String, Callable<?>> statements() {
+            LaneStore store = node.store();
+            TopicName name = TopicName.of(topic);
+            Map<String, Callable<?>> statements = new LinkedHashMap<>();
+            statements.put("renew", node::renew);
+            statements.put(
+                    "announce",
+                    () -> store.announce(new LaneStore.Node(UUID.randomUUID(), "worker", Set.of(name)), LEASE));
+            statements.put("read", node::read);
+            statements.put("read due messages", node::timed);
+            statements.put("find the next due time", () -> store.nextDue(Set.of(node.lane())));
+            statements.put("extend", () -> messages.extend(claims, LEASE));
+            statements.put("claim", () -> messages.claim(ClaimRequest.of(plain, "worker")));
+            statements.put("sweep", () -> messages.sweep(TopicName.of(plain), 1, 10));
+            statements.put("purge dead letters", () -> database.retention().purgeDead(Duration.ofDays(1), 10));
+            statements.put("purge the archive", () -> database.retention().purgeArchive(Duration.ofDays(1), 10));
+            statements.put("list blocked keys", () -> admin.blockedKeys(name, 0, 10));
+            statements.put("list dead letters", () -> admin.deadLetters(name, 0, 10));
+            statements.put("list lanes", () -> admin.lanes(name));
+            statements.put("count", admin::status);
+            statements.put("find", () -> admin.find(dead));
+            statements.put("pause", () -> {
+                admin.pause(name, "ann");
+                admin.resume(name, "ann");
+                return true;
+            });
+            return statements;
+        }
+    }
+
+    /** Writes messages of a key and blocks it. The head is due, and all its messages are in flight on the node. */
+    private List<LaneClaim> blockedKey(Postrider postrider, Holder node, int count) throws SQLException {
+        for (int number = 0; number < count; number++) {
+            write(postrider, "a", number);
+        }
+        List<LaneClaim> claims = node.read();
+        LaneOutcome[] outcomes = claims.stream()
+                .map(claim -> number(claim.claim().message()) == 0 ? retryAtOnce(claim) : blocked(claim))
+                .toArray(LaneOutcome[]::new);
+        node.settle(outcomes);
+        List<LaneClaim> waiting = node.timed();
+        assertThat(waiting).hasSize(count);
+        return waiting;
+    }
+
+    private static LaneOutcome buried(LaneClaim claim) {
+        return new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no");
+    }
+
+    /** Opens the transaction of a handler that has removed its message and is still running. */
+    private Connection handling(LaneClaim claim) throws SQLException {
+        Connection connection = transaction();
+        execute(
+                connection,
+                "DELETE FROM postrider_message WHERE seq = " + claim.claim().seq());
+        return connection;
+    }
+
+    private JdbcDatabase patient() {
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), PATIENT, events::add);
+    }
+
+    private JdbcDatabase impatient() {
+        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), IMPATIENT, events::add);
+    }
+
+    /** Runs the call on another thread, so that the test can fail while the call still waits. */
+    private static <T> T within(Callable<T> call) throws Exception {
+        CompletableFuture<T> answer = CompletableFuture.supplyAsync(() -> {
+            try {
+                return call.call();
+            } catch (Exception e) {
+                throw new CompletionException(e);
+            }
+        });
+        try {
+            return answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError("waits for a lock", e);
+        }
+    }
+
+    /** Accepts a {@link PostriderException} as a result. */
+    private static Object withinOrRefused(Callable<?> call) throws Exception {
+        return within(() -> {
+            try {
+                return call.call();
+            } catch (PostriderException e) {
+                return e;
+            }
+        });
+    }
+}

@@ -1,0 +1,32 @@
+package dev.postrider.contracts;
+
+import dev.postrider.testkit.database.Engine;
+import javax.sql.DataSource;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass(name = "{0}")
+@EnumSource(Engine.class)
+final class InboxTest extends InboxContract {
+
+    private final Engine engine;
+
+    InboxTest(Engine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    protected DataSource dataSource() {
+        return ContractDatabases.of(engine);
+    }
+
+    @Override
+    protected DataSource foreignDataSource() {
+        return ContractDatabases.other(engine);
+    }
+
+    @Override
+    protected boolean isConcurrent() {
+        return engine != Engine.H2;
+    }
+}
