@@ -9,14 +9,13 @@ import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,18 +37,16 @@ final class IsolatedDelivery {
      * From this number of losses on a message is delivered with nothing else in flight: it was noted when its node was
      * lost.
      */
-    static final int ALONE = 3;
+    static final int EXCLUSIVE = 3;
 
     /** From this number of losses on a message is buried: it was delivered alone when its node was lost. */
-    static final int CONVICTED = 4;
+    static final int BURIED = 4;
 
     private static final Duration CHECK_EVERY = Duration.ofMillis(100);
 
     private final LaneStore store;
-    private final Collection<Sequencer> sequencers;
+    private final Iterable<Sequencer> sequencers;
     private final InFlight inFlight;
-    private final DeliveryPipeline pipeline;
-    private final BiConsumer<InFlightMessage, Outcome> decided;
     private final EventListener events;
     private final Platform.Waiter progress;
     private volatile boolean stopping;
@@ -66,17 +63,13 @@ final class IsolatedDelivery {
     /** @param progress this thread waits for it, and {@link #progressed} signals it */
     IsolatedDelivery(
             LaneStore store,
-            Collection<Sequencer> sequencers,
+            Iterable<Sequencer> sequencers,
             InFlight inFlight,
-            DeliveryPipeline pipeline,
-            BiConsumer<InFlightMessage, Outcome> decided,
             EventListener events,
             Platform.Waiter progress) {
         this.store = store;
-        this.sequencers = List.copyOf(sequencers);
+        this.sequencers = sequencers;
         this.inFlight = inFlight;
-        this.pipeline = pipeline;
-        this.decided = decided;
         this.events = events;
         this.progress = progress;
     }
@@ -86,8 +79,8 @@ final class IsolatedDelivery {
     }
 
     /** Whether no other message may be in flight beside this one. */
-    static boolean mustBeAlone(InFlightMessage claimed) {
-        return claimed.claim().crashes() >= ALONE;
+    static boolean mustBeExclusive(InFlightMessage claimed) {
+        return claimed.claim().crashes() >= EXCLUSIVE;
     }
 
     Duration runOnce() {
@@ -139,12 +132,12 @@ final class IsolatedDelivery {
     }
 
     private void deliver(Sequencer sequencer, InFlightMessage next) {
-        if (next.claim().crashes() >= CONVICTED) {
-            withSlotsClosed(() -> bury(next));
+        if (next.claim().crashes() >= BURIED) {
+            withSlotsClosed(() -> bury(sequencer, next));
             return;
         }
         events.on(new Event.Suspected(next.claim().message(), next.claim().crashes()));
-        if (mustBeAlone(next)) {
+        if (mustBeExclusive(next)) {
             withSlotsClosed(() -> startIsolated(sequencer, next));
         } else {
             deliverNoted(sequencer, next);
@@ -157,7 +150,7 @@ final class IsolatedDelivery {
             step.run();
         } finally {
             inFlight.openSlots();
-            sequencers.forEach(Sequencer::slotsFreed);
+            sequencers.forEach(Sequencer::send);
         }
     }
 
@@ -165,13 +158,11 @@ final class IsolatedDelivery {
      * Buries the message and waits until that is written, with the slots closed. A later message of its key may also
      * kill nodes. If it were sent before, each loss could bring this message back, ahead of the later one.
      */
-    private void bury(InFlightMessage claimed) {
-        decided.accept(
-                claimed,
-                new Outcome.Buried(
-                        claimed.claim(),
-                        DeadReason.WORKER_LOST,
-                        "The worker was lost while it delivered this message alone"));
+    private void bury(Sequencer sequencer, InFlightMessage claimed) {
+        Outcome buried = new Outcome.Buried(
+                claimed.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
+        sequencer.decided(
+                claimed, OutcomeDecider.inLane(claimed.topic(), Objects.requireNonNull(claimed.inLane()), buried));
         await(() -> !inFlight.contains(claimed));
     }
 
@@ -188,11 +179,11 @@ final class IsolatedDelivery {
 
     private void deliverNoted(Sequencer sequencer, InFlightMessage claimed) {
         if (stopping || !note(sequencer, claimed)) {
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
             return;
         }
         noted.put(sequencer, claimed);
-        pipeline.deliver(claimed);
+        sequencer.sendSuspect(claimed);
     }
 
     /**
@@ -204,7 +195,7 @@ final class IsolatedDelivery {
             return store.startIsolated(claimed.claim());
         } catch (RuntimeException e) {
             stale.add(new Note(sequencer, claimed.claim()));
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
             throw e;
         }
     }
