@@ -100,9 +100,9 @@ final class HandlerDelivery implements TopicDelivery {
             try {
                 transactions.threads().execute(this::work);
             } catch (RejectedExecutionException e) {
-                stranded().forEach(other -> fail(other, e));
+                giveUpThread().forEach(other -> fail(other, e));
             } catch (Throwable e) {
-                stranded().forEach(other -> release(other, e)); // no thread is available, and that costs no attempt
+                giveUpThread().forEach(other -> release(other, e)); // no thread is available, and that costs no attempt
             }
         }
     }
@@ -119,14 +119,14 @@ final class HandlerDelivery implements TopicDelivery {
      * Gives up a thread that could not be started or has died. If other threads run, they handle the waiting messages.
      * Otherwise the waiting messages are returned.
      */
-    private synchronized List<InFlightMessage> stranded() {
-        List<InFlightMessage> stranded = new ArrayList<>();
+    private synchronized List<InFlightMessage> giveUpThread() {
+        List<InFlightMessage> left = new ArrayList<>();
         threadsTaken--;
         if (threadsTaken == 0) {
-            stranded.addAll(waiting);
+            left.addAll(waiting);
             waiting.clear();
         }
-        return stranded;
+        return left;
     }
 
     private void work() {
@@ -143,7 +143,7 @@ final class HandlerDelivery implements TopicDelivery {
             ended = true;
         } finally {
             if (!ended) {
-                stranded().forEach(outcomes::released);
+                giveUpThread().forEach(outcomes::released);
             }
         }
     }
@@ -168,18 +168,18 @@ final class HandlerDelivery implements TopicDelivery {
     }
 
     private void handle(List<InFlightMessage> together) {
-        List<InFlightMessage> left = new ArrayList<>();
+        List<InFlightMessage> deliverable = new ArrayList<>();
         for (InFlightMessage claimed : together) {
             if (draining || claimed.validity().isLost()) {
                 outcomes.released(claimed);
             } else {
-                left.add(claimed);
+                deliverable.add(claimed);
             }
         }
-        if (left.isEmpty()) {
+        if (deliverable.isEmpty()) {
             return;
         }
-        run(left, left.size() > 1).forEach(this::handleSeparately);
+        run(deliverable, deliverable.size() > 1).forEach(this::handleSeparately);
     }
 
     private void handleSeparately(InFlightMessage claimed) {

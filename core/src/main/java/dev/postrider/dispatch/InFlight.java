@@ -36,6 +36,7 @@ final class InFlight {
 
     private volatile Listener listener = () -> {};
     private boolean handOversWanted;
+
     /** The topics with older messages that wait for a slot in the database. */
     private final Set<TopicName> waitingTopics = new HashSet<>();
 

@@ -119,12 +119,12 @@ final class InFlightMessage {
         row.release();
     }
 
-    boolean isUnderWay() {
+    boolean isBeingDelivered() {
         return delivering && !isDecided();
     }
 
     boolean isOverdue(Platform time) {
-        return isUnderWay() && time.nanos() - answerBy > 0;
+        return isBeingDelivered() && time.nanos() - answerBy > 0;
     }
 
     long bytes() {

@@ -315,7 +315,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
     /** Processes the results, which belong to the first outcomes of the batch, in order. */
     private void finish(List<Settlement> settlements) {
         OutcomeCounters before = counters.copy();
-        int met = locked.size();
+        int lockedBefore = locked.size();
         for (Settlement settlement : settlements) {
             Decided<O> decided = batch.removeFirst();
             if (settlement instanceof Settlement.Locked) {
@@ -333,7 +333,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
             events.on(report.event());
             observer.settled(decided.claimed(), decided.outcome(), settlement);
         }
-        if (locked.size() - met < settlements.size()) {
+        if (locked.size() - lockedBefore < settlements.size()) {
             events.on(counters.since(before));
         }
     }

@@ -88,7 +88,7 @@ final class OwnedLane {
     /** The age of its oldest running delivery; zero if there is none. */
     Duration longestDelivery(Platform time) {
         return inFlight.stream()
-                .filter(InFlightMessage::isUnderWay)
+                .filter(InFlightMessage::isBeingDelivered)
                 .map(message -> message.sinceStart(time))
                 .max(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);

@@ -210,16 +210,16 @@ final class TransportDelivery implements TopicDelivery {
     }
 
     private void failWaiting(@Nullable Throwable failure) {
-        List<InFlightMessage> stranded;
+        List<InFlightMessage> unsent;
         synchronized (this) {
-            stranded = new ArrayList<>(waiting);
+            unsent = new ArrayList<>(waiting);
             waiting.clear();
             if (failure != null) {
                 current = null; // its thread could not be started
             }
         }
         DeliveryResult late = DeliveryResult.failed("Earlier calls of the transport have not returned");
-        stranded.forEach(claimed -> decide(claimed, failure == null ? late : null, failure));
+        unsent.forEach(claimed -> decide(claimed, failure == null ? late : null, failure));
     }
 
     @Override
