@@ -53,20 +53,24 @@ public final class Postrider implements AutoCloseable {
     private final Heartbeat heartbeat;
     private volatile boolean deliversByItself;
 
-    Postrider(
-            JdbcDatabase database,
-            JdbcDatabase dispatching,
-            MessageStore store,
-            List<Topic> topics,
-            List<InboxHandler> handlers,
-            Dispatcher dispatcher,
-            Commands commands,
-            Heartbeat heartbeat) {
-        this.database = database;
-        this.dispatching = dispatching;
-        this.store = store;
-        this.topics = topics;
-        this.handlers = handlers;
+    /**
+     * The data sources of a Postrider.
+     *
+     * @param writing runs business transactions
+     * @param dispatching claims messages and writes outcomes; it may be the same
+     * @param store the messages, as the dispatcher sees them
+     */
+    record Databases(JdbcDatabase writing, JdbcDatabase dispatching, MessageStore store) {}
+
+    /** The topics and inbox handlers that the application declares. */
+    record Declared(List<Topic> topics, List<InboxHandler> handlers) {}
+
+    Postrider(Databases databases, Declared declared, Dispatcher dispatcher, Commands commands, Heartbeat heartbeat) {
+        this.database = databases.writing();
+        this.dispatching = databases.dispatching();
+        this.store = databases.store();
+        this.topics = declared.topics();
+        this.handlers = declared.handlers();
         this.dispatcher = dispatcher;
         this.commands = commands;
         this.heartbeat = heartbeat;

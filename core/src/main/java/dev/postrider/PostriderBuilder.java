@@ -159,14 +159,17 @@ public final class PostriderBuilder {
         Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
         Heartbeat heartbeat = new Heartbeat("commands", events);
         CommandRunner runner = new CommandRunner(
-                database.commands(),
-                dispatching.commands(),
-                database.transactions(dispatcher.handOver()),
+                new CommandRunner.Database(
+                        database.commands(), dispatching.commands(), database.transactions(dispatcher.handOver())),
                 commands,
                 background(heartbeat),
                 events);
         return new Postrider(
-                database, dispatching, store, declared, List.copyOf(handlers), dispatcher, runner, heartbeat);
+                new Postrider.Databases(database, dispatching, store),
+                new Postrider.Declared(declared, List.copyOf(handlers)),
+                dispatcher,
+                runner,
+                heartbeat);
     }
 
     private static Background background(Heartbeat heartbeat) {

@@ -22,33 +22,36 @@ final class BackgroundLoop {
         Duration runOnce();
     }
 
+    private final Platform platform;
+    private final Object owner;
     private final String name;
-    private final Duty duty;
     private final EventListener events;
     private final Platform.Waiter waiter;
     private final Platform.Waiter ending;
     private final Platform.Waiter over;
     private final Backoff backoff = new Backoff();
-    private final Thread thread;
     private volatile boolean stopping;
     private volatile boolean running;
 
     /** @param owner the object that the thread belongs to */
-    BackgroundLoop(Platform platform, Object owner, String name, Duty duty, EventListener events) {
+    BackgroundLoop(Platform platform, Object owner, String name, EventListener events) {
+        this.platform = platform;
+        this.owner = owner;
         this.name = name;
-        this.duty = duty;
         this.events = events;
         this.waiter = platform.waiter();
         this.ending = platform.waiter();
         this.over = platform.waiter();
-        this.thread = platform.thread(owner, this::run, name);
     }
 
-    void start() {
+    /** Starts the thread. Called once. */
+    void start(Duty duty) {
+        Thread thread = platform.thread(owner, () -> run(duty), name);
         running = true;
         thread.start();
     }
 
+    /** Runs the duty now, or once more when its current run has ended. A wake-up before the start is kept. */
     void wake() {
         waiter.signal();
     }
@@ -71,19 +74,19 @@ final class BackgroundLoop {
         return !running;
     }
 
-    private void run() {
+    private void run(Duty duty) {
         try {
-            loop();
+            loop(duty);
         } finally {
             running = false;
             over.signal();
         }
     }
 
-    private void loop() {
+    private void loop(Duty duty) {
         while (!stopping) {
             try {
-                round();
+                round(duty);
             } catch (InterruptedException e) {
                 // The library never interrupts this thread: code that it called left the interrupt flag set, which must
                 // not end the loop.
@@ -92,7 +95,7 @@ final class BackgroundLoop {
         }
     }
 
-    private void round() throws InterruptedException {
+    private void round(Duty duty) throws InterruptedException {
         Duration pause;
         try {
             pause = duty.runOnce();

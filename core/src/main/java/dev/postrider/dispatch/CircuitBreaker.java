@@ -4,7 +4,6 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import java.time.Duration;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,26 +14,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class CircuitBreaker {
 
-    private static final Duration FIRST_REST = Duration.ofSeconds(1);
+    /** Called each time a breaker opens. */
+    @FunctionalInterface
+    interface Listener {
+        void breakerOpened(Topic topic, Duration pause);
+    }
+
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
 
     private final Topic topic;
     private final Platform time;
     private final EventListener events;
-    private final BiConsumer<Topic, Duration> rests;
+    private final Listener listener;
     private volatile boolean armed;
     private volatile int failures;
 
     /** The current pause, or the last one if it is over; null while the breaker is closed. */
-    private volatile @Nullable Duration rest;
+    private volatile @Nullable Duration pause;
 
-    private volatile long restsUntil;
+    private volatile long pauseEnd;
 
-    /** @param rests called with the pause each time the breaker opens */
-    CircuitBreaker(Topic topic, Platform time, EventListener events, BiConsumer<Topic, Duration> rests) {
+    CircuitBreaker(Topic topic, Platform time, EventListener events, Listener listener) {
         this.topic = topic;
         this.time = time;
         this.events = events;
-        this.rests = rests;
+        this.listener = listener;
     }
 
     /**
@@ -47,45 +51,45 @@ final class CircuitBreaker {
 
     /** The number of messages that may have a slot now: no limit when closed, 0 when open, 1 when half-open. */
     int limit() {
-        if (rest == null) {
+        if (pause == null) {
             return Integer.MAX_VALUE;
         }
-        return isResting() ? 0 : 1;
+        return isInPause() ? 0 : 1;
     }
 
     /** Whether the breaker is open. */
     boolean isOpen() {
-        return rest != null && isResting();
+        return pause != null && isInPause();
     }
 
     /** The time until the breaker is half-open; zero if it is not open. */
     Duration pauseLeft() {
-        return isOpen() ? Duration.ofNanos(Math.max(restsUntil - time.nanos(), 0)) : Duration.ZERO;
+        return isOpen() ? Duration.ofNanos(Math.max(pauseEnd - time.nanos(), 0)) : Duration.ZERO;
     }
 
-    private boolean isResting() {
-        return time.nanos() - restsUntil < 0;
+    private boolean isInPause() {
+        return time.nanos() - pauseEnd < 0;
     }
 
     /** Records a result that is not a failure. */
     void answered() {
-        if (failures != 0 && trust()) {
+        if (failures != 0 && close()) {
             events.on(new Event.CircuitClosed(topic.name()));
         }
     }
 
-    private synchronized boolean trust() {
-        boolean mistrusted = rest != null;
+    private synchronized boolean close() {
+        boolean wasOpen = pause != null;
         failures = 0;
-        rest = null;
-        return mistrusted;
+        pause = null;
+        return wasOpen;
     }
 
     void failed(String error) {
-        Duration begun = count();
+        Duration begun = countFailure();
         if (begun != null) {
             events.on(new Event.CircuitOpened(topic.name(), failures, begun, error));
-            rests.accept(topic, begun);
+            listener.breakerOpened(topic, begun);
         }
     }
 
@@ -93,16 +97,16 @@ final class CircuitBreaker {
      * Counts a failure and returns the pause that begins with it, or null. The failure of a message that was sent
      * before the breaker opened does not prolong the pause.
      */
-    private synchronized @Nullable Duration count() {
+    private synchronized @Nullable Duration countFailure() {
         failures++;
-        Duration last = rest;
-        boolean enough = last == null ? failures >= topic.breakerFailures() : !isResting();
+        Duration last = pause;
+        boolean enough = last == null ? failures >= topic.breakerFailures() : !isInPause();
         if (!armed || !enough) {
             return null;
         }
-        Duration next = shorter(last == null ? FIRST_REST : last.multipliedBy(2), topic.breakerPause());
-        restsUntil = time.nanos() + next.toNanos();
-        rest = next;
+        Duration next = shorter(last == null ? FIRST_PAUSE : last.multipliedBy(2), topic.breakerPause());
+        pauseEnd = time.nanos() + next.toNanos();
+        pause = next;
         return next;
     }
 

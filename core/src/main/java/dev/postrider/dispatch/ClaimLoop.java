@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.dispatch.ScanSchedule.TopicSchedule;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -11,9 +12,10 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
- * Claims messages for the topics that may have work and have room, each with its own claimer. Scans again at once after
+ * Claims messages for the topics that may have work and have most, each with its own claimer. Scans again at once after
  * a full batch or a wake-up, and otherwise when a message comes due. Messages that other nodes wrote are found at the
  * poll interval. One thread runs it; wake-ups come from any thread.
  */
@@ -25,74 +27,46 @@ final class ClaimLoop {
     /** The delay of the next poll after a message came due, because others often follow. */
     private static final Duration ASK_AGAIN = Duration.ofSeconds(1);
 
-    private final Duration pollInterval;
+    private final ScanSchedule scans;
+    private final Map<Topic, Claimer> claimers;
     private final Platform time;
     private final EventListener events;
-    private final Map<TopicName, TopicSchedule> turns = new LinkedHashMap<>();
     private final List<TopicSchedule> order;
     private long nextPoll;
 
     /** @param claimers the claimer of each topic */
-    ClaimLoop(Map<Topic, Claimer> claimers, Duration pollInterval, Platform time, EventListener events) {
-        this.pollInterval = pollInterval;
+    ClaimLoop(ScanSchedule scans, Map<Topic, Claimer> claimers, Platform time, EventListener events) {
+        this.scans = scans;
+        this.claimers = claimers;
         this.time = time;
         this.events = events;
         this.nextPoll = time.nanos();
-        claimers.forEach((topic, claimer) -> turns.put(topic.name(), new TopicSchedule(topic, claimer, time.nanos())));
-        this.order = new ArrayList<>(turns.values());
+        this.order = new ArrayList<>(scans.topics());
     }
 
-    /** Requests a scan of every topic. */
-    void scanNow() {
-        turns.values().forEach(TopicSchedule::want);
-    }
-
-    /** Requests a scan of this topic. */
-    void scanNow(TopicName topic) {
-        TopicSchedule turn = turns.get(topic);
-        if (turn != null) {
-            turn.want();
-        }
-    }
-
-    /**
-     * Requests a scan of this topic after a delay. A delay above the poll interval is ignored: a poll will find the
-     * message.
-     */
-    void scanAfter(TopicName topic, Duration delay) {
-        TopicSchedule turn = turns.get(topic);
-        if (turn != null && delay.compareTo(pollInterval) <= 0) {
-            turn.dueAt(time.nanos() + delay.toNanos());
-        }
-    }
-
-    /** Prevents scans of this topic for this pause. */
-    void rest(TopicName topic, Duration pause) {
-        TopicSchedule turn = turns.get(topic);
-        if (turn != null) {
-            turn.rest(time.nanos() + pause.toNanos());
-        }
+    private Claimer claimer(Topic topic) {
+        return Objects.requireNonNull(claimers.get(topic));
     }
 
     Duration runOnce() {
         if (time.nanos() - nextPoll >= 0) {
             poll();
         }
-        long pause = TopicSchedule.NEVER;
+        long pause = ScanSchedule.NEVER;
         Collections.rotate(order, -1); // the first topic takes scarce slots: each topic is first in turn
-        for (TopicSchedule turn : order) {
-            pause = Math.min(pause, take(turn));
+        for (TopicSchedule schedule : order) {
+            pause = Math.min(pause, take(schedule));
         }
         return Duration.ofNanos(Math.max(Math.min(pause, nextPoll - time.nanos()), 0));
     }
 
     /** Claims for every topic, regardless of its schedule. A failure is thrown to the caller. */
     void claimEach() {
-        for (TopicSchedule turn : order) {
-            turn.dueAt(time.nanos());
-            int room = turn.claimer().room(turn.topic());
-            if (room > 0) {
-                claim(turn, room);
+        for (TopicSchedule schedule : order) {
+            schedule.dueAt(time.nanos());
+            int most = claimer(schedule.topic()).freeCapacity(schedule.topic());
+            if (most > 0) {
+                claim(schedule, most);
             }
         }
     }
@@ -100,21 +74,21 @@ final class ClaimLoop {
     /** Runs one statement for all topics with the same claimer. */
     private void poll() {
         Map<Claimer, List<TopicName>> alike = new LinkedHashMap<>();
-        turns.forEach((name, turn) -> alike.computeIfAbsent(turn.claimer(), claimer -> new ArrayList<>())
-                .add(name));
+        claimers.forEach((topic, claimer) ->
+                alike.computeIfAbsent(claimer, absent -> new ArrayList<>()).add(topic.name()));
         alike.forEach(this::poll);
-        nextPoll = time.nanos() + pollInterval.toNanos();
+        nextPoll = time.nanos() + scans.pollInterval().toNanos();
     }
 
     private void poll(Claimer claimer, List<TopicName> topics) {
         try {
-            claimer.nextDue(topics).forEach(this::scanAfter);
+            claimer.nextDue(topics).forEach(scans::scanAfter);
         } catch (StoreUnavailableException e) {
             throw e;
         } catch (RuntimeException e) {
             // One topic can make the common statement fail, so each topic is scanned by itself.
-            events.on(new Event.StoreFailed("poll", ThrowableClassifier.text(e), pollInterval));
-            topics.forEach(this::scanNow);
+            events.on(new Event.StoreFailed("poll", ThrowableClassifier.text(e), scans.pollInterval()));
+            topics.forEach(scans::scanNow);
         }
     }
 
@@ -122,49 +96,49 @@ final class ClaimLoop {
      * Claims if the topic is due, and returns the nanoseconds until its next scan. A topic that fails does not stop the
      * others.
      */
-    private long take(TopicSchedule turn) {
+    private long take(TopicSchedule schedule) {
         try {
-            return claimIfDue(turn);
+            return claimIfDue(schedule);
         } catch (StoreUnavailableException e) {
             throw e; // the topic is not the cause
         } catch (RuntimeException e) {
-            Duration pause = turn.failed(time.nanos());
-            events.on(new Event.StoreFailed("claim " + turn.topic().name(), ThrowableClassifier.text(e), pause));
+            Duration pause = schedule.failed(time.nanos());
+            events.on(new Event.StoreFailed("claim " + schedule.topic().name(), ThrowableClassifier.text(e), pause));
             return pause.toNanos();
         }
     }
 
-    private long claimIfDue(TopicSchedule turn) {
-        long wait = turn.waitFrom(time.nanos());
+    private long claimIfDue(TopicSchedule schedule) {
+        long wait = schedule.waitFrom(time.nanos());
         if (wait > 0) {
             return wait;
         }
-        int room = turn.claimer().room(turn.topic());
-        if (room <= 0) {
-            return TopicSchedule.NEVER; // woken when a slot becomes free
+        int most = claimer(schedule.topic()).freeCapacity(schedule.topic());
+        if (most <= 0) {
+            return ScanSchedule.NEVER; // woken when a slot becomes free
         }
-        long gather = GATHER.toNanos() - turn.sinceClaim(time.nanos());
-        if (gather > 0 && room < turn.claimer().capacity(turn.topic()) / 2) {
+        long gather = GATHER.toNanos() - schedule.sinceClaim(time.nanos());
+        if (gather > 0 && most < claimer(schedule.topic()).capacity(schedule.topic()) / 2) {
             return gather;
         }
-        claim(turn, room);
-        return turn.waitFrom(time.nanos());
+        claim(schedule, most);
+        return schedule.waitFrom(time.nanos());
     }
 
-    private void claim(TopicSchedule turn, int room) {
-        boolean due = turn.begin(time.nanos());
+    private void claim(TopicSchedule schedule, int most) {
+        boolean due = schedule.begin(time.nanos());
         try {
-            boolean more = turn.claimer().claim(turn.topic(), room, due);
-            turn.claimed(time.nanos());
+            boolean more = claimer(schedule.topic()).claim(schedule.topic(), most, due);
+            schedule.claimed(time.nanos());
             if (more) {
-                turn.want();
+                schedule.scanNow();
             }
             if (due) {
                 long soon = time.nanos() + ASK_AGAIN.toNanos();
                 nextPoll = soon - nextPoll < 0 ? soon : nextPoll;
             }
         } catch (RuntimeException e) {
-            turn.again(due, time.nanos());
+            schedule.repeat(due, time.nanos());
             throw e;
         }
     }

@@ -9,7 +9,7 @@ import java.util.Map;
 interface Claimer {
 
     /** The number of messages of the topic that this node may claim now; 0 or less for none. */
-    int room(Topic topic);
+    int freeCapacity(Topic topic);
 
     /**
      * The number of messages that this node could claim if none were in flight. A claim for much less than that is
@@ -20,11 +20,11 @@ interface Claimer {
     /**
      * Claims messages and passes them on for delivery.
      *
-     * @param room the value of {@link #room}, or less
+     * @param most the value of {@link #freeCapacity}, or less
      * @param due whether a message is known to be due, and not only possible
      * @return whether there may be more
      */
-    boolean claim(Topic topic, int room, boolean due);
+    boolean claim(Topic topic, int most, boolean due);
 
     /**
      * The time until each of these topics has a due message; absent for topics without waiting messages. One statement.

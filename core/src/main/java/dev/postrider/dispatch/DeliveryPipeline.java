@@ -1,13 +1,9 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Outcome;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,35 +16,25 @@ final class DeliveryPipeline {
     private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
 
     private final Map<TopicName, TopicDelivery> deliveries;
-    private final BiConsumer<InFlightMessage, Outcome> decided;
-    private final Platform time;
-    private final Duration lastStart;
+    private final OutcomeReceiver outcomes;
+    private final LeaseValidity.Limit leaseLimit;
     private volatile boolean closed;
 
-    /**
-     * @param decided receives the outcomes of messages that are not sent
-     * @param lastStart the largest age of a lease at which a delivery may begin
-     */
+    /** @param outcomes receives the outcomes of messages that are not sent */
     DeliveryPipeline(
-            Map<TopicName, TopicDelivery> deliveries,
-            BiConsumer<InFlightMessage, Outcome> decided,
-            Platform time,
-            Duration lastStart) {
+            Map<TopicName, TopicDelivery> deliveries, OutcomeReceiver outcomes, LeaseValidity.Limit leaseLimit) {
         this.deliveries = deliveries;
-        this.decided = decided;
-        this.time = time;
-        this.lastStart = lastStart;
+        this.outcomes = outcomes;
+        this.leaseLimit = leaseLimit;
     }
 
     void deliver(InFlightMessage claimed) {
-        if (closed
-                || claimed.validity().isLost()
-                || claimed.validity().sinceRenewal(time).compareTo(lastStart) >= 0) {
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+        if (closed || !leaseLimit.allowsStart(claimed.validity())) {
+            outcomes.released(claimed);
             return;
         }
         if (claimed.claim().attempt() > claimed.topic().maxAttempts()) {
-            decided.accept(claimed, OutcomeDecider.exhausted(claimed));
+            outcomes.decided(claimed, OutcomeDecider.exhausted(claimed));
             return;
         }
         try {
@@ -60,7 +46,7 @@ final class DeliveryPipeline {
                     "A message of topic {} could not be delivered: it is tried again",
                     claimed.topic().name(),
                     e);
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            outcomes.released(claimed);
         }
     }
 
@@ -82,7 +68,7 @@ final class DeliveryPipeline {
     /** Gives up deliveries whose result is overdue. */
     void giveUpOverdue(Collection<InFlightMessage> inFlight) {
         for (InFlightMessage claimed : inFlight) {
-            if (claimed.isOverdue(time)) {
+            if (claimed.isOverdue(leaseLimit.platform())) {
                 delivery(claimed).giveUp(claimed);
             }
         }

@@ -28,10 +28,8 @@ public final class Dispatcher implements AutoCloseable {
 
     private final Stores stores;
     private final List<Topic> declared;
-    private final List<Topic> topics;
-    private final boolean onlyKeepsHouse;
-    private final DispatchOptions options;
-    private final EventListener events;
+    private final NodeSettings settings;
+    private final boolean hasOnlyHousekeeping;
     private final @Nullable DoorbellClient bell;
     private volatile @Nullable Engine engine;
     private boolean stopped;
@@ -54,18 +52,17 @@ public final class Dispatcher implements AutoCloseable {
             Doorbell.@Nullable Line line) {
         this.stores = stores;
         this.declared = List.copyOf(topics);
-        this.topics = topics.stream().filter(Topic::isDelivered).toList();
-        this.onlyKeepsHouse = topics.isEmpty();
-        this.options = options;
-        this.events = new EventListeners(List.of(events));
-        this.bell = line == null ? null : new DoorbellClient(line, Platform.system(), this.events);
+        List<Topic> delivered = topics.stream().filter(Topic::isDelivered).toList();
+        this.settings = new NodeSettings(delivered, options, new EventListeners(List.of(events)));
+        this.hasOnlyHousekeeping = topics.isEmpty();
+        this.bell = line == null ? null : new DoorbellClient(line, Platform.system(), settings.events());
         checkNames();
-        this.topics.forEach(this::checkTimeout);
+        delivered.forEach(this::checkTimeout);
     }
 
     private void checkNames() {
         Set<TopicName> names = new HashSet<>();
-        for (Topic topic : topics) {
+        for (Topic topic : settings.topics()) {
             if (!names.add(topic.name())) {
                 throw new InvalidConfigurationException("topic." + topic.name(), "is declared twice: keep one");
             }
@@ -77,6 +74,7 @@ public final class Dispatcher implements AutoCloseable {
             return;
         }
         Duration timeout = by.transport().timeout();
+        DispatchOptions options = settings.options();
         Duration longest = options.lease().minus(options.headroom());
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(longest) >= 0) {
             throw new InvalidConfigurationException(
@@ -94,7 +92,7 @@ public final class Dispatcher implements AutoCloseable {
         if (stopped) {
             throw new IllegalStateException("This dispatcher was stopped: build a new one");
         }
-        if (topics.isEmpty() && !onlyKeepsHouse) {
+        if (settings.topics().isEmpty() && !hasOnlyHousekeeping) {
             throw new InvalidConfigurationException(
                     "topics",
                     "have no destination on this node: declare at least one with deliver(…), process(…) or toInbox(…), or do not start");
@@ -104,7 +102,7 @@ public final class Dispatcher implements AutoCloseable {
             engine = started;
             started.start();
             if (bell != null) {
-                bell.listen(started::wake);
+                bell.listen(started.wakeUps()::rang);
             }
         }
     }
@@ -113,7 +111,7 @@ public final class Dispatcher implements AutoCloseable {
     public void wake() {
         Engine current = engine;
         if (current != null) {
-            current.wake();
+            current.wakeUps().scanNow();
         }
         if (bell != null) {
             bell.ringAnywhere();
@@ -127,7 +125,7 @@ public final class Dispatcher implements AutoCloseable {
     public void wakeForOperator() {
         Engine current = engine;
         if (current != null) {
-            current.scanEverywhere();
+            current.wakeUps().scanEverywhere();
         }
         if (bell != null) {
             bell.ringAnywhere();
@@ -150,7 +148,7 @@ public final class Dispatcher implements AutoCloseable {
             public void committed(Collection<Message> messages) {
                 Engine current = engine;
                 if (current != null) {
-                    current.wakeFor(messages);
+                    current.wakeUps().committed(messages);
                 }
                 tellOthers(messages);
             }
@@ -187,7 +185,7 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     private Engine engine(boolean inCallersThread) {
-        return new Engine(stores, topics, options, events, handOver(), inCallersThread, Platform.system());
+        return new Engine(stores, settings, handOver(), inCallersThread, Platform.system());
     }
 
     /**

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends and receives the wake-ups of this node over the doorbell. A thread that commits only records its topics. One
- * loop rings for all recorded topics together: at once for the first, and then not sooner than {@link #REST} later.
+ * loop rings for all recorded topics together: at once for the first, and then not sooner than {@link #PAUSE} later.
  * Another loop listens, once this node delivers. Thread-safe.
  */
 final class DoorbellClient {
 
     /** The shortest time between two rings, however much is committed here. */
-    private static final Duration REST = Duration.ofMillis(50);
+    private static final Duration PAUSE = Duration.ofMillis(50);
 
     private static final Duration LISTEN = Duration.ofMillis(250);
     private static final Duration IDLE = Duration.ofMinutes(1);
@@ -57,8 +57,8 @@ final class DoorbellClient {
         this.platform = platform;
         this.rung = platform.waiter();
         this.events = events;
-        this.lastRing = platform.nanos() - REST.toNanos();
-        this.ringing = new BackgroundLoop(platform, this, "ring", this::ringOnce, events);
+        this.lastRing = platform.nanos() - PAUSE.toNanos();
+        this.ringing = new BackgroundLoop(platform, this, "ring", events);
     }
 
     /** Records a commit in these topics. Returns at once. */
@@ -76,7 +76,7 @@ final class DoorbellClient {
     private void wakeRinger() {
         if (!ringingStarted && !stopped) {
             ringingStarted = true;
-            ringing.start();
+            ringing.start(this::ringOnce);
         }
         ringing.wake();
     }
@@ -84,8 +84,8 @@ final class DoorbellClient {
     /** Starts to listen for the rings of other nodes. */
     synchronized void listen(Consumer<Ring> heard) {
         if (!stopped && listening == null) {
-            listening = new BackgroundLoop(platform, this, "doorbell", () -> listenOnce(heard), events);
-            listening.start();
+            listening = new BackgroundLoop(platform, this, "doorbell", events);
+            listening.start(() -> listenOnce(heard));
         }
     }
 
@@ -97,11 +97,11 @@ final class DoorbellClient {
 
     /** Rings if a commit is recorded and the last ring is long enough ago. */
     private Duration ringOnce() {
-        long wait = REST.toNanos() - (platform.nanos() - lastRing);
+        long wait = PAUSE.toNanos() - (platform.nanos() - lastRing);
         if (wait > 0) {
             return Duration.ofNanos(wait);
         }
-        Ring ring = takeNotes();
+        Ring ring = takeRecorded();
         if (ring == null) {
             return IDLE;
         }
@@ -109,14 +109,14 @@ final class DoorbellClient {
         try {
             line.ring(ring);
         } catch (RuntimeException | Error e) {
-            putBack(ring);
+            recordAgain(ring);
             throw e;
         }
         done();
-        return REST;
+        return PAUSE;
     }
 
-    private synchronized @Nullable Ring takeNotes() {
+    private synchronized @Nullable Ring takeRecorded() {
         if (!anywhere && topics.isEmpty()) {
             return null;
         }
@@ -127,7 +127,7 @@ final class DoorbellClient {
         return ring;
     }
 
-    private synchronized void putBack(Ring ring) {
+    private synchronized void recordAgain(Ring ring) {
         anywhere |= ring.isAnywhere();
         topics.addAll(ring.topics());
         atWork = false;

@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,17 +54,19 @@ final class HandlerDelivery implements TopicDelivery {
     private static final int MOST_DISCONNECTED = 1000;
 
     /**
-     * The collaborators of a delivery.
+     * Where the transactions of handlers run.
      *
+     * @param store begins them
      * @param handOver takes over the messages that handlers send
+     * @param threads one for each running transaction
      */
-    record Context(HandlingStore store, HandOver handOver, Executor threads, Platform platform) {}
+    record Transactions(HandlingStore store, HandOver handOver, Executor threads, Platform platform) {}
 
     private final Topic topic;
     private final HandlingStore.Handler handler;
-    private final Context context;
+    private final Transactions transactions;
     private final OutcomeDecider decider;
-    private final BiConsumer<InFlightMessage, Outcome> decided;
+    private final OutcomeReceiver outcomes;
     private final Set<Run> running = ConcurrentHashMap.newKeySet();
     private final Map<InFlightMessage, Run> runs = new ConcurrentHashMap<>();
     private final Platform.Waiter closing;
@@ -82,26 +83,26 @@ final class HandlerDelivery implements TopicDelivery {
     HandlerDelivery(
             Topic topic,
             TopicDestination.InTransaction destination,
-            Context context,
+            Transactions transactions,
             OutcomeDecider decider,
-            BiConsumer<InFlightMessage, Outcome> decided) {
+            OutcomeReceiver outcomes) {
         this.topic = topic;
-        this.handler = destination.handler(context.store());
-        this.context = context;
-        this.closing = context.platform().waiter();
+        this.handler = destination.handler(transactions.store());
+        this.transactions = transactions;
+        this.closing = transactions.platform().waiter();
         this.decider = decider;
-        this.decided = decided;
+        this.outcomes = outcomes;
     }
 
     @Override
     public void deliver(InFlightMessage claimed) {
         if (add(claimed)) {
             try {
-                context.threads().execute(this::work);
+                transactions.threads().execute(this::work);
             } catch (RejectedExecutionException e) {
-                stranded().forEach(other -> fail(other, e));
+                giveUpThread().forEach(other -> fail(other, e));
             } catch (Throwable e) {
-                stranded().forEach(other -> release(other, e)); // no thread is available, and that costs no attempt
+                giveUpThread().forEach(other -> release(other, e)); // no thread is available, and that costs no attempt
             }
         }
     }
@@ -118,14 +119,14 @@ final class HandlerDelivery implements TopicDelivery {
      * Gives up a thread that could not be started or has died. If other threads run, they handle the waiting messages.
      * Otherwise the waiting messages are returned.
      */
-    private synchronized List<InFlightMessage> stranded() {
-        List<InFlightMessage> stranded = new ArrayList<>();
+    private synchronized List<InFlightMessage> giveUpThread() {
+        List<InFlightMessage> left = new ArrayList<>();
         threadsTaken--;
         if (threadsTaken == 0) {
-            stranded.addAll(waiting);
+            left.addAll(waiting);
             waiting.clear();
         }
-        return stranded;
+        return left;
     }
 
     private void work() {
@@ -137,12 +138,12 @@ final class HandlerDelivery implements TopicDelivery {
                 } catch (Throwable e) {
                     next.forEach(claimed -> fail(claimed, e));
                 }
-                forgetInterruption();
+                clearInterrupt();
             }
             ended = true;
         } finally {
             if (!ended) {
-                stranded().forEach(claimed -> decided.accept(claimed, new Outcome.Released(claimed.claim())));
+                giveUpThread().forEach(outcomes::released);
             }
         }
     }
@@ -151,7 +152,7 @@ final class HandlerDelivery implements TopicDelivery {
      * Clears the interrupt flag of a handler before the next one runs. The flag of a caller's own thread is not
      * changed.
      */
-    private static void forgetInterruption() {
+    private static void clearInterrupt() {
         if (Platform.isOwnThread()) {
             Thread.interrupted();
         }
@@ -167,21 +168,21 @@ final class HandlerDelivery implements TopicDelivery {
     }
 
     private void handle(List<InFlightMessage> together) {
-        List<InFlightMessage> left = new ArrayList<>();
+        List<InFlightMessage> deliverable = new ArrayList<>();
         for (InFlightMessage claimed : together) {
             if (draining || claimed.validity().isLost()) {
-                decided.accept(claimed, new Outcome.Released(claimed.claim()));
+                outcomes.released(claimed);
             } else {
-                left.add(claimed);
+                deliverable.add(claimed);
             }
         }
-        if (left.isEmpty()) {
+        if (deliverable.isEmpty()) {
             return;
         }
-        run(left, left.size() > 1).forEach(this::handleAlone);
+        run(deliverable, deliverable.size() > 1).forEach(this::handleSeparately);
     }
 
-    private void handleAlone(InFlightMessage claimed) {
+    private void handleSeparately(InFlightMessage claimed) {
         for (Duration pause : WHILE_LOCKED) {
             pause(pause);
             if (draining) {
@@ -191,7 +192,7 @@ final class HandlerDelivery implements TopicDelivery {
                 return;
             }
         }
-        decided.accept(claimed, new Outcome.Released(claimed.claim()));
+        outcomes.released(claimed);
     }
 
     /** @return the messages that must be handled again, each alone */
@@ -201,11 +202,11 @@ final class HandlerDelivery implements TopicDelivery {
         for (HandlingStore.Handled handled : run.run()) {
             InFlightMessage claimed = run.claimed(handled.claim());
             if (run.isLate(claimed)) {
-                decided.accept(claimed, decider.on(claimed, late()));
+                outcomes.decided(claimed, decider.on(claimed, late()));
             } else if (!closed && isForAnotherTry(handled.end(), again)) {
                 undone.add(claimed);
             } else {
-                conclude(claimed, handled);
+                decide(claimed, handled);
             }
         }
         return undone;
@@ -215,20 +216,20 @@ final class HandlerDelivery implements TopicDelivery {
         return end == HandlingStore.End.LOCKED || (again && end == HandlingStore.End.UNDONE);
     }
 
-    private void conclude(InFlightMessage claimed, HandlingStore.Handled handled) {
+    private void decide(InFlightMessage claimed, HandlingStore.Handled handled) {
         Throwable failure = handled.failure();
         switch (handled.end()) {
             case DONE -> {
-                forgetDisconnection(claimed);
-                decided.accept(claimed, new Outcome.Handled(claimed.claim()));
+                removeDisconnected(claimed);
+                outcomes.decided(claimed, new Outcome.Handled(claimed.claim()));
             }
-            case LOST -> decided.accept(claimed, new Outcome.Lost(claimed.claim()));
+            case LOST -> outcomes.decided(claimed, new Outcome.Lost(claimed.claim()));
             case FAILED -> fail(claimed, failure);
             case UNDONE, LOCKED -> release(claimed, failure);
             case DISCONNECTED -> disconnected(claimed, failure);
             case UNKNOWN -> {
                 if (isGone(claimed)) {
-                    decided.accept(claimed, new Outcome.Handled(claimed.claim()));
+                    outcomes.decided(claimed, new Outcome.Handled(claimed.claim()));
                 } else {
                     release(claimed, failure);
                 }
@@ -236,7 +237,7 @@ final class HandlerDelivery implements TopicDelivery {
         }
     }
 
-    private void forgetDisconnection(InFlightMessage claimed) {
+    private void removeDisconnected(InFlightMessage claimed) {
         synchronized (disconnected) {
             disconnected.remove(claimed.claim().message().id());
         }
@@ -263,13 +264,13 @@ final class HandlerDelivery implements TopicDelivery {
 
     private void fail(InFlightMessage claimed, @Nullable Throwable failure) {
         if (failure instanceof NoHandlerException none) {
-            decided.accept(claimed, OutcomeDecider.unhandled(claimed, none));
+            outcomes.decided(claimed, OutcomeDecider.unhandled(claimed, none));
             return;
         }
         DeliveryResult result = failure == null
                 ? DeliveryResult.failed("The handler gave no reason")
                 : ThrowableClassifier.classify(topic, failure);
-        decided.accept(claimed, decider.on(claimed, result));
+        outcomes.decided(claimed, decider.on(claimed, result));
     }
 
     /** Releases the message: the database failed, and that costs no attempt. */
@@ -277,7 +278,7 @@ final class HandlerDelivery implements TopicDelivery {
         if (!closed) {
             log.warn("A message of topic {} could not be handled: it is tried again", topic.name(), failure);
         }
-        decided.accept(claimed, new Outcome.Released(claimed.claim()));
+        outcomes.released(claimed);
     }
 
     /** Asks until the database responds: without the database no other message can be handled either. */
@@ -285,7 +286,7 @@ final class HandlerDelivery implements TopicDelivery {
         Backoff backoff = new Backoff();
         while (!closed) {
             try {
-                return !context.store().gone(List.of(claimed.claim())).isEmpty();
+                return !transactions.store().gone(List.of(claimed.claim())).isEmpty();
             } catch (PostriderException e) {
                 log.debug("It is not known yet whether a message of topic {} was handled", topic.name(), e);
                 pause(backoff.next());
@@ -295,8 +296,8 @@ final class HandlerDelivery implements TopicDelivery {
     }
 
     /** Waits while the lease is being extended, which is one statement. */
-    private void keepRow(InFlightMessage claimed) {
-        while (!claimed.tryKeepRow()) {
+    private void reserveRow(InFlightMessage claimed) {
+        while (!claimed.tryReserveRow()) {
             pause(A_MOMENT);
         }
     }
@@ -318,8 +319,8 @@ final class HandlerDelivery implements TopicDelivery {
         Run run = runs.get(claimed);
         if (run != null && !run.interrupt(claimed)) {
             run.abandon();
-            decided.accept(claimed, decider.on(claimed, late()));
-            run.all().forEach(other -> decided.accept(other, new Outcome.Released(other.claim())));
+            outcomes.decided(claimed, decider.on(claimed, late()));
+            run.all().forEach(outcomes::released);
             endSession(run);
         }
     }
@@ -327,7 +328,7 @@ final class HandlerDelivery implements TopicDelivery {
     /** Ends the session on another thread: the calling thread extends leases, and the database may block. */
     private void endSession(Run run) {
         try {
-            context.threads().execute(run::endSession);
+            transactions.threads().execute(run::endSession);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             log.debug("No thread was left to end the session of a handler", e);
             run.endSession();
@@ -346,7 +347,7 @@ final class HandlerDelivery implements TopicDelivery {
             unhandled = new ArrayList<>(waiting);
             waiting.clear();
         }
-        unhandled.forEach(claimed -> decided.accept(claimed, new Outcome.Released(claimed.claim())));
+        unhandled.forEach(outcomes::released);
     }
 
     @Override
@@ -354,10 +355,10 @@ final class HandlerDelivery implements TopicDelivery {
         drain();
         closed = true;
         closing.signal();
-        List<Run> given = List.copyOf(running);
-        given.forEach(Run::abandon);
+        List<Run> open = List.copyOf(running);
+        open.forEach(Run::abandon);
         boolean reachable = true;
-        for (Run run : given) {
+        for (Run run : open) {
             reachable = reachable && run.endSession();
         }
     }
@@ -377,9 +378,11 @@ final class HandlerDelivery implements TopicDelivery {
             together.forEach(claimed -> byClaim.put(claimed.claim(), claimed));
             List<HandlingStore.Item> items =
                     together.stream().map(HandlerDelivery::item).toList();
-            transaction = context.store()
+            transaction = transactions
+                    .store()
                     .transaction(
-                            items, new HandlingStore.Terms(this::handle, topic.handlerTimeout(), context.handOver()));
+                            items,
+                            new HandlingStore.Terms(this::handle, topic.handlerTimeout(), transactions.handOver()));
         }
 
         InFlightMessage claimed(Claim claim) {
@@ -399,7 +402,7 @@ final class HandlerDelivery implements TopicDelivery {
         }
 
         List<HandlingStore.Handled> run() {
-            byClaim.values().forEach(HandlerDelivery.this::keepRow);
+            byClaim.values().forEach(HandlerDelivery.this::reserveRow);
             byClaim.values().forEach(claimed -> runs.put(claimed, this));
             running.add(this);
             try {
@@ -410,18 +413,19 @@ final class HandlerDelivery implements TopicDelivery {
             } finally {
                 running.remove(this);
                 byClaim.values().forEach(runs::remove);
-                byClaim.values().forEach(InFlightMessage::leaveRow);
+                byClaim.values().forEach(InFlightMessage::freeRow);
             }
         }
 
         private void handle(Claim claim, Message message, UnitOfWork work) throws Exception {
             InFlightMessage claimed = claimed(claim);
-            long begun = context.platform().nanos();
+            long begun = transactions.platform().nanos();
             begin(claimed);
             try {
                 handler.handle(claim, message, work);
             } catch (Throwable e) {
-                if (context.platform().nanos() - begun >= topic.handlerTimeout().toNanos()) {
+                if (transactions.platform().nanos() - begun
+                        >= topic.handlerTimeout().toNanos()) {
                     late.add(claimed); // its connection may have been cut at the timeout, before giveUp() was called
                 }
                 throw e;
@@ -436,13 +440,13 @@ final class HandlerDelivery implements TopicDelivery {
         private synchronized void begin(InFlightMessage claimed) {
             current = claimed;
             thread = Thread.currentThread();
-            claimed.begin(context.platform(), topic.handlerTimeout());
+            claimed.startDelivery(transactions.platform(), topic.handlerTimeout());
         }
 
         /** Clears an interrupt that came too late, so that it does not affect the later work of this thread. */
         private synchronized void end(InFlightMessage claimed) {
             current = null;
-            claimed.rest();
+            claimed.pauseDelivery();
             if (isLate(claimed)) {
                 Thread.interrupted();
             }
@@ -455,7 +459,7 @@ final class HandlerDelivery implements TopicDelivery {
             }
             if (late.add(claimed)) {
                 thread.interrupt();
-                claimed.begin(context.platform(), PATIENCE);
+                claimed.startDelivery(transactions.platform(), PATIENCE);
                 return true;
             }
             return false;

@@ -47,8 +47,8 @@ public final class Heartbeat implements AutoCloseable {
             return;
         }
         if (loop == null) {
-            loop = new BackgroundLoop(platform, this, name, duty::get, events);
-            loop.start();
+            loop = new BackgroundLoop(platform, this, name, events);
+            loop.start(duty::get);
         } else {
             loop.wake();
         }

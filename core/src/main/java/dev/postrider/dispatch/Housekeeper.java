@@ -6,6 +6,7 @@ import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.RetentionStore;
+import dev.postrider.store.Stores;
 import dev.postrider.store.SweptCommands;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +23,7 @@ final class Housekeeper {
     /** The largest number of chunks of one kind in one round; the rest waits for the next round. */
     private static final int CHUNKS = 200;
 
-    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final MessageStore store;
     private final RetentionStore retention;
@@ -32,29 +33,27 @@ final class Housekeeper {
     private final EventListener events;
     private final InFlight inFlight;
     private final Supplier<OutcomeCounters> counters;
-    private OutcomeCounters lastTally;
+    private OutcomeCounters lastCounters;
     private long lastRound;
     private final Platform.Waiter stopped;
     private volatile boolean stopping;
 
+    /** @param counters the outcomes of this node */
     Housekeeper(
-            MessageStore store,
-            RetentionStore retention,
-            DispatchOptions options,
-            List<Topic> topics,
-            Platform platform,
-            EventListener events,
+            Stores stores,
+            NodeSettings settings,
             InFlight inFlight,
-            Supplier<OutcomeCounters> counters) {
-        this.store = store;
-        this.retention = retention;
-        this.options = options;
-        this.topics = topics;
+            Supplier<OutcomeCounters> counters,
+            Platform platform) {
+        this.store = stores.messages();
+        this.retention = stores.retention();
+        this.options = settings.options();
+        this.topics = settings.topics();
+        this.events = settings.events();
         this.platform = platform;
-        this.events = events;
         this.inFlight = inFlight;
         this.counters = counters;
-        this.lastTally = counters.get();
+        this.lastCounters = counters.get();
         this.lastRound = platform.nanos();
         this.stopped = platform.waiter();
     }
@@ -127,7 +126,7 @@ final class Housekeeper {
             if (swept.total() < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(platform.nanos() - start);
+            pauseAfterChunk(platform.nanos() - start);
         }
         if (all.total() > 0) {
             events.on(new Event.CommandsSwept(all.results(), all.removed(), all.uncertain()));
@@ -143,18 +142,18 @@ final class Housekeeper {
             if (removed < options.purgeBatch()) {
                 break;
             }
-            leaveRoom(platform.nanos() - start);
+            pauseAfterChunk(platform.nanos() - start);
         }
         return total;
     }
 
     /**
-     * Waits twice as long as the chunk took, at most {@link #LONGEST_REST}: a purge is not urgent, and other sessions
+     * Waits twice as long as the chunk took, at most {@link #LONGEST_PAUSE}: a purge is not urgent, and other sessions
      * need the database.
      */
-    private void leaveRoom(long took) {
+    private void pauseAfterChunk(long took) {
         try {
-            stopped.await(Duration.ofNanos(Math.min(2 * took, LONGEST_REST.toNanos())));
+            stopped.await(Duration.ofNanos(Math.min(2 * took, LONGEST_PAUSE.toNanos())));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             stopping = true;
@@ -163,7 +162,7 @@ final class Housekeeper {
 
     private void summarise(Duration period) {
         OutcomeCounters now = counters.get();
-        events.on(now.summary(lastTally, inFlight.count(), period));
-        lastTally = now;
+        events.on(now.summary(lastCounters, inFlight.count(), period));
+        lastCounters = now;
     }
 }

@@ -10,16 +10,16 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages in flight on this node, the room that is reserved for further ones, and the limits of both. A message
+ * The messages in flight on this node, the slots and bytes that are reserved for further ones, and the limits of both. A message
  * has a slot from its delivery until its outcome is written. The number of slots bounds the duplicates after a loss of
  * this node. The bytes of a message count from its claim or read until its outcome is written. A message that was read
- * from a lane and is not sent yet has no slot. Claims and hand-overs reserve their room in advance, so that concurrent
+ * from a lane and is not sent yet has no slot. Claims and hand-overs reserve them in advance, so that concurrent
  * ones do not exceed the limits together. Each topic has a share of the slots and of the bytes that no other topic can
  * take. Thread-safe.
  */
 final class InFlight {
 
-    private final ToIntFunction<Topic> limitNow;
+    private final ToIntFunction<Topic> breakerLimit;
 
     // The mutable state is guarded by the lock of this object. A message passes here four times, and the lock is the
     // cheapest part of that.
@@ -27,49 +27,58 @@ final class InFlight {
     private int claimed;
     private int inLanes;
 
-    // Used by messages in flight and by reserved room
+    // Used by messages in flight and by reservations
     private final SharedBudget slots;
     private final SharedBudget bytes;
 
-    /** Whether a request for room failed since the last wake-up. */
-    private boolean isWaitedFor;
+    /** Whether a request for slots or bytes failed since the last wake-up. */
+    private boolean isWanted;
 
-    private volatile Runnable freed = () -> {};
+    private volatile Listener listener = () -> {};
     private boolean handOversWanted;
-    private final Set<TopicName> behind = new HashSet<>();
+
+    /** The topics with older messages that wait for a slot in the database. */
+    private final Set<TopicName> waitingTopics = new HashSet<>();
+
     private boolean closed;
 
-    /** Reserved slots and bytes. The caller adds its messages and then gives the room back. */
-    record Room(Topic topic, int slots, long bytes) {}
+    /** Called when slots or bytes are free that were waited for. */
+    @FunctionalInterface
+    interface Listener {
+        void slotsFreed();
+    }
+
+    /** Reserved slots and bytes. The caller adds its messages and then gives the reservation back. */
+    record Reserved(Topic topic, int slots, long bytes) {}
 
     /**
      * @param slots the number of messages that may have a slot, divided among the topics
      * @param bytes the total size of the messages in flight, divided in the same way
-     * @param limitNow the number of messages of a topic that may have a slot now, if that is lower than the limit of
+     * @param breakerLimit the number of messages of a topic that may have a slot now, if that is lower than the limit of
      *     the topic
      */
-    InFlight(SharedBudget slots, SharedBudget bytes, ToIntFunction<Topic> limitNow) {
+    InFlight(SharedBudget slots, SharedBudget bytes, ToIntFunction<Topic> breakerLimit) {
         this.slots = slots;
         this.bytes = bytes;
-        this.limitNow = limitNow;
+        this.breakerLimit = breakerLimit;
     }
 
     /**
-     * Sets the callback that runs when room is given back after a request for room failed. It runs in the thread that
-     * gives the room back. {@link #remove} does not call it: the outcome writer removes many messages at once and wakes
+     * Sets the listener, which is called when slots or bytes are given back after a request for some failed, in the
+     * thread that gives them back. {@link #remove} does not call it: the outcome writer removes many messages at once and wakes
      * the waiting threads itself.
      */
-    void onFreed(Runnable freed) {
-        this.freed = freed;
+    void onFreed(Listener listener) {
+        this.listener = listener;
     }
 
     synchronized int freeSlots(Topic topic) {
         int free = closed
                 ? 0
                 : (int) Math.min(
-                        Math.min(topic.maxInFlight(), limitNow.applyAsInt(topic)) - slots.taken(topic.name()),
+                        Math.min(topic.maxInFlight(), breakerLimit.applyAsInt(topic)) - slots.taken(topic.name()),
                         slots.free(topic.name()));
-        isWaitedFor |= free <= 0;
+        isWanted |= free <= 0;
         return free;
     }
 
@@ -91,27 +100,27 @@ final class InFlight {
         synchronized (this) {
             closed = false;
         }
-        wakeIfWaitedFor();
+        notifyIfWanted();
     }
 
-    private void wakeIfWaitedFor() {
+    private void notifyIfWanted() {
         boolean wake;
         synchronized (this) {
-            wake = isWaitedFor;
-            isWaitedFor = false;
+            wake = isWanted;
+            isWanted = false;
         }
         if (wake) {
-            freed.run();
+            listener.slotsFreed();
         }
     }
 
-    synchronized boolean contains(InFlightMessage claim) {
-        return messages.contains(claim);
+    synchronized boolean contains(InFlightMessage message) {
+        return messages.contains(message);
     }
 
     synchronized long freeBytes(Topic topic) {
         long free = bytes.free(topic.name());
-        isWaitedFor |= free <= 0;
+        isWanted |= free <= 0;
         return free;
     }
 
@@ -140,11 +149,11 @@ final class InFlight {
     }
 
     /**
-     * Reserves room for a claim of up to this many messages. The room has 0 slots when none is free. While messages are
-     * handed over on this node, a claim leaves a quarter of the free room to them. Otherwise messages that are written
-     * during the claim would find no room and make another claim necessary.
+     * Reserves slots for a claim of up to this many messages: 0 when none is free. While messages are
+     * handed over on this node, a claim leaves a quarter of the free slots to them. Otherwise messages that are written
+     * during the claim would find no slot and make another claim necessary.
      */
-    synchronized Room takeForClaim(Topic topic, int wanted) {
+    synchronized Reserved reserveForClaim(Topic topic, int wanted) {
         int free = freeSlots(topic);
         long bytes = Math.max(freeBytes(topic), 0);
         if (handOversWanted) {
@@ -152,95 +161,95 @@ final class InFlight {
             bytes -= bytes / 4;
             handOversWanted = false;
         }
-        return take(topic, bytes == 0 ? 0 : Math.max(Math.min(free, wanted), 0), bytes);
+        return reserve(topic, bytes == 0 ? 0 : Math.max(Math.min(free, wanted), 0), bytes);
     }
 
     /**
-     * Reserves room for one message that is about to be inserted, or returns null when there is none. Also returns null
-     * while older messages of the topic wait for room: otherwise new messages, which are always faster, would starve
+     * Reserves a slot for one message that is about to be inserted, or returns null when there is none. Also returns null
+     * while older messages of the topic wait for a slot: otherwise new messages, which are always faster, would starve
      * them.
      */
     @Nullable
-    synchronized Room reserveForHandOver(Topic topic, long bytes) {
+    synchronized Reserved reserveForHandOver(Topic topic, long bytes) {
         handOversWanted = true;
-        if (behind.contains(topic.name())) {
+        if (waitingTopics.contains(topic.name())) {
             return null;
         }
         if (freeSlots(topic) < 1 || freeBytes(topic) < bytes) {
-            behind.add(topic.name()); // a claim will find it, and later messages must not overtake it
+            waitingTopics.add(topic.name()); // a claim will find it, and later messages must not overtake it
             return null;
         }
-        return take(topic, 1, bytes);
+        return reserve(topic, 1, bytes);
     }
 
     /** Records whether a claim left messages of this topic waiting. */
     synchronized void claimed(Topic topic, boolean full) {
         if (full) {
-            behind.add(topic.name());
+            waitingTopics.add(topic.name());
         } else {
-            behind.remove(topic.name());
+            waitingTopics.remove(topic.name());
         }
     }
 
-    private Room take(Topic topic, int count, long bytes) {
+    private Reserved reserve(Topic topic, int count, long bytes) {
         change(topic, count, bytes);
-        return new Room(topic, count, bytes);
+        return new Reserved(topic, count, bytes);
     }
 
-    void giveBack(Room room) {
+    void giveBack(Reserved reserved) {
         synchronized (this) {
-            change(room.topic(), -room.slots(), -room.bytes());
+            change(reserved.topic(), -reserved.slots(), -reserved.bytes());
         }
-        wakeIfWaitedFor();
+        notifyIfWanted();
     }
 
     /** Adds a message and takes a slot for it. */
-    synchronized void add(InFlightMessage claim) {
-        hold(claim);
-        takeSlot(claim);
+    synchronized void add(InFlightMessage message) {
+        addWithoutSlot(message);
+        takeSlot(message);
     }
 
     /**
      * Takes a slot for a message of a lane, in one step with the check.
      *
-     * @param kept the number of slots to leave free
+     * @param leftFree the number of slots to leave free
      * @return false if there is none
      */
-    synchronized boolean tryTakeSlot(InFlightMessage claim, int kept) {
-        boolean free = freeSlots(claim.topic()) > kept;
+    synchronized boolean tryTakeSlot(InFlightMessage message, int leftFree) {
+        boolean free = freeSlots(message.topic()) > leftFree;
         if (free) {
-            takeSlot(claim);
+            takeSlot(message);
         }
         return free;
     }
 
     /** Adds a message without a slot. */
-    synchronized void hold(InFlightMessage claim) {
-        if (messages.add(claim)) {
-            count(claim, 1);
-            bytes.take(claim.topic().name(), claim.bytes());
+    synchronized void addWithoutSlot(InFlightMessage message) {
+        if (messages.add(message)) {
+            count(message, 1);
+            bytes.take(message.topic().name(), message.bytes());
         }
     }
 
-    synchronized void takeSlot(InFlightMessage claim) {
-        if (!claim.hasSlot) {
-            claim.hasSlot = true;
-            change(claim.topic(), 1, 0);
+    synchronized void takeSlot(InFlightMessage message) {
+        if (!message.hasSlot) {
+            message.hasSlot = true;
+            change(message.topic(), 1, 0);
         }
     }
 
-    private void freeSlot(InFlightMessage claim) {
-        if (claim.hasSlot) {
-            claim.hasSlot = false;
-            change(claim.topic(), -1, 0);
+    private void freeSlot(InFlightMessage message) {
+        if (message.hasSlot) {
+            message.hasSlot = false;
+            change(message.topic(), -1, 0);
         }
     }
 
-    synchronized void remove(InFlightMessage claim) {
-        if (messages.remove(claim)) {
-            count(claim, -1);
-            bytes.take(claim.topic().name(), -claim.bytes());
-            freeSlot(claim);
+    synchronized void remove(InFlightMessage message) {
+        if (messages.remove(message)) {
+            count(message, -1);
+            bytes.take(message.topic().name(), -message.bytes());
+            freeSlot(message);
         }
     }
 
@@ -249,8 +258,8 @@ final class InFlight {
         bytes.take(topic.name(), size);
     }
 
-    private void count(InFlightMessage claim, int change) {
-        if (claim.inLane() == null) {
+    private void count(InFlightMessage message, int change) {
+        if (message.inLane() == null) {
             claimed += change;
         } else {
             inLanes += change;

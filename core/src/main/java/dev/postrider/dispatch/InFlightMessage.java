@@ -22,45 +22,41 @@ final class InFlightMessage {
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private final Semaphore row = new Semaphore(1);
-    private volatile boolean begun;
+    private volatile boolean delivering;
 
     /** Whether it has a slot. Set and guarded by {@link InFlight}. */
     boolean hasSlot;
 
     /** The queue of its key. Set and guarded by its {@link Sequencer}. */
-    @Nullable
-    KeyQueue line;
+    OwnedLane.@Nullable KeyQueue key;
 
     private volatile long answerBy;
 
-    private InFlightMessage(
-            Topic topic,
-            Claim claim,
-            @Nullable LaneClaim inLane,
-            LeaseValidity validity,
-            boolean handedOver,
-            long startedNanos) {
+    /** @param handedOver whether it was inserted with its lease by the local hand-over */
+    private record Source(Claim claim, @Nullable LaneClaim inLane, boolean handedOver) {}
+
+    private InFlightMessage(Topic topic, Source source, LeaseValidity validity, LeaseValidity.Stamp asked) {
         this.topic = topic;
-        this.claim = claim;
-        this.inLane = inLane;
+        this.claim = source.claim();
+        this.inLane = source.inLane();
+        this.handedOver = source.handedOver();
         this.validity = validity;
-        this.handedOver = handedOver;
-        this.startedNanos = startedNanos;
+        this.startedNanos = asked.nanos();
     }
 
     /** Creates a message that was claimed row by row. */
     InFlightMessage(Topic topic, Claim claim, LeaseValidity.Stamp asked) {
-        this(topic, claim, null, new LeaseValidity(asked), false, asked.nanos());
+        this(topic, new Source(claim, null, false), new LeaseValidity(asked), asked);
     }
 
     /** Creates a message of the local hand-over: it was inserted with its lease. */
     static InFlightMessage handedOver(Topic topic, Claim claim, LeaseValidity.Stamp asked) {
-        return new InFlightMessage(topic, claim, null, new LeaseValidity(asked), true, asked.nanos());
+        return new InFlightMessage(topic, new Source(claim, null, true), new LeaseValidity(asked), asked);
     }
 
     /** Creates a message that was read from a lane. It shares the lease of the lane. */
     static InFlightMessage inLane(Topic topic, LaneClaim read, LeaseValidity lane, LeaseValidity.Stamp asked) {
-        return new InFlightMessage(topic, read.claim(), read, lane, false, asked.nanos());
+        return new InFlightMessage(topic, new Source(read.claim(), read, false), lane, asked);
     }
 
     Topic topic() {
@@ -75,6 +71,11 @@ final class InFlightMessage {
     @Nullable
     LaneClaim inLane() {
         return inLane;
+    }
+
+    /** Whether it was read from a lane, at this place. */
+    boolean isAt(LaneClaim.Place place) {
+        return inLane != null && inLane.place() == place;
     }
 
     /** Whether it comes from the local hand-over. No claim waits for its slot. */
@@ -96,34 +97,34 @@ final class InFlightMessage {
     }
 
     /** Marks the start of the delivery, which must end within this time. */
-    void begin(Platform time, Duration atMost) {
+    void startDelivery(Platform time, Duration atMost) {
         answerBy = time.nanos() + atMost.toNanos();
-        begun = true;
+        delivering = true;
     }
 
     /** Marks the message as not being delivered at the moment. No result is expected. */
-    void rest() {
-        begun = false;
+    void pauseDelivery() {
+        delivering = false;
     }
 
     /**
      * Reserves the row of the message for one thread; false while another thread has it. A transaction that handles the
      * message keeps the row locked, and an extension of the lease would wait for that lock.
      */
-    boolean tryKeepRow() {
+    boolean tryReserveRow() {
         return row.tryAcquire();
     }
 
-    void leaveRow() {
+    void freeRow() {
         row.release();
     }
 
-    boolean isUnderWay() {
-        return begun && !isDecided();
+    boolean isBeingDelivered() {
+        return delivering && !isDecided();
     }
 
     boolean isOverdue(Platform time) {
-        return isUnderWay() && time.nanos() - answerBy > 0;
+        return isBeingDelivered() && time.nanos() - answerBy > 0;
     }
 
     long bytes() {

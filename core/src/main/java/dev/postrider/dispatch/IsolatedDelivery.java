@@ -9,15 +9,14 @@ import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +38,10 @@ final class IsolatedDelivery {
      * From this number of losses on a message is delivered with nothing else in flight: it was noted when its node was
      * lost.
      */
-    static final int ALONE = 3;
+    static final int EXCLUSIVE = 3;
 
     /** From this number of losses on a message is buried: it was delivered alone when its node was lost. */
-    static final int CONVICTED = 4;
+    static final int BURIED = 4;
 
     /** The slots are closed for the suspects of one topic for at most one part in this many of all time. */
     private static final int SHARE = 10;
@@ -50,10 +49,8 @@ final class IsolatedDelivery {
     private static final Duration CHECK_EVERY = Duration.ofMillis(100);
 
     private final LaneStore store;
-    private final Collection<Sequencer> sequencers;
+    private final Iterable<Sequencer> sequencers;
     private final InFlight inFlight;
-    private final DeliveryPipeline pipeline;
-    private final BiConsumer<InFlightMessage, Outcome> decided;
     private final EventListener events;
     private final Platform time;
     private final Platform.Waiter progress;
@@ -76,18 +73,14 @@ final class IsolatedDelivery {
     /** @param progress this thread waits for it, and {@link #progressed} signals it */
     IsolatedDelivery(
             LaneStore store,
-            Collection<Sequencer> sequencers,
+            Iterable<Sequencer> sequencers,
             InFlight inFlight,
-            DeliveryPipeline pipeline,
-            BiConsumer<InFlightMessage, Outcome> decided,
             EventListener events,
             Platform time,
             Platform.Waiter progress) {
         this.store = store;
-        this.sequencers = List.copyOf(sequencers);
+        this.sequencers = sequencers;
         this.inFlight = inFlight;
-        this.pipeline = pipeline;
-        this.decided = decided;
         this.events = events;
         this.time = time;
         this.progress = progress;
@@ -98,8 +91,8 @@ final class IsolatedDelivery {
     }
 
     /** Whether no other message may be in flight beside this one. */
-    static boolean mustBeAlone(InFlightMessage claimed) {
-        return claimed.claim().crashes() >= ALONE;
+    static boolean mustBeExclusive(InFlightMessage claimed) {
+        return claimed.claim().crashes() >= EXCLUSIVE;
     }
 
     Duration runOnce() {
@@ -161,12 +154,12 @@ final class IsolatedDelivery {
     }
 
     private void deliver(Sequencer sequencer, InFlightMessage next) {
-        if (next.claim().crashes() >= CONVICTED) {
-            withSlotsClosed(sequencer, () -> bury(next));
+        if (next.claim().crashes() >= BURIED) {
+            withSlotsClosed(sequencer, () -> bury(sequencer, next));
             return;
         }
         events.on(new Event.Suspected(next.claim().message(), next.claim().crashes()));
-        if (mustBeAlone(next)) {
+        if (mustBeExclusive(next)) {
             withSlotsClosed(sequencer, () -> startIsolated(sequencer, next));
         } else {
             deliverNoted(sequencer, next);
@@ -182,7 +175,7 @@ final class IsolatedDelivery {
             inFlight.openSlots();
             long ended = time.nanos();
             closed.put(sequencer, new Closed(ended - begun, ended));
-            sequencers.forEach(Sequencer::slotsFreed);
+            sequencers.forEach(Sequencer::send);
         }
     }
 
@@ -190,13 +183,11 @@ final class IsolatedDelivery {
      * Buries the message and waits until that is written, with the slots closed. A later message of its key may also
      * kill nodes. If it were sent before, each loss could bring this message back, ahead of the later one.
      */
-    private void bury(InFlightMessage claimed) {
-        decided.accept(
-                claimed,
-                new Outcome.Buried(
-                        claimed.claim(),
-                        DeadReason.WORKER_LOST,
-                        "The worker was lost while it delivered this message alone"));
+    private void bury(Sequencer sequencer, InFlightMessage claimed) {
+        Outcome buried = new Outcome.Buried(
+                claimed.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
+        sequencer.decided(
+                claimed, OutcomeDecider.inLane(claimed.topic(), Objects.requireNonNull(claimed.inLane()), buried));
         await(() -> !inFlight.contains(claimed));
     }
 
@@ -205,7 +196,7 @@ final class IsolatedDelivery {
         RuntimeException failure = removeNotes();
         if (failure != null) {
             // If the node were lost now, a message that has ended would get the crash too.
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
             throw failure;
         }
         inFlight.takeSlot(claimed);
@@ -219,11 +210,11 @@ final class IsolatedDelivery {
 
     private void deliverNoted(Sequencer sequencer, InFlightMessage claimed) {
         if (stopping || !note(sequencer, claimed)) {
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
             return;
         }
         noted.put(sequencer, claimed);
-        pipeline.deliver(claimed);
+        sequencer.sendSuspect(claimed);
     }
 
     /**
@@ -235,7 +226,7 @@ final class IsolatedDelivery {
             return store.startIsolated(claimed.claim());
         } catch (RuntimeException e) {
             stale.add(new Note(sequencer, claimed.claim()));
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
             throw e;
         }
     }

@@ -8,13 +8,10 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneStore;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * Acquires this node's share of the lanes of each ordered topic, renews their leases, and releases the lanes above the
@@ -24,66 +21,60 @@ import java.util.function.Consumer;
 final class LaneBalancer {
 
     /** For how many leases a node keeps lanes beyond its share. */
-    private static final int EXTRA_LEASES = 5;
+    private static final int BEYOND_SHARE_LEASES = 5;
 
     /** A lane that could not be renewed is tried again after this fraction of the usual interval. */
-    private static final int SOON = 10;
+    private static final int UNRENEWED_FRACTION = 10;
+
+    /** Called for each topic whose lanes were acquired, or kept after all, because they may have messages. */
+    @FunctionalInterface
+    interface Listener {
+        void lanesToRead(TopicName topic);
+    }
 
     /** Lanes beyond the share, and the number of nodes when they were acquired. */
-    private record Extra(int lanes, int nodes, long since) {}
+    private record BeyondShare(int lanes, int nodes, long since) {}
 
     private final LaneStore store;
     private final DispatchOptions options;
-    private final Collection<Sequencer> sequencers;
+    private final Sequencers sequencers;
     private final LaneStore.Node node;
     private final Platform time;
     private final EventListener events;
-    private final Consumer<TopicName> taken;
-    private final Map<Sequencer, Extra> extras = new HashMap<>();
-    private long lastLeftOver;
+    private final Listener listener;
+    private final Map<Sequencer, BeyondShare> beyondShare = new HashMap<>();
+    private long lastUnclaimed;
     private long lastRound;
     private long lastRenewal;
 
     /** Lanes that could not be renewed because another session has locked their rows. */
-    private List<Lane> late = List.of();
+    private List<Lane> unrenewed = List.of();
 
     private boolean announced;
     private volatile boolean stopping;
 
-    /**
-     * @param delivered all topics that this node delivers, announced to the other nodes; the unordered ones have no
-     *     sequencer
-     * @param taken called for each topic whose lanes were acquired, or kept after all, because they may have messages
-     */
-    LaneBalancer(
-            LaneStore store,
-            DispatchOptions options,
-            Set<TopicName> delivered,
-            Map<TopicName, Sequencer> sequencers,
-            Platform platform,
-            EventListener events,
-            Consumer<TopicName> taken) {
+    LaneBalancer(LaneStore store, NodeSettings settings, Sequencers sequencers, Platform platform, Listener listener) {
         this.store = store;
-        this.options = options;
-        this.sequencers = List.copyOf(sequencers.values());
-        this.node = new LaneStore.Node(platform.id(), options.worker(), delivered);
+        this.options = settings.options();
+        this.events = settings.events();
+        this.sequencers = sequencers;
+        this.node = new LaneStore.Node(platform.id(), options.worker(), settings.topicNames());
         this.time = platform;
-        this.events = events;
-        this.taken = taken;
-        this.lastLeftOver = platform.nanos();
-        this.lastRound = lastLeftOver;
-        this.lastRenewal = lastLeftOver;
+        this.listener = listener;
+        this.lastUnclaimed = platform.nanos();
+        this.lastRound = lastUnclaimed;
+        this.lastRenewal = lastUnclaimed;
     }
 
     /** Renews the leases first, so that no failing or slow step delays the renewal. */
     synchronized Duration runOnce() {
-        boolean onlyLate = !stopping && !late.isEmpty() && time.nanos() - lastRound < round().toNanos();
-        renew(onlyLate ? late : List.of());
-        if (!onlyLate) {
+        boolean onlyUnrenewed = !stopping && !unrenewed.isEmpty() && time.nanos() - lastRound < round().toNanos();
+        renew(onlyUnrenewed ? unrenewed : List.of());
+        if (!onlyUnrenewed) {
             lastRound = time.nanos();
             balance();
         }
-        return late.isEmpty() ? round() : round().dividedBy(SOON);
+        return unrenewed.isEmpty() ? round() : round().dividedBy(UNRENEWED_FRACTION);
     }
 
     private Duration round() {
@@ -92,17 +83,17 @@ final class LaneBalancer {
 
     private void balance() {
         announced = true; // before the call: its response may be lost
-        boolean takes = !stopping;
-        Map<TopicName, Integer> alive = store.announce(takes ? node : node.withoutTopics(), options.lease());
-        boolean leftOver = time.nanos() - lastLeftOver >= options.lease().toNanos();
+        boolean acquires = !stopping;
+        Map<TopicName, Integer> alive = store.announce(acquires ? node : node.withoutTopics(), options.lease());
+        boolean unclaimed = time.nanos() - lastUnclaimed >= options.lease().toNanos();
         for (Sequencer sequencer : sequencers) {
             if (time.nanos() - lastRenewal >= round().toNanos()) {
                 renew(List.of());
             }
-            attempt(sequencer, takes ? () -> balance(sequencer, alive, leftOver) : () -> release(sequencer));
+            attempt(sequencer, acquires ? () -> balance(sequencer, alive, unclaimed) : () -> release(sequencer));
         }
-        if (leftOver) {
-            lastLeftOver = time.nanos();
+        if (unclaimed) {
+            lastUnclaimed = time.nanos();
         }
     }
 
@@ -112,12 +103,11 @@ final class LaneBalancer {
      * @param only the lanes to renew; empty for all
      */
     private void renew(Collection<Lane> only) {
-        List<Lane> lanes = new ArrayList<>();
-        sequencers.forEach(sequencer -> lanes.addAll(sequencer.lanes()));
+        List<Lane> lanes = sequencers.lanes();
         if (!only.isEmpty()) {
             lanes.retainAll(only);
         }
-        late = List.of();
+        unrenewed = List.of();
         if (lanes.isEmpty()) {
             return;
         }
@@ -133,30 +123,30 @@ final class LaneBalancer {
                 }
             }
         }
-        late = lanes.stream()
+        unrenewed = lanes.stream()
                 .filter(lane ->
                         !renewal.renewed().contains(lane) && !renewal.lost().contains(lane))
                 .toList();
     }
 
-    private void balance(Sequencer sequencer, Map<TopicName, Integer> alive, boolean leftOver) {
+    private void balance(Sequencer sequencer, Map<TopicName, Integer> alive, boolean unclaimed) {
         int all = sequencer.topic().lanes();
         int nodes = alive.getOrDefault(sequencer.topic().name(), 1);
         int fair = (all + nodes - 1) / nodes;
-        int share = fair + extra(sequencer, nodes);
-        if (sequencer.keep(share, round())) {
-            taken.accept(sequencer.topic().name());
+        int share = fair + lanesBeyondShare(sequencer, nodes);
+        if (sequencer.limitLanes(share, round())) {
+            listener.lanesToRead(sequencer.topic().name());
         }
         release(sequencer);
-        int missing = share - sequencer.kept();
+        int missing = share - sequencer.stayingLanes();
         if (missing > 0) {
             acquire(sequencer, missing, Lane.Supply.FREE);
-        } else if (leftOver && sequencer.kept() < all) {
-            int before = sequencer.kept(); // more than its share if some lanes could not be released yet
+        } else if (unclaimed && sequencer.stayingLanes() < all) {
+            int before = sequencer.stayingLanes(); // more than its share if some lanes could not be released yet
             acquire(sequencer, all - before, Lane.Supply.UNCLAIMED);
-            int gained = sequencer.kept() - before;
+            int gained = sequencer.stayingLanes() - before;
             if (gained > 0) {
-                extras.put(sequencer, new Extra(share - fair + gained, nodes, time.nanos()));
+                beyondShare.put(sequencer, new BeyondShare(share - fair + gained, nodes, time.nanos()));
             }
         }
     }
@@ -165,13 +155,15 @@ final class LaneBalancer {
      * The number of lanes beyond the share. They are kept for a while, or until a node joins or leaves. Otherwise they
      * would move back and forth.
      */
-    private int extra(Sequencer sequencer, int nodes) {
-        Extra extra = extras.get(sequencer);
-        return extra != null
-                        && extra.nodes() == nodes
-                        && time.nanos() - extra.since()
-                                < options.lease().multipliedBy(EXTRA_LEASES).toNanos()
-                ? extra.lanes()
+    private int lanesBeyondShare(Sequencer sequencer, int nodes) {
+        BeyondShare current = beyondShare.get(sequencer);
+        return current != null
+                        && current.nodes() == nodes
+                        && time.nanos() - current.since()
+                                < options.lease()
+                                        .multipliedBy(BEYOND_SHARE_LEASES)
+                                        .toNanos()
+                ? current.lanes()
                 : 0;
     }
 
@@ -181,16 +173,16 @@ final class LaneBalancer {
         List<Lane> lanes = store.acquire(new Lane.Request(topic, options.worker(), most, supply, options.lease()));
         if (!lanes.isEmpty()) {
             lanes.forEach(lane -> sequencer.add(lane, asked));
-            events.on(new Event.LanesAcquired(topic, lanes.size(), sequencer.kept()));
-            taken.accept(topic);
+            events.on(new Event.LanesAcquired(topic, lanes.size(), sequencer.stayingLanes()));
+            listener.lanesToRead(topic);
         }
     }
 
     private void release(Sequencer sequencer) {
-        List<Lane> dry = sequencer.takeDrained();
-        if (!dry.isEmpty()) {
-            store.release(dry);
-            events.on(new Event.LanesReleased(sequencer.topic().name(), dry.size(), sequencer.kept()));
+        List<Lane> drained = sequencer.removeDrained();
+        if (!drained.isEmpty()) {
+            store.release(drained);
+            events.on(new Event.LanesReleased(sequencer.topic().name(), drained.size(), sequencer.stayingLanes()));
         }
     }
 

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /** Reads the next messages of ordered topics from the lanes that this node owns. */
 final class LaneClaimer implements Claimer {
@@ -21,17 +20,12 @@ final class LaneClaimer implements Claimer {
     private static final int TIMED_PER_LANE = 8;
 
     private final LaneStore store;
-    private final Map<TopicName, Sequencer> sequencers;
+    private final Sequencers sequencers;
     private final InFlight inFlight;
     private final Platform time;
     private final EventListener events;
 
-    LaneClaimer(
-            LaneStore store,
-            Map<TopicName, Sequencer> sequencers,
-            InFlight inFlight,
-            Platform time,
-            EventListener events) {
+    LaneClaimer(LaneStore store, Sequencers sequencers, InFlight inFlight, Platform time, EventListener events) {
         this.store = store;
         this.sequencers = sequencers;
         this.inFlight = inFlight;
@@ -40,23 +34,23 @@ final class LaneClaimer implements Claimer {
     }
 
     @Override
-    public int room(Topic topic) {
+    public int freeCapacity(Topic topic) {
         return inFlight.freeBytes(topic) <= 0
                 ? 0
-                : of(topic.name()).room().values().stream()
+                : sequencers.of(topic.name()).freeCapacity().values().stream()
                         .mapToInt(Integer::intValue)
                         .sum();
     }
 
     @Override
     public int capacity(Topic topic) {
-        return of(topic.name()).capacity();
+        return sequencers.of(topic.name()).capacity();
     }
 
     @Override
-    public boolean claim(Topic topic, int room, boolean due) {
-        Sequencer sequencer = of(topic.name());
-        Map<Lane, Integer> lanes = sequencer.room();
+    public boolean claim(Topic topic, int most, boolean due) {
+        Sequencer sequencer = sequencers.of(topic.name());
+        Map<Lane, Integer> lanes = sequencer.freeCapacity();
         sequencer.beginRead();
         try {
             return claim(topic, sequencer, lanes, due);
@@ -70,13 +64,13 @@ final class LaneClaimer implements Claimer {
         List<LaneClaim> timed = due && !lanes.isEmpty()
                 ? store.readTimed(topic.name(), lanes.keySet(), TIMED_PER_LANE, inFlight.freeBytes(topic))
                 : List.of();
-        handOver(sequencer, timed, asked);
+        offer(sequencer, timed, asked);
         long budget = inFlight.freeBytes(topic);
         List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
         sequencer.readDone(lanes, next, bytes(next) >= budget);
-        handOver(sequencer, next, asked);
-        putBackIfPaused(topic.name());
-        return sequencer.wantsMore() || timed.size() >= TIMED_PER_LANE;
+        offer(sequencer, next, asked);
+        releaseIfPaused(topic.name());
+        return sequencer.hasUnread() || timed.size() >= TIMED_PER_LANE;
     }
 
     private static long bytes(List<LaneClaim> claims) {
@@ -85,7 +79,7 @@ final class LaneClaimer implements Claimer {
                 .sum();
     }
 
-    private void handOver(Sequencer sequencer, List<LaneClaim> claims, LeaseValidity.Stamp asked) {
+    private void offer(Sequencer sequencer, List<LaneClaim> claims, LeaseValidity.Stamp asked) {
         if (!claims.isEmpty()) {
             events.on(new Event.Fetched(sequencer.topic().name(), claims.size()));
             sequencer.offer(claims, asked);
@@ -95,11 +89,11 @@ final class LaneClaimer implements Claimer {
     /** Also compares, at each poll, the messages in flight as the store has recorded them with those of this node. */
     @Override
     public Map<TopicName, Duration> nextDue(Collection<TopicName> topics) {
-        topics.forEach(topic -> store.reconcile(of(topic).inFlight()));
+        topics.forEach(topic -> store.reconcile(sequencers.of(topic).inFlight()));
         List<Lane> lanes = new ArrayList<>();
-        topics.forEach(topic -> lanes.addAll(of(topic).lanes()));
+        topics.forEach(topic -> lanes.addAll(sequencers.of(topic).lanes()));
         Map<TopicName, Duration> due = lanes.isEmpty() ? Map.of() : store.nextDue(lanes);
-        topics.forEach(this::putBackIfPaused);
+        topics.forEach(this::releaseIfPaused);
         return due;
     }
 
@@ -107,13 +101,9 @@ final class LaneClaimer implements Claimer {
      * Releases the unsent messages of a paused topic: they could wait for minutes if its handlers are slow. Messages
      * that were sent are finished.
      */
-    private void putBackIfPaused(TopicName topic) {
+    private void releaseIfPaused(TopicName topic) {
         if (store.isPaused(topic)) {
-            of(topic).putBack();
+            sequencers.of(topic).releaseUnsent();
         }
-    }
-
-    private Sequencer of(TopicName topic) {
-        return Objects.requireNonNull(sequencers.get(topic));
     }
 }

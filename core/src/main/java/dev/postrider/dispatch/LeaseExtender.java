@@ -37,14 +37,14 @@ final class LeaseExtender {
                 .filter(claimed -> claimed.inLane() == null)
                 .filter(claimed -> !claimed.validity().isLost()
                         && claimed.validity().sinceRenewal(time).compareTo(third) >= 0)
-                .filter(InFlightMessage::tryKeepRow)
+                .filter(InFlightMessage::tryReserveRow)
                 .toList();
         try {
             if (!ageing.isEmpty()) {
                 extend(ageing);
             }
         } finally {
-            ageing.forEach(InFlightMessage::leaveRow);
+            ageing.forEach(InFlightMessage::freeRow);
         }
         Duration pause = lease.dividedBy(12);
         return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;

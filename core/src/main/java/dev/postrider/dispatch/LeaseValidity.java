@@ -24,6 +24,19 @@ final class LeaseValidity {
         }
     }
 
+    /**
+     * The largest age of a lease at which this node may begin a delivery.
+     *
+     * @param platform has the clocks
+     */
+    record Limit(Platform platform, Duration lastStart) {
+
+        /** Whether a delivery under this lease may begin now. */
+        boolean allowsStart(LeaseValidity lease) {
+            return !lease.isLost() && lease.sinceRenewal(platform).compareTo(lastStart) < 0;
+        }
+    }
+
     private volatile Stamp renewed;
     private volatile boolean lost;
 

@@ -44,8 +44,8 @@ final class LocalHandOver {
     private final DeliveryPipeline pipeline;
     private final Platform platform;
     private final EventListener events;
-    private final Set<HandOverReservation> open = ConcurrentHashMap.newKeySet();
-    private final ConcurrentLinkedQueue<List<InFlightMessage>> arrived = new ConcurrentLinkedQueue<>();
+    private final Set<HandOverReservation> openReservations = ConcurrentHashMap.newKeySet();
+    private final ConcurrentLinkedQueue<List<InFlightMessage>> committed = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Claim> committedLate = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean releasing = new AtomicBoolean();
     private volatile Runnable wake = () -> {};
@@ -53,49 +53,50 @@ final class LocalHandOver {
 
     LocalHandOver(
             MessageStore store,
-            DispatchOptions options,
-            List<Topic> topics,
+            NodeSettings settings,
             InFlight inFlight,
             DeliveryPipeline pipeline,
-            Platform platform,
-            EventListener events) {
+            Platform platform) {
         this.store = store;
-        this.options = options;
+        this.options = settings.options();
+        this.events = settings.events();
         this.inFlight = inFlight;
         this.pipeline = pipeline;
         this.platform = platform;
-        this.events = events;
         if (options.handOver()) {
-            topics.stream().filter(topic -> !topic.isOrdered()).forEach(topic -> this.topics.put(topic.name(), topic));
+            settings.topics().stream()
+                    .filter(topic -> !topic.isOrdered())
+                    .forEach(topic -> this.topics.put(topic.name(), topic));
         }
     }
 
+    /** Sets the wake-up of the loop that runs the hand-over. Committed messages wake it. */
     void onWork(Runnable wake) {
         this.wake = wake;
     }
 
-    /** Reserves room for the messages that a claim of this node could return, as long as room is left. */
+    /** Reserves slots for the messages that a claim of this node could return, as long as some are free. */
     Reservation reserve(List<Message> messages) {
         if (closed) {
             return Reservation.NONE; // the message would be released at once
         }
-        Map<MessageId, InFlight.Room> rooms = new LinkedHashMap<>();
+        Map<MessageId, InFlight.Reserved> reserved = new LinkedHashMap<>();
         LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(platform);
         for (Message message : messages) {
             Topic topic = topics.get(message.topic());
-            if (topic != null && isOurs(topic, message) && !rooms.containsKey(message.id())) {
-                InFlight.Room room =
+            if (topic != null && isOurs(topic, message) && !reserved.containsKey(message.id())) {
+                InFlight.Reserved slot =
                         inFlight.reserveForHandOver(topic, message.payload().size());
-                if (room != null) {
-                    rooms.put(message.id(), room);
+                if (slot != null) {
+                    reserved.put(message.id(), slot);
                 }
             }
         }
-        if (rooms.isEmpty()) {
+        if (reserved.isEmpty()) {
             return Reservation.NONE;
         }
-        HandOverReservation reservation = new HandOverReservation(rooms, asked);
-        open.add(reservation);
+        HandOverReservation reservation = new HandOverReservation(reserved, asked);
+        openReservations.add(reservation);
         return reservation;
     }
 
@@ -109,7 +110,7 @@ final class LocalHandOver {
 
     /** Delivers the committed messages. */
     Duration runOnce() {
-        for (List<InFlightMessage> claimed = arrived.poll(); claimed != null; claimed = arrived.poll()) {
+        for (List<InFlightMessage> claimed = committed.poll(); claimed != null; claimed = committed.poll()) {
             announce(claimed);
             claimed.forEach(pipeline::deliver);
         }
@@ -123,18 +124,18 @@ final class LocalHandOver {
     }
 
     /**
-     * Frees the room of transactions that have not committed when their lease is over, so that other messages can use
-     * it.
+     * Frees the slots of transactions that have not committed when their lease is over, so that other messages can use
+     * them.
      */
     void freeExpired() {
-        for (HandOverReservation reservation : open) {
+        for (HandOverReservation reservation : openReservations) {
             if (reservation.asked.age(platform).compareTo(options.lease()) >= 0) {
                 reservation.end();
             }
         }
     }
 
-    /** Ends the hand-over. A message whose room was reserved before, and that is committed later, is released. */
+    /** Ends the hand-over. A message whose slot was reserved before, and that is committed later, is released. */
     synchronized void close() {
         closed = true;
     }
@@ -142,7 +143,7 @@ final class LocalHandOver {
     /**
      * Puts the messages in flight and returns true, or returns false if closed. A stop waits for messages in flight.
      */
-    private synchronized boolean hold(List<InFlightMessage> claimed) {
+    private synchronized boolean putInFlight(List<InFlightMessage> claimed) {
         if (!closed) {
             claimed.forEach(inFlight::add);
         }
@@ -190,18 +191,18 @@ final class LocalHandOver {
     /** The reserved messages of one transaction. */
     private final class HandOverReservation implements Reservation {
 
-        private final Map<MessageId, InFlight.Room> rooms;
+        private final Map<MessageId, InFlight.Reserved> reserved;
         private final LeaseValidity.Stamp asked;
         private final Lease lease = new Lease(platform.id(), options.worker(), options.lease());
 
-        HandOverReservation(Map<MessageId, InFlight.Room> rooms, LeaseValidity.Stamp asked) {
-            this.rooms = rooms;
+        HandOverReservation(Map<MessageId, InFlight.Reserved> reserved, LeaseValidity.Stamp asked) {
+            this.reserved = reserved;
             this.asked = asked;
         }
 
         @Override
         public Set<MessageId> messages() {
-            return Set.copyOf(rooms.keySet());
+            return Set.copyOf(reserved.keySet());
         }
 
         @Override
@@ -214,17 +215,17 @@ final class LocalHandOver {
         public void committed(List<Claim> claims) {
             List<InFlightMessage> claimed = new ArrayList<>(claims.size());
             for (Claim claim : claims) {
-                InFlight.@Nullable Room room = rooms.get(claim.message().id());
-                if (room != null) {
-                    claimed.add(InFlightMessage.handedOver(room.topic(), claim, asked));
+                InFlight.@Nullable Reserved slot = reserved.get(claim.message().id());
+                if (slot != null) {
+                    claimed.add(InFlightMessage.handedOver(slot.topic(), claim, asked));
                 }
             }
-            boolean contains = claimed.isEmpty() || hold(claimed);
+            boolean accepted = claimed.isEmpty() || putInFlight(claimed);
             end();
-            if (!contains) {
+            if (!accepted) {
                 release(claims);
             } else if (!claimed.isEmpty()) {
-                arrived.add(claimed);
+                committed.add(claimed);
                 wake.run();
             }
         }
@@ -234,10 +235,10 @@ final class LocalHandOver {
             end();
         }
 
-        /** Frees the room. Only the first call has an effect. */
+        /** Frees the slots. Only the first call has an effect. */
         private void end() {
-            if (open.remove(this)) {
-                rooms.values().forEach(inFlight::giveBack);
+            if (openReservations.remove(this)) {
+                reserved.values().forEach(inFlight::giveBack);
             }
         }
     }

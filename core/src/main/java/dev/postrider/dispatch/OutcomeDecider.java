@@ -47,8 +47,8 @@ final class OutcomeDecider {
      * messages behind it.
      */
     static LaneOutcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
-        boolean beside = claim.place() == LaneClaim.Place.OUT_OF_ORDER;
-        FailurePolicy policy = beside ? FailurePolicy.CONTINUE : topic.onFailure();
+        boolean outOfOrder = claim.place() == LaneClaim.Place.OUT_OF_ORDER;
+        FailurePolicy policy = outOfOrder ? FailurePolicy.CONTINUE : topic.onFailure();
         if (outcome instanceof Outcome.Retry retry) {
             return switch (policy) {
                 case BLOCK -> retry;

@@ -33,6 +33,14 @@ final class OutcomeWriter<O extends LaneOutcome> {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
 
+    /**
+     * The number of outcomes in one write; more are no faster, or delay others too long. For lanes, where a read writes
+     * nothing, twice as many proved faster.
+     */
+    private static final int BATCH = 500;
+
+    private static final int LANE_BATCH = 2 * BATCH;
+
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
@@ -55,27 +63,43 @@ final class OutcomeWriter<O extends LaneOutcome> {
         void settled(InFlightMessage claimed, O outcome, Settlement settlement);
     }
 
-    /**
-     * The destination of outcomes.
-     *
-     * @param settle writes outcomes, and returns the results in their order
-     * @param withoutErrorText replaces the error text of an outcome
-     * @param undecided the number of messages in flight whose outcome this writer, or another one of its kind, still
-     *     expects
-     * @param batch the number of outcomes in one write; more are no faster, or delay others too long
-     */
-    record OutcomeSink<O extends LaneOutcome>(
-            Function<List<O>, List<Settlement>> settle,
-            UnaryOperator<O> withoutErrorText,
-            IntSupplier undecided,
-            int batch) {
+    /** The store that one kind of outcomes is written to. The writers of one kind share it. */
+    static final class OutcomeSink<O extends LaneOutcome> {
 
-        static OutcomeSink<Outcome> ofRows(MessageStore store, IntSupplier undecided, int batch) {
-            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, undecided, batch);
+        private final Function<List<O>, List<Settlement>> settle;
+        private final UnaryOperator<O> withoutErrorText;
+        private final IntSupplier inFlight;
+        private final int batch;
+        private final AtomicInteger unwritten = new AtomicInteger();
+
+        /**
+         * @param settle writes outcomes, and returns the results in their order
+         * @param withoutErrorText replaces the error text of an outcome
+         * @param inFlight the number of messages in flight that get this kind of outcome
+         * @param batch the number of outcomes in one write
+         */
+        OutcomeSink(
+                Function<List<O>, List<Settlement>> settle,
+                UnaryOperator<O> withoutErrorText,
+                IntSupplier inFlight,
+                int batch) {
+            this.settle = settle;
+            this.withoutErrorText = withoutErrorText;
+            this.inFlight = inFlight;
+            this.batch = batch;
         }
 
-        static OutcomeSink<LaneOutcome> ofLanes(LaneStore store, IntSupplier undecided, int batch) {
-            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, undecided, batch);
+        static OutcomeSink<Outcome> ofRows(MessageStore store, InFlight inFlight) {
+            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, inFlight::claimed, BATCH);
+        }
+
+        static OutcomeSink<LaneOutcome> ofLanes(LaneStore store, InFlight inFlight) {
+            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, inFlight::inLanes, LANE_BATCH);
+        }
+
+        /** The number of messages in flight without an outcome. */
+        private int undecided() {
+            return inFlight.getAsInt() - unwritten.get();
         }
 
         private static Outcome withoutErrorText(Outcome outcome) {
@@ -107,8 +131,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
     private final ConcurrentLinkedQueue<Decided<O>> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger waitingOfClaims = new AtomicInteger();
-    private final AtomicInteger waitedForByKeys = new AtomicInteger();
-    private final AtomicInteger unwritten = new AtomicInteger();
+    private final AtomicInteger keysWaiting = new AtomicInteger();
     private final OutcomeCounters counters = new OutcomeCounters();
     private final Deque<Decided<O>> batch = new ArrayDeque<>();
 
@@ -126,6 +149,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
         this.observer = observer;
     }
 
+    /** Sets the wake-up of the loop that runs this writer. */
     void onWork(Runnable wake) {
         this.wake = wake;
     }
@@ -134,9 +158,9 @@ final class OutcomeWriter<O extends LaneOutcome> {
         return counters;
     }
 
-    /** The number of outcomes that were added and are not written yet. */
+    /** The number of outcomes of this kind that were added and are not written yet. */
     int unwritten() {
-        return unwritten.get();
+        return sink.unwritten.get();
     }
 
     /**
@@ -149,13 +173,13 @@ final class OutcomeWriter<O extends LaneOutcome> {
         if (!claimed.decide()) {
             return false;
         }
-        unwritten.incrementAndGet();
+        sink.unwritten.incrementAndGet();
         queue.add(new Decided<>(claimed, outcome, time.nanos(), false));
         if (!claimed.isHandedOver()) {
             waitingOfClaims.incrementAndGet();
         }
-        if (Sequencer.endsLater(claimed, outcome)) {
-            waitedForByKeys.incrementAndGet();
+        if (Sequencer.continuesAfterWrite(claimed, outcome)) {
+            keysWaiting.incrementAndGet();
         }
         int count = waiting.incrementAndGet();
         if (count == 1 || isEnough(count, claimed)) {
@@ -172,14 +196,14 @@ final class OutcomeWriter<O extends LaneOutcome> {
      * delivery waits for the outcomes.
      */
     private boolean isEnough(int count, InFlightMessage oneOfThem) {
-        if (count >= sink.batch() || inFlight.isClosed() || waitedForByKeys.get() > 0) {
+        if (count >= sink.batch || inFlight.isClosed() || keysWaiting.get() > 0) {
             return true;
         }
         boolean takesSlots = count >= Math.max(inFlight.limit(oneOfThem.topic()) / 4, 1);
         if (oneOfThem.inLane() != null) {
-            return takesSlots || sink.undecided().getAsInt() <= 0;
+            return takesSlots || sink.undecided() <= 0;
         }
-        return waitingOfClaims.get() > 0 ? sink.undecided().getAsInt() <= 0 : takesSlots;
+        return waitingOfClaims.get() > 0 ? sink.undecided() <= 0 : takesSlots;
     }
 
     /** Writes a batch if it is full, has waited long enough, or no further outcomes are expected. */
@@ -232,14 +256,14 @@ final class OutcomeWriter<O extends LaneOutcome> {
             if (!next.claimed().isHandedOver()) {
                 waitingOfClaims.decrementAndGet();
             }
-            if (Sequencer.endsLater(next.claimed(), next.outcome())) {
-                waitedForByKeys.decrementAndGet();
+            if (Sequencer.continuesAfterWrite(next.claimed(), next.outcome())) {
+                keysWaiting.decrementAndGet();
             }
         }
     }
 
     private @Nullable Decided<O> nextOfQueue() {
-        return batch.size() < sink.batch() ? queue.poll() : null;
+        return batch.size() < sink.batch ? queue.poll() : null;
     }
 
     /**
@@ -253,13 +277,13 @@ final class OutcomeWriter<O extends LaneOutcome> {
         } catch (RuntimeException | StackOverflowError e) {
             log.error("A batch of {} outcomes was refused: writing them one by one", batch.size(), e);
             while (!batch.isEmpty()) {
-                writeFirstAlone();
+                writeFirst();
             }
         }
     }
 
     /** Writes one outcome. An outcome that the database refuses must neither delay the others nor repeat for ever. */
-    private void writeFirstAlone() {
+    private void writeFirst() {
         Decided<O> first = batch.element();
         try {
             finish(settle(List.of(first)));
@@ -280,18 +304,18 @@ final class OutcomeWriter<O extends LaneOutcome> {
     }
 
     private Decided<O> withoutErrorText(Decided<O> decided) {
-        O outcome = sink.withoutErrorText().apply(decided.outcome());
+        O outcome = sink.withoutErrorText.apply(decided.outcome());
         return new Decided<>(decided.claimed(), outcome, decided.nanos(), true);
     }
 
     private List<Settlement> settle(Collection<Decided<O>> decided) {
-        return sink.settle().apply(decided.stream().map(Decided::outcome).toList());
+        return sink.settle.apply(decided.stream().map(Decided::outcome).toList());
     }
 
     /** Processes the results, which belong to the first outcomes of the batch, in order. */
     private void finish(List<Settlement> settlements) {
         OutcomeCounters before = counters.copy();
-        int met = locked.size();
+        int lockedBefore = locked.size();
         for (Settlement settlement : settlements) {
             Decided<O> decided = batch.removeFirst();
             if (settlement instanceof Settlement.Locked) {
@@ -299,7 +323,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
                 continue;
             }
             inFlight.remove(decided.claimed());
-            unwritten.decrementAndGet();
+            sink.unwritten.decrementAndGet();
             OutcomeReport report = OutcomeReport.of(
                     decided.claimed(),
                     decided.outcome(),
@@ -309,7 +333,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
             events.on(report.event());
             observer.settled(decided.claimed(), decided.outcome(), settlement);
         }
-        if (locked.size() - met < settlements.size()) {
+        if (locked.size() - lockedBefore < settlements.size()) {
             events.on(counters.since(before));
         }
     }

@@ -2,16 +2,22 @@ package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
 import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
 import dev.postrider.store.OrderingKey;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** A lane that this node owns, with its messages in flight. Not thread-safe. */
+/** A lane that this node owns, with its messages in flight. Not thread-safe: guarded by the lock of its sequencer. */
 final class OwnedLane {
 
     final Lane lane;
@@ -22,13 +28,13 @@ final class OwnedLane {
     private boolean leaving;
 
     /** When the lane last began or stopped leaving. */
-    private long decidedNanos;
+    private long changedNanos;
 
-    /** The messages in flight when the lane was kept because they took too long. */
+    /** The messages in flight when the lane stopped leaving because their deliveries took too long. */
     private final Set<InFlightMessage> slow = new HashSet<>();
 
-    /** Whether this node has lost or released the lane. */
-    boolean gone;
+    /** False once this node has lost or released the lane. */
+    boolean isOwned = true;
 
     /**
      * Its messages in flight. The store records their numbers too and is compared with this set. The set has objects,
@@ -49,41 +55,41 @@ final class OwnedLane {
         return leaving;
     }
 
-    void leave(Platform time) {
+    void startLeaving(Platform time) {
         leaving = true;
-        decidedNanos = time.nanos();
+        changedNanos = time.nanos();
         slow.clear();
     }
 
     /** Keeps a leaving lane, perhaps because slow deliveries have used up the patience. */
-    void stay(Platform time, Duration patience) {
-        if (!goesOnLeaving(time, patience)) {
+    void stopLeaving(Platform time, Duration patience) {
+        if (!mayContinueLeaving(time, patience)) {
             slow.addAll(inFlight);
         }
         leaving = false;
-        decidedNanos = time.nanos();
+        changedNanos = time.nanos();
     }
 
     /** Whether it is leaving and the patience is not used up. */
-    boolean goesOnLeaving(Platform time, Duration patience) {
-        return leaving && (inFlight.isEmpty() || time.nanos() - decidedNanos < patience.toNanos());
+    boolean mayContinueLeaving(Platform time, Duration patience) {
+        return leaving && (inFlight.isEmpty() || time.nanos() - changedNanos < patience.toNanos());
     }
 
     /**
-     * Whether it may leave, perhaps once more. A lane that was kept because of slow deliveries may leave when they have
-     * ended and this time is over.
+     * Whether it may start to leave, perhaps once more. A lane that stopped leaving because of slow deliveries may leave
+     * when they have ended and this pause is over.
      */
-    boolean mayLeave(Platform time, Duration rest) {
+    boolean mayStartLeaving(Platform time, Duration pause) {
         return inFlight.isEmpty()
                 || slow.isEmpty()
-                || (Collections.disjoint(slow, inFlight) && time.nanos() - decidedNanos >= rest.toNanos());
+                || (Collections.disjoint(slow, inFlight) && time.nanos() - changedNanos >= pause.toNanos());
     }
 
     /** The age of its oldest running delivery; zero if there is none. */
-    Duration longestUnderWay(Platform time) {
+    Duration longestDelivery(Platform time) {
         return inFlight.stream()
-                .filter(InFlightMessage::isUnderWay)
-                .map(claimed -> claimed.sinceStart(time))
+                .filter(InFlightMessage::isBeingDelivered)
+                .map(message -> message.sinceStart(time))
                 .max(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
     }
@@ -92,19 +98,73 @@ final class OwnedLane {
         return keys.computeIfAbsent(key, absent -> new KeyQueue(this, key));
     }
 
-    void forgetIfIdle(KeyQueue line) {
-        if (line.isIdle()) {
-            keys.remove(line.key, line);
+    Collection<KeyQueue> keys() {
+        return List.copyOf(keys.values());
+    }
+
+    void removeIfIdle(KeyQueue key) {
+        if (key.isIdle()) {
+            keys.remove(key.key, key);
         }
     }
 
     /** Records that the release of a message of this key is written. */
-    void returned(KeyQueue line) {
-        line.returning = Math.max(line.returning - 1, 0);
-        forgetIfIdle(line);
+    void releaseWritten(KeyQueue key) {
+        key.unwrittenReleases = Math.max(key.unwrittenReleases - 1, 0);
+        removeIfIdle(key);
     }
 
-    Iterable<KeyQueue> lines() {
-        return keys.values();
+    /** The messages in flight of one ordering key: one is being delivered, the others wait behind it. Not thread-safe. */
+    static final class KeyQueue {
+
+        final OwnedLane lane;
+        final OrderingKey key;
+
+        /** The number of messages without a written outcome. The lane keeps this queue as long as there are any. */
+        int unsettled;
+
+        /** The message that is being delivered or is next to be delivered. */
+        @Nullable
+        InFlightMessage first;
+
+        final Deque<InFlightMessage> behind = new ArrayDeque<>();
+
+        /**
+         * Whether the key is blocked: messages of the key wait in the database behind its head, and a message that is
+         * read in order must be blocked too. Not set while this queue has a message that was read in order: if this
+         * node loses or releases the lane, that message would be read again after the blocked messages.
+         */
+        boolean blocked;
+
+        /** The number of messages that were blocked and whose outcome is not written yet. */
+        int unwrittenBlocks;
+
+        /**
+         * The number of messages that were released, to be read again, and whose outcome is not written yet. Until then
+         * no message of the key may be sent.
+         */
+        int unwrittenReleases;
+
+        private KeyQueue(OwnedLane lane, OrderingKey key) {
+            this.lane = lane;
+            this.key = key;
+        }
+
+        boolean hasInOrder() {
+            return (first != null && isInOrder(first)) || behind.stream().anyMatch(KeyQueue::isInOrder);
+        }
+
+        static boolean isInOrder(InFlightMessage message) {
+            return message.isAt(LaneClaim.Place.IN_ORDER);
+        }
+
+        private boolean isIdle() {
+            return unsettled == 0
+                    && first == null
+                    && behind.isEmpty()
+                    && !blocked
+                    && unwrittenBlocks == 0
+                    && unwrittenReleases == 0;
+        }
     }
 }

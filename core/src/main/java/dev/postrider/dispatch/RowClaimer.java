@@ -24,23 +24,17 @@ final class RowClaimer implements Claimer {
     private final Platform time;
     private final EventListener events;
 
-    RowClaimer(
-            MessageStore store,
-            DispatchOptions options,
-            InFlight inFlight,
-            DeliveryPipeline pipeline,
-            Platform time,
-            EventListener events) {
+    RowClaimer(MessageStore store, NodeSettings settings, InFlight inFlight, DeliveryPipeline pipeline, Platform time) {
         this.store = store;
-        this.options = options;
+        this.options = settings.options();
+        this.events = settings.events();
         this.inFlight = inFlight;
         this.pipeline = pipeline;
         this.time = time;
-        this.events = events;
     }
 
     @Override
-    public int room(Topic topic) {
+    public int freeCapacity(Topic topic) {
         return inFlight.freeBytes(topic) <= 0 ? 0 : Math.min(inFlight.freeSlots(topic), options.batchSize());
     }
 
@@ -50,14 +44,14 @@ final class RowClaimer implements Claimer {
     }
 
     @Override
-    public boolean claim(Topic topic, int room, boolean due) {
-        InFlight.Room taken = inFlight.takeForClaim(topic, room);
-        if (taken.slots() == 0) {
-            inFlight.giveBack(taken);
+    public boolean claim(Topic topic, int most, boolean due) {
+        InFlight.Reserved reserved = inFlight.reserveForClaim(topic, most);
+        if (reserved.slots() == 0) {
+            inFlight.giveBack(reserved);
             return true; // another thread was faster: claim again when a slot is free
         }
-        ClaimRequest request = request(topic, taken, due);
-        List<InFlightMessage> claimed = hold(topic, request, taken);
+        ClaimRequest request = request(topic, reserved, due);
+        List<InFlightMessage> claimed = claim(topic, request, reserved);
         boolean full = isFull(claimed, request);
         inFlight.claimed(topic, full);
         if (!claimed.isEmpty()) {
@@ -72,19 +66,19 @@ final class RowClaimer implements Claimer {
     /**
      * @param due whether a message is known to be due, perhaps by an expired lease; otherwise there may be new messages
      */
-    private ClaimRequest request(Topic topic, InFlight.Room room, boolean due) {
+    private ClaimRequest request(Topic topic, InFlight.Reserved reserved, boolean due) {
         return new ClaimRequest(
                 topic.name(),
                 options.worker(),
                 topic.tenants(),
-                room.slots(),
-                room.bytes(),
+                reserved.slots(),
+                reserved.bytes(),
                 options.lease(),
                 topic.maxAttempts(),
                 !due);
     }
 
-    private List<InFlightMessage> hold(Topic topic, ClaimRequest request, InFlight.Room room) {
+    private List<InFlightMessage> claim(Topic topic, ClaimRequest request, InFlight.Reserved reserved) {
         LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(time);
         try {
             List<Claim> claims = store.claim(request);
@@ -94,7 +88,7 @@ final class RowClaimer implements Claimer {
             claimed.forEach(inFlight::add); // all of them before the first result can arrive
             return claimed;
         } finally {
-            inFlight.giveBack(room);
+            inFlight.giveBack(reserved);
         }
     }
 

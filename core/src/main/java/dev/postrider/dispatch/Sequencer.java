@@ -1,6 +1,6 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Platform;
+import dev.postrider.dispatch.OwnedLane.KeyQueue;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
@@ -11,16 +11,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,58 +25,48 @@ import org.jspecify.annotations.Nullable;
 /**
  * Delivers one ordered topic on this node in order: tracks the lanes of the node, and passes their messages to the
  * pipeline. One message of each key is sent at a time, and the next one when the outcome of the previous one is known.
- * Different keys run concurrently. When a message fails, the later messages of its key join it in the database as
- * blocked messages. Thread-safe.
+ * Different keys run concurrently. When a message fails, the later messages of its key are blocked: they wait behind it
+ * in the database. Thread-safe.
  */
 final class Sequencer {
 
-    /**
-     * The largest number of messages in flight over all lanes, and the limits for one lane. It is enough to read and
-     * send some messages while the outcomes of others are written, a batch at a time.
-     */
-    private static final int BUFFER = 4096;
+    /** Takes the outcomes of lanes, and writes those of a lane in the order of the calls. */
+    @FunctionalInterface
+    interface Writer {
 
-    private static final int LEAST_PER_LANE = 16;
-    private static final int MOST_PER_LANE = 256;
-
-    /** A lane that could not be released is tried again after this many times the patience. */
-    private static final int REST = 6;
+        /**
+         * Takes an outcome, and calls {@link Sequencer#settled} when it is written. Called under the lock of the
+         * sequencer; must not wait.
+         *
+         * @return false if the message already has an outcome
+         */
+        boolean add(InFlightMessage message, LaneOutcome outcome);
+    }
 
     private final Topic topic;
     private final InFlight inFlight;
-    private final BiPredicate<InFlightMessage, LaneOutcome> write;
+    private final Writer writer;
     private final DeliveryPipeline pipeline;
-    private final Platform time;
-    private final Duration lastStart;
-    private final Map<Integer, OwnedLane> lanes = new TreeMap<>();
+    private final LeaseValidity.Limit leaseLimit;
+    private final OwnedLanes lanes;
     private final Deque<InFlightMessage> ready = new ArrayDeque<>();
     private final Deque<InFlightMessage> suspects = new ArrayDeque<>();
     private final AtomicInteger sending = new AtomicInteger();
 
-    /** The keys of messages that were released during a read, to be read again. */
-    private final List<KeyQueue> returned = new ArrayList<>();
+    /** The keys of messages whose release was written during a read. */
+    private final List<KeyQueue> releasedDuringRead = new ArrayList<>();
 
     private boolean reading;
     private boolean closed;
 
-    /**
-     * @param write takes outcomes, writes them in the order of the calls, and calls {@link #settled} later; false if
-     *     the message already has an outcome. It is called under the lock of this object and must not wait.
-     * @param lastStart the largest age of a lease at which a delivery may begin
-     */
     Sequencer(
-            Topic topic,
-            InFlight inFlight,
-            BiPredicate<InFlightMessage, LaneOutcome> write,
-            DeliveryPipeline pipeline,
-            Platform time,
-            Duration lastStart) {
+            Topic topic, InFlight inFlight, Writer writer, DeliveryPipeline pipeline, LeaseValidity.Limit leaseLimit) {
         this.topic = topic;
         this.inFlight = inFlight;
-        this.write = write;
+        this.writer = writer;
         this.pipeline = pipeline;
-        this.time = time;
-        this.lastStart = lastStart;
+        this.leaseLimit = leaseLimit;
+        this.lanes = new OwnedLanes(leaseLimit);
     }
 
     Topic topic() {
@@ -90,114 +76,98 @@ final class Sequencer {
     // Lanes
 
     synchronized void add(Lane lane, LeaseValidity.Stamp asked) {
-        lanes.put(lane.number(), new OwnedLane(lane, new LeaseValidity(asked)));
+        lanes.add(lane, asked);
     }
 
     synchronized List<Lane> lanes() {
-        return lanes.values().stream().map(queue -> queue.lane).toList();
+        return lanes.all().stream().map(owned -> owned.lane).toList();
     }
 
     /** The numbers of the messages in flight of each lane. */
     synchronized Map<Lane, Set<Long>> inFlight() {
         Map<Lane, Set<Long>> numbers = new HashMap<>();
-        lanes.values()
-                .forEach(queue -> numbers.put(
-                        queue.lane,
-                        queue.inFlight.stream()
-                                .map(claimed -> claimed.claim().seq())
-                                .collect(Collectors.toSet())));
+        for (OwnedLane owned : lanes.all()) {
+            numbers.put(
+                    owned.lane,
+                    owned.inFlight.stream()
+                            .map(message -> message.claim().seq())
+                            .collect(Collectors.toSet()));
+        }
         return numbers;
     }
 
     /** The number of owned lanes that are not leaving. */
-    synchronized int kept() {
-        return (int) lanes.values().stream().filter(queue -> !queue.isLeaving()).count();
+    synchronized int stayingLanes() {
+        return lanes.staying();
     }
 
     /**
-     * Keeps this many lanes and lets the others leave, or keeps lanes that were leaving. Lanes without messages in
-     * flight leave first, then those whose deliveries have run for the shortest time. Unsent messages of a leaving lane
-     * are released, so that the lane is free when its running deliveries have ended: otherwise many messages of one key
-     * would delay the other keys of the lane. A slow delivery delays them too, so a lane that still has one after the
-     * patience is kept for now.
+     * Lets lanes leave, or stop leaving, so that this many stay. Unsent messages of a leaving lane are released, so that
+     * the lane is free when its running deliveries have ended: otherwise many messages of one key would delay the other
+     * keys of the lane. A slow delivery delays them too, so a lane that still has one after the patience stops leaving
+     * for now.
      *
      * @param patience for how long a leaving lane is neither read nor sent
      * @return whether a lane that was not read must be read again
      */
-    synchronized boolean keep(int most, Duration patience) {
-        Map<OwnedLane, Duration> underWay = new HashMap<>(); // a snapshot: deliveries continue during the sort
-        lanes.values().forEach(queue -> underWay.put(queue, queue.longestUnderWay(time)));
-        Set<OwnedLane> going = lanes.values().stream()
-                .filter(queue -> queue.goesOnLeaving(time, patience)
-                        || (!queue.isLeaving() && queue.mayLeave(time, patience.multipliedBy(REST))))
-                .sorted(Comparator.comparing(OwnedLane::isLeaving)
-                        .reversed()
-                        .thenComparing(queue -> !queue.inFlight.isEmpty())
-                        .thenComparing(queue -> underWay.getOrDefault(queue, Duration.ZERO))
-                        .thenComparing(queue -> -queue.lane.number()))
-                .limit(Math.max(lanes.size() - most, 0))
-                .collect(Collectors.toSet());
-        boolean again = false;
-        for (OwnedLane queue : lanes.values()) {
-            if (going.contains(queue) && !queue.isLeaving()) {
-                queue.leave(time);
-                putBack(queue);
-            } else if (queue.isLeaving() && !going.contains(queue)) {
-                queue.stay(time, patience);
-                again = true;
+    synchronized boolean limitLanes(int most, Duration patience) {
+        Set<OwnedLane> leaving = lanes.chooseLeaving(most, patience);
+        boolean mustRead = false;
+        for (OwnedLane owned : lanes.all()) {
+            if (leaving.contains(owned) && !owned.isLeaving()) {
+                owned.startLeaving(leaseLimit.platform());
+                releaseUnsent(owned);
+            } else if (owned.isLeaving() && !leaving.contains(owned)) {
+                owned.stopLeaving(leaseLimit.platform(), patience);
+                mustRead = true;
             }
         }
-        return again;
+        return mustRead;
     }
 
     /** Removes and returns the leaving lanes without messages in flight. This node does not read from them any more. */
-    synchronized List<Lane> takeDrained() {
-        List<Lane> dry = new ArrayList<>();
-        lanes.values().removeIf(queue -> {
-            boolean isDrained = isDrained(queue);
-            if (isDrained) {
-                queue.gone = true;
-                dry.add(queue.lane);
-            }
-            return isDrained;
-        });
-        return dry;
-    }
-
-    private boolean isDrained(OwnedLane queue) {
-        return (queue.isLeaving() || closed) && queue.inFlight.isEmpty();
+    synchronized List<Lane> removeDrained() {
+        return lanes.removeDrained(closed);
     }
 
     synchronized boolean hasDrained() {
-        return lanes.values().stream().anyMatch(this::isDrained);
+        return lanes.hasDrained(closed);
     }
 
     synchronized void renewed(Lane lane, LeaseValidity.Stamp asked) {
-        OwnedLane queue = lanes.get(lane.number());
-        if (queue != null && queue.lane.equals(lane)) {
-            queue.validity.renewed(asked);
+        OwnedLane owned = lanes.find(lane);
+        if (owned != null) {
+            owned.validity.renewed(asked);
         }
     }
 
     /** Removes a lane that another node owns now. Its unsent messages are not sent any more. */
     synchronized void lose(Lane lane) {
-        OwnedLane queue = lanes.get(lane.number());
-        if (queue != null && queue.lane.equals(lane)) {
-            queue.validity.lose();
-            queue.gone = true;
-            lanes.remove(lane.number());
-            putBack(queue);
+        OwnedLane owned = lanes.find(lane);
+        if (owned != null) {
+            owned.validity.lose();
+            lanes.remove(owned);
+            releaseUnsent(owned);
         }
     }
 
-    private void putBack(OwnedLane queue) {
-        queue.lines().forEach(this::release);
-        releaseUnsent(claimed -> claimed.claim().lease().equals(queue.lane.lease()));
+    /** Releases the unsent messages and sends no more. */
+    synchronized void close() {
+        closed = true;
+        releaseUnsent();
     }
 
-    private void releaseUnsent(Predicate<InFlightMessage> which) {
-        List<InFlightMessage> unsent =
-                Stream.concat(ready.stream(), suspects.stream()).filter(which).toList();
+    /** Releases the unsent messages. Another node can then acquire the lanes. */
+    synchronized void releaseUnsent() {
+        lanes.all().forEach(this::releaseUnsent);
+    }
+
+    private void releaseUnsent(OwnedLane owned) {
+        owned.keys().forEach(this::releaseBehind);
+        Predicate<InFlightMessage> isOfLane = message -> message.claim().lease().equals(owned.lane.lease());
+        List<InFlightMessage> unsent = Stream.concat(ready.stream(), suspects.stream())
+                .filter(isOfLane)
+                .toList();
         ready.removeAll(unsent);
         suspects.removeAll(unsent);
         unsent.forEach(this::release);
@@ -206,49 +176,17 @@ final class Sequencer {
     // Reading
 
     /** The lanes to read from now, with the number of messages to read from each. */
-    synchronized Map<Lane, Integer> room() {
-        Map<Lane, Integer> room = new LinkedHashMap<>();
-        for (OwnedLane queue : lanes.values()) {
-            int free = perLane() - queue.inFlight.size();
-            boolean sound =
-                    !queue.isLeaving() && queue.validity.sinceRenewal(time).compareTo(lastStart) < 0;
-            if (!closed && sound && free > 0) {
-                room.put(queue.lane, free);
-            }
-        }
-        return room;
-    }
-
-    /**
-     * Records the result of a read.
-     *
-     * @param room the lanes that were read, as {@link #room} returned them; the other lanes were not read
-     * @param claims the messages that were read
-     * @param isCut whether the limit of bytes ended the read, so that any lane may have more messages
-     */
-    synchronized void readDone(Map<Lane, Integer> room, Collection<LaneClaim> claims, boolean isCut) {
-        Map<Integer, Integer> found = new HashMap<>();
-        claims.forEach(claim -> found.merge(claim.lane(), 1, Integer::sum));
-        for (OwnedLane queue : lanes.values()) {
-            Integer asked = room.get(queue.lane);
-            queue.unread = isCut || asked == null || found.getOrDefault(queue.lane.number(), 0) >= asked;
-        }
-    }
-
-    /** Whether a lane with room may have more messages. */
-    synchronized boolean wantsMore() {
-        return room().keySet().stream().anyMatch(lane -> {
-            OwnedLane queue = lanes.get(lane.number());
-            return queue != null && queue.unread;
-        });
+    synchronized Map<Lane, Integer> freeCapacity() {
+        return closed ? Map.of() : lanes.freeCapacity();
     }
 
     synchronized int capacity() {
-        return perLane() * Math.max(lanes.size(), 1);
+        return lanes.capacity();
     }
 
-    private int perLane() {
-        return Math.max(LEAST_PER_LANE, Math.min(MOST_PER_LANE, BUFFER / Math.max(lanes.size(), 1)));
+    /** Whether a lane with free capacity may have more messages. */
+    synchronized boolean hasUnread() {
+        return !closed && lanes.hasUnread();
     }
 
     /**
@@ -261,59 +199,71 @@ final class Sequencer {
 
     synchronized void endRead() {
         reading = false;
-        returned.forEach(line -> line.lane.returned(line));
-        returned.clear();
+        releasedDuringRead.forEach(key -> key.lane.releaseWritten(key));
+        releasedDuringRead.clear();
+    }
+
+    /**
+     * Records the result of a read.
+     *
+     * @param asked the lanes that were read, as {@link #freeCapacity} returned them; the other lanes were not read
+     * @param claims the messages that were read
+     * @param isCut whether the limit of bytes ended the read, so that any lane may have more messages
+     */
+    synchronized void readDone(Map<Lane, Integer> asked, Collection<LaneClaim> claims, boolean isCut) {
+        lanes.readDone(asked, claims, isCut);
     }
 
     /** Takes the messages in the order in which they were read, and sends those that can be sent. */
     void offer(Collection<LaneClaim> claims, LeaseValidity.Stamp asked) {
         synchronized (this) {
             for (LaneClaim claim : claims) {
-                OwnedLane queue = lanes.get(claim.lane());
-                if (queue != null && queue.lane.lease().equals(claim.claim().lease())) {
-                    InFlightMessage claimed = InFlightMessage.inLane(topic, claim, queue.validity, asked);
-                    inFlight.hold(claimed);
-                    place(queue, claimed, claim.place());
+                OwnedLane owned = lanes.find(claim);
+                if (owned != null) {
+                    InFlightMessage message = InFlightMessage.inLane(topic, claim, owned.validity, asked);
+                    inFlight.addWithoutSlot(message);
+                    place(owned, message, claim.place());
                 }
             }
         }
         send();
     }
 
-    private void place(OwnedLane queue, InFlightMessage claimed, LaneClaim.Place place) {
-        KeyQueue line = queue.key(OrderingKey.of(claimed.claim().message()));
-        claimed.line = line;
-        line.inHand++;
-        queue.inFlight.add(claimed);
-        if (closed || queue.isLeaving() || line.returning > 0) {
-            line.returning++;
-            release(claimed);
-        } else if (place == LaneClaim.Place.IN_ORDER && line.blocked) {
-            join(line, claimed);
+    private void place(OwnedLane owned, InFlightMessage message, LaneClaim.Place place) {
+        KeyQueue key = owned.key(OrderingKey.of(message.claim().message()));
+        message.key = key;
+        key.unsettled++;
+        owned.inFlight.add(message);
+        if (closed || owned.isLeaving() || key.unwrittenReleases > 0) {
+            key.unwrittenReleases++;
+            release(message);
+        } else if (place == LaneClaim.Place.IN_ORDER && key.blocked) {
+            block(key, message);
         } else {
-            if (place == LaneClaim.Place.IN_BLOCKED_KEY && line.first == null) {
-                line.blocked = true; // else an operator has replayed it, and it goes behind those in flight
+            if (place == LaneClaim.Place.IN_BLOCKED_KEY && key.first == null) {
+                key.blocked = true; // else an operator has replayed it, and it goes behind those in flight
             }
-            enqueue(line, claimed);
+            enqueue(key, message);
         }
     }
 
-    private void enqueue(KeyQueue line, InFlightMessage claimed) {
-        if (line.first == null) {
-            line.first = claimed;
-            (IsolatedDelivery.isSuspect(claimed) ? suspects : ready).add(claimed);
+    private void enqueue(KeyQueue key, InFlightMessage message) {
+        if (key.first == null) {
+            key.first = message;
+            (IsolatedDelivery.isSuspect(message) ? suspects : ready).add(message);
         } else {
-            line.behind.add(claimed);
+            key.behind.add(message);
         }
     }
 
     // Sending
 
     /**
-     * Sends the ready messages. One thread at a time sends; a thread that comes meanwhile leaves its messages to the
-     * first. A result that is available at once therefore sends the next message without recursion.
+     * Sends the ready messages that get a slot. A message keeps its slot until its outcome is written. One thread at a
+     * time sends; a thread that comes meanwhile leaves its messages to the first. A result that is available at once
+     * therefore sends the next message without recursion.
      */
-    private void send() {
+    void send() {
         if (sending.getAndIncrement() != 0) {
             return;
         }
@@ -327,24 +277,24 @@ final class Sequencer {
     }
 
     private synchronized @Nullable InFlightMessage nextReady() {
-        int kept = hasSuspectForASlot() ? 1 : 0; // otherwise a backlog takes every freed slot
+        int leftFree = hasSuspectForASlot() ? 1 : 0; // for a suspect: otherwise a backlog takes every freed slot
         InFlightMessage next = ready.peek();
-        if (next == null || !inFlight.tryTakeSlot(next, kept)) {
+        if (next == null || !inFlight.tryTakeSlot(next, leftFree)) {
             return null;
         }
         return ready.remove();
     }
 
     /**
-     * Removes and returns the next suspect, or null. It has its slot, unless it must be alone on the node: then it gets
-     * one when nothing else is in flight.
+     * Removes and returns the next suspect, or null. It has its slot, unless nothing else may be in flight on the node:
+     * then it gets one when nothing else is.
      *
-     * @param alone whether a suspect that must be alone is returned too
+     * @param exclusive whether a suspect that must be delivered with nothing else in flight is returned too
      */
-    synchronized @Nullable InFlightMessage nextSuspect(boolean alone) {
+    synchronized @Nullable InFlightMessage nextSuspect(boolean exclusive) {
         for (InFlightMessage next : suspects) {
-            boolean mustBeAlone = IsolatedDelivery.mustBeAlone(next);
-            if (mustBeAlone ? alone : inFlight.tryTakeSlot(next, 0)) {
+            boolean mustBeExclusive = IsolatedDelivery.mustBeExclusive(next);
+            if (mustBeExclusive ? exclusive : inFlight.tryTakeSlot(next, 0)) {
                 suspects.remove(next);
                 return next;
             }
@@ -353,38 +303,38 @@ final class Sequencer {
     }
 
     private boolean hasSuspectForASlot() {
-        return !suspects.isEmpty() && !suspects.stream().allMatch(IsolatedDelivery::mustBeAlone);
+        return !suspects.isEmpty() && !suspects.stream().allMatch(IsolatedDelivery::mustBeExclusive);
     }
 
     synchronized boolean hasSuspects() {
         return !suspects.isEmpty();
     }
 
-    /** Sends messages that wait for a slot. A message keeps its slot until its outcome is written. */
-    void slotsFreed() {
-        send();
+    /** Sends a suspect that has its slot. */
+    void sendSuspect(InFlightMessage message) {
+        pipeline.deliver(message);
     }
 
     // Outcomes
 
     /**
      * Records the outcome of a message. The outcome, and the outcomes that follow from it for later messages of the
-     * key, go to the writer before any other change of the key. A message that joins the key meanwhile is therefore
-     * written after them, and the state here follows the order of the writes.
+     * key, go to the writer before any other change of the key. A message that is read meanwhile is therefore
+     * blocked after them, and the state here follows the order of the writes.
      */
-    void decide(InFlightMessage claimed, LaneOutcome outcome) {
-        end(claimed, outcome);
+    void decided(InFlightMessage message, LaneOutcome outcome) {
+        end(message, outcome);
         send();
     }
 
-    private synchronized void end(InFlightMessage claimed, LaneOutcome outcome) {
-        if (!write.test(claimed, outcome)) {
+    private synchronized void end(InFlightMessage message, LaneOutcome outcome) {
+        if (!writer.add(message, outcome)) {
             return;
         }
-        KeyQueue line = lineOf(claimed);
-        if (line != null && line.first == claimed && !endsLater(claimed, outcome)) {
-            line.first = null;
-            goOn(line, claimed, outcome);
+        KeyQueue key = keyOf(message);
+        if (key != null && key.first == message && !continuesAfterWrite(message, outcome)) {
+            key.first = null;
+            continueKey(key, message, outcome);
         }
     }
 
@@ -392,135 +342,126 @@ final class Sequencer {
      * Whether the key continues only after the outcome is written. This is the case for a handled head of a blocked
      * key: its row is already gone, and the write makes the next message the head.
      */
-    static boolean endsLater(InFlightMessage claimed, LaneOutcome outcome) {
-        return outcome instanceof Outcome.Handled && placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY;
+    static boolean continuesAfterWrite(InFlightMessage message, LaneOutcome outcome) {
+        return outcome instanceof Outcome.Handled && message.isAt(LaneClaim.Place.IN_BLOCKED_KEY);
     }
 
-    private void goOn(KeyQueue line, InFlightMessage claimed, LaneOutcome outcome) {
-        if (outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked) {
-            line.blocked = true;
-            join(line);
-            release(line);
-        } else if (isReturned(outcome)) {
-            line.returning++;
-            ready.remove(claimed);
-            suspects.remove(claimed);
-            release(line);
+    private void continueKey(KeyQueue key, InFlightMessage ended, LaneOutcome outcome) {
+        if (blocksKey(outcome)) {
+            key.blocked = true;
+            blockBehind(key);
+            releaseBehind(key);
+        } else if (isReadAgain(outcome)) {
+            key.unwrittenReleases++;
+            ready.remove(ended);
+            suspects.remove(ended);
+            releaseBehind(key);
         } else {
-            InFlightMessage next = line.behind.poll();
+            InFlightMessage next = key.behind.poll();
             if (next != null) {
-                enqueue(line, next);
+                enqueue(key, next);
             }
         }
     }
 
+    /** Whether the message is the head of its blocked key after this outcome. */
+    private static boolean blocksKey(LaneOutcome outcome) {
+        return outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked;
+    }
+
     /** Whether the message will be read again. The next read decides which messages the key has, and in which order. */
-    private static boolean isReturned(LaneOutcome outcome) {
+    private static boolean isReadAgain(LaneOutcome outcome) {
         return outcome instanceof Outcome.Released || outcome instanceof Outcome.Lost;
     }
 
     /**
-     * Blocks the messages that were read in order behind the head. Messages that already wait in the database stay in
+     * Blocks the messages behind the head that were read in order. Messages that already wait in the database stay in
      * the queue.
      */
-    private void join(KeyQueue line) {
-        line.behind.removeIf(claimed -> {
-            boolean inOrder = KeyQueue.isInOrder(claimed);
+    private void blockBehind(KeyQueue key) {
+        key.behind.removeIf(message -> {
+            boolean inOrder = KeyQueue.isInOrder(message);
             if (inOrder) {
-                join(line, claimed);
+                block(key, message);
             }
             return inOrder;
         });
     }
 
-    private void join(KeyQueue line, InFlightMessage claimed) {
-        line.joining++;
-        end(claimed, new LaneOutcome.Blocked(claimed.claim()));
+    private void block(KeyQueue key, InFlightMessage message) {
+        key.unwrittenBlocks++;
+        end(message, new LaneOutcome.Blocked(message.claim()));
     }
 
-    private void release(KeyQueue line) {
-        line.returning += line.behind.size();
-        line.behind.forEach(this::release);
-        line.behind.clear();
+    private void releaseBehind(KeyQueue key) {
+        key.unwrittenReleases += key.behind.size();
+        key.behind.forEach(this::release);
+        key.behind.clear();
     }
 
-    private void release(InFlightMessage claimed) {
-        end(claimed, new Outcome.Released(claimed.claim()));
+    private void release(InFlightMessage message) {
+        end(message, new Outcome.Released(message.claim()));
     }
+
+    // Settlements
 
     /**
      * Processes an outcome that is written, or that was too late.
      *
      * @return whether to scan at once for messages of blocked keys
      */
-    boolean settled(InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
-        KeyQueue line;
-        boolean look;
+    boolean settled(InFlightMessage message, LaneOutcome outcome, Settlement settlement) {
+        KeyQueue key;
+        boolean mustScan;
         synchronized (this) {
-            line = lineOf(claimed);
-            if (line == null) {
+            key = keyOf(message);
+            if (key == null) {
                 return false;
             }
-            line.lane.inFlight.remove(claimed);
-            line.inHand--;
-            look = settle(line, claimed, outcome, settlement);
-            line.lane.forgetIfIdle(line);
+            key.lane.inFlight.remove(message);
+            key.unsettled--;
+            mustScan = settle(key, message, outcome, settlement);
+            key.lane.removeIfIdle(key);
         }
         if (settlement instanceof Settlement.LeaseLost lost && !lost.finished()) {
-            lose(line.lane.lane);
+            lose(key.lane.lane);
         }
-        if (endsLater(claimed, outcome)) {
+        if (continuesAfterWrite(message, outcome)) {
             send();
         }
-        return look;
+        return mustScan;
     }
 
-    private boolean settle(KeyQueue line, InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
+    private boolean settle(KeyQueue key, InFlightMessage message, LaneOutcome outcome, Settlement settlement) {
         boolean keyBlocked = settlement instanceof Settlement.Settled settled && settled.keyBlocked();
-        if (isReturned(outcome) && reading) {
-            returned.add(line);
+        if (isReadAgain(outcome) && reading) {
+            releasedDuringRead.add(key);
             return true;
         }
-        if (isReturned(outcome)) {
-            line.lane.returned(line);
+        if (isReadAgain(outcome)) {
+            key.lane.releaseWritten(key);
             return true;
         }
         if (outcome instanceof LaneOutcome.Blocked) {
-            line.joining--;
+            key.unwrittenBlocks--;
             return !keyBlocked; // no head was left: the message is the head itself, and due
         }
-        if (outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked) {
+        if (blocksKey(outcome)) {
             return false;
         }
-        if (placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY && !settlement.isLost()) {
-            line.blocked = (keyBlocked || line.joining > 0) && !line.hasInOrder();
+        if (message.isAt(LaneClaim.Place.IN_BLOCKED_KEY) && !settlement.isLost()) {
+            key.blocked = (keyBlocked || key.unwrittenBlocks > 0) && !key.hasInOrder();
         }
-        if (line.first == claimed) {
-            line.first = null;
-            goOn(line, claimed, outcome);
+        if (key.first == message) {
+            key.first = null;
+            continueKey(key, message, outcome);
         }
-        return keyBlocked && line.first == null;
-    }
-
-    /** Releases the unsent messages and sends no more. */
-    synchronized void close() {
-        closed = true;
-        putBack();
-    }
-
-    /** Releases the unsent messages. Another node can then acquire the lanes. */
-    synchronized void putBack() {
-        lanes.values().forEach(this::putBack);
+        return keyBlocked && key.first == null;
     }
 
     /** Null when this node no longer owns the lane. */
-    private static @Nullable KeyQueue lineOf(InFlightMessage claimed) {
-        KeyQueue line = claimed.line;
-        return line == null || line.lane.gone ? null : line;
-    }
-
-    private static LaneClaim.@Nullable Place placeOf(InFlightMessage claimed) {
-        LaneClaim inLane = claimed.inLane();
-        return inLane == null ? null : inLane.place();
+    private static @Nullable KeyQueue keyOf(InFlightMessage message) {
+        KeyQueue key = message.key;
+        return key == null || !key.lane.isOwned ? null : key;
     }
 }

@@ -1,7 +1,6 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -12,7 +11,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,18 +29,17 @@ final class TransportDelivery implements TopicDelivery {
     private static final int MOST_LEFT_BEHIND = 3;
 
     /**
-     * The collaborators of a delivery.
+     * A transport and its threads.
      *
      * @param threads call the transport; one thread for each running call
-     * @param lastStart the largest age of a lease at which a delivery may begin
      */
-    record Context(Executor threads, Duration lastStart, Platform time) {}
+    record Target(Transport transport, Executor threads) {}
 
-    private final Transport transport;
+    private final Target target;
     private final CircuitBreaker breaker;
     private final OutcomeDecider decider;
-    private final BiConsumer<InFlightMessage, Outcome> decided;
-    private final Context context;
+    private final OutcomeReceiver outcomes;
+    private final LeaseValidity.Limit leaseLimit;
     private volatile boolean closed;
 
     // Guarded by the lock of this object
@@ -51,16 +48,16 @@ final class TransportDelivery implements TopicDelivery {
     private int leftBehind;
 
     TransportDelivery(
-            Transport transport,
+            Target target,
             CircuitBreaker breaker,
             OutcomeDecider decider,
-            BiConsumer<InFlightMessage, Outcome> decided,
-            Context context) {
-        this.transport = transport;
+            OutcomeReceiver outcomes,
+            LeaseValidity.Limit leaseLimit) {
+        this.target = target;
         this.breaker = breaker;
         this.decider = decider;
-        this.decided = decided;
-        this.context = context;
+        this.outcomes = outcomes;
+        this.leaseLimit = leaseLimit;
     }
 
     @Override
@@ -88,7 +85,7 @@ final class TransportDelivery implements TopicDelivery {
             return;
         }
         try {
-            context.threads().execute(caller);
+            target.threads().execute(caller);
         } catch (Throwable e) {
             failWaiting(e);
         }
@@ -107,13 +104,13 @@ final class TransportDelivery implements TopicDelivery {
         public void run() {
             for (InFlightMessage next = next(this); next != null; next = next(this)) {
                 call(next);
-                forgetInterruption();
+                clearInterrupt();
             }
         }
     }
 
     /** Clears the interrupt flag that a transport left set, so that it does not affect the next message. */
-    private static void forgetInterruption() {
+    private static void clearInterrupt() {
         if (Platform.isOwnThread()) {
             Thread.interrupted();
         }
@@ -149,11 +146,8 @@ final class TransportDelivery implements TopicDelivery {
         if (claimed.isDecided()) {
             return;
         }
-        if (closed
-                || breaker.isOpen()
-                || claimed.validity().isLost()
-                || claimed.validity().sinceRenewal(context.time()).compareTo(context.lastStart()) >= 0) {
-            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+        if (closed || breaker.isOpen() || !leaseLimit.allowsStart(claimed.validity())) {
+            outcomes.released(claimed);
             return;
         }
         try {
@@ -164,9 +158,10 @@ final class TransportDelivery implements TopicDelivery {
     }
 
     private void send(InFlightMessage claimed) {
-        claimed.begin(context.time(), transport.timeout().plus(PATIENCE));
-        CompletionStage<DeliveryResult> answer = transport.deliver(
-                new Delivery(claimed.claim().message(), claimed.claim().attempt()));
+        claimed.startDelivery(
+                leaseLimit.platform(), target.transport().timeout().plus(PATIENCE));
+        CompletionStage<DeliveryResult> answer = target.transport()
+                .deliver(new Delivery(claimed.claim().message(), claimed.claim().attempt()));
         if (answer == null) {
             decide(claimed, null, null);
         } else {
@@ -215,16 +210,16 @@ final class TransportDelivery implements TopicDelivery {
     }
 
     private void failWaiting(@Nullable Throwable failure) {
-        List<InFlightMessage> stranded;
+        List<InFlightMessage> unsent;
         synchronized (this) {
-            stranded = new ArrayList<>(waiting);
+            unsent = new ArrayList<>(waiting);
             waiting.clear();
             if (failure != null) {
                 current = null; // its thread could not be started
             }
         }
         DeliveryResult late = DeliveryResult.failed("Earlier calls of the transport have not returned");
-        stranded.forEach(claimed -> decide(claimed, failure == null ? late : null, failure));
+        unsent.forEach(claimed -> decide(claimed, failure == null ? late : null, failure));
     }
 
     @Override
@@ -235,7 +230,7 @@ final class TransportDelivery implements TopicDelivery {
             unsent = new ArrayList<>(waiting);
             waiting.clear();
         }
-        unsent.forEach(claimed -> decided.accept(claimed, new Outcome.Released(claimed.claim())));
+        unsent.forEach(outcomes::released);
     }
 
     @Override
@@ -250,6 +245,6 @@ final class TransportDelivery implements TopicDelivery {
         } else {
             breaker.failed(OutcomeDecider.error(answer));
         }
-        decided.accept(claimed, decider.on(claimed, answer));
+        outcomes.decided(claimed, decider.on(claimed, answer));
     }
 }

@@ -18,36 +18,30 @@ public final class CommandRunner implements Commands {
     private final LeasedExecution leased;
 
     /**
-     * @param store claims and completes commands
-     * @param heartbeats renews leases, if possible on connections that business transactions cannot exhaust
-     * @param events a listener that does not throw
+     * The database of commands.
+     *
+     * @param commands claims and completes commands
+     * @param leases renews leases, if possible on connections that business transactions cannot exhaust
+     * @param transactions runs the work of commands
      */
-    public CommandRunner(
-            CommandStore store,
-            CommandStore heartbeats,
-            Transactions transactions,
-            CommandOptions options,
-            Background background,
-            EventListener events) {
-        this(store, heartbeats, transactions, options, background, events, Platform.system());
+    public record Database(CommandStore commands, CommandStore leases, Transactions transactions) {}
+
+    /** @param events a listener that does not throw */
+    public CommandRunner(Database database, CommandOptions options, Background background, EventListener events) {
+        this(database, options, background, events, Platform.system());
     }
 
     CommandRunner(
-            CommandStore store,
-            CommandStore heartbeats,
-            Transactions transactions,
-            CommandOptions options,
-            Background background,
-            EventListener events,
-            Platform platform) {
+            Database database, CommandOptions options, Background background, EventListener events, Platform platform) {
+        CommandStore store = database.commands();
         DatabaseTime time = new DatabaseTime(platform);
         ResultEncoding results = new ResultEncoding(options);
         CommandReplies replies = new CommandReplies(results, new RetryAfterEstimate(platform::chance), events);
         ProbeRunner probes = new ProbeRunner(store, results, background, platform);
         CommandClaimer claimer = new CommandClaimer(store, probes, time, platform, events);
-        CommandLeases leases = new CommandLeases(heartbeats, background, platform::nanos);
+        CommandLeases leases = new CommandLeases(database.leases(), background, platform::nanos);
         CommandCompletion completion = new CommandCompletion(store, results, replies, events);
-        this.transactions = transactions;
+        this.transactions = database.transactions();
         this.fingerprints = options.fingerprints();
         this.keyAge = new KeyAgeCheck(time);
         this.singleFlight = new SingleFlight(claimer, store, replies, options, platform);

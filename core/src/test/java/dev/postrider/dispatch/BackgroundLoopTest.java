@@ -20,7 +20,7 @@ final class BackgroundLoopTest {
     private final List<Event> events = new CopyOnWriteArrayList<>();
     private final AtomicInteger rounds = new AtomicInteger();
     private final CountDownLatch third = new CountDownLatch(3);
-    private BackgroundLoop loop = new BackgroundLoop(Platform.system(), this, "test", () -> LONG, events::add);
+    private final BackgroundLoop loop = new BackgroundLoop(Platform.system(), this, "test", events::add);
 
     @AfterEach
     void end() throws InterruptedException {
@@ -29,17 +29,11 @@ final class BackgroundLoopTest {
     }
 
     private void run(BackgroundLoop.Duty duty) {
-        loop = new BackgroundLoop(
-                Platform.system(),
-                this,
-                "test",
-                () -> {
-                    rounds.incrementAndGet();
-                    third.countDown();
-                    return duty.runOnce();
-                },
-                events::add);
-        loop.start();
+        loop.start(() -> {
+            rounds.incrementAndGet();
+            third.countDown();
+            return duty.runOnce();
+        });
     }
 
     @Test

@@ -113,13 +113,13 @@ final class CircuitBreakerTest {
         breaker.arm();
         rig.answer = delivery -> CompletableFuture.completedFuture(DOWN);
         rig.store.enqueue("orders", 500);
-        rig.loop.scanNow();
+        rig.scans.scanNow();
         rig.loop.runOnce();
         rig.writer.runOnce();
         int before = rig.sent.size();
         int claims = rig.store.claims.size();
 
-        rig.loop.scanNow();
+        rig.scans.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofSeconds(1));
         assertThat(rig.store.claims).hasSize(claims);
 
@@ -169,7 +169,7 @@ final class CircuitBreakerTest {
         rig.answer = delivery -> CompletableFuture.completedFuture(
                 rig.sent.size() % 3 == 0 ? DeliveryResult.rejected("bad request") : DOWN);
         rig.store.enqueue("orders", 30);
-        rig.loop.scanNow();
+        rig.scans.scanNow();
 
         rig.loop.runOnce();
 

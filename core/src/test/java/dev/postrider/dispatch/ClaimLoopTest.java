@@ -26,7 +26,7 @@ final class ClaimLoopTest {
     @Test
     void fullBatchIsFollowedByAnotherAtOnce() {
         rig.store.enqueue("orders", 150);
-        rig.loop.scanNow();
+        rig.scans.scanNow();
 
         assertThat(rig.loop.runOnce()).isZero();
         rig.writer.runOnce();
@@ -41,7 +41,7 @@ final class ClaimLoopTest {
         Rig small = new Rig(DispatchOptions.builder().maxInFlightBytes(14).build(), "orders");
         small.store.enqueue("orders", 10);
         small.store.onClaim = request -> small.store.next("orders", 1, 2);
-        small.loop.scanNow();
+        small.scans.scanNow();
         small.loop.runOnce();
         small.writer.runOnce();
 
@@ -96,8 +96,8 @@ final class ClaimLoopTest {
     @Test
     void wakeUpDoesNotForgetWhatComesDueLater() {
         rig.loop.runOnce();
-        rig.loop.scanAfter(ORDERS, Duration.ofSeconds(2));
-        rig.loop.scanNow();
+        rig.scans.scanAfter(ORDERS, Duration.ofSeconds(2));
+        rig.scans.scanNow();
         rig.loop.runOnce();
 
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofSeconds(2));
@@ -123,10 +123,10 @@ final class ClaimLoopTest {
     @Test
     void wakeUpDuringAClaimIsNotLost() {
         rig.store.onClaim = request -> {
-            rig.loop.scanNow();
+            rig.scans.scanNow();
             return List.of();
         };
-        rig.loop.scanNow();
+        rig.scans.scanNow();
 
         assertThat(rig.loop.runOnce()).isZero();
 
@@ -141,7 +141,7 @@ final class ClaimLoopTest {
                 new Rig(DispatchOptions.builder().maxInFlight(7).batchSize(5).build(), "orders");
         small.hush();
         small.store.enqueue("orders", 100);
-        small.loop.scanNow();
+        small.scans.scanNow();
 
         for (int i = 0; i < 5; i++) {
             small.loop.runOnce();
@@ -156,11 +156,12 @@ final class ClaimLoopTest {
     void claimNeverExceedsTheSlotsOfItsTopic() {
         Topic narrow = Topic.named("orders").deliver(rig).maxInFlight(3).build();
         DispatchOptions options = DispatchOptions.builder().build();
-        RowClaimer claimer = new RowClaimer(rig.store, options, rig.inFlight, rig.pipeline, rig.time, rig.events::add);
-        ClaimLoop loop = new ClaimLoop(Map.of(narrow, claimer), options.pollInterval(), rig.time, rig.events::add);
+        RowClaimer claimer = new RowClaimer(rig.store, rig.settings(options), rig.inFlight, rig.pipeline, rig.time);
+        ScanSchedule scans = new ScanSchedule(List.of(narrow), options.pollInterval(), rig.time);
+        ClaimLoop loop = new ClaimLoop(scans, Map.of(narrow, claimer), rig.time, rig.events::add);
         rig.hush();
         rig.store.enqueue("orders", 10);
-        loop.scanNow();
+        scans.scanNow();
 
         loop.runOnce();
         rig.time.pass(Duration.ofMillis(10));
@@ -174,10 +175,10 @@ final class ClaimLoopTest {
         Rig small = new Rig(DispatchOptions.builder().maxInFlightBytes(20).build(), "orders");
         small.hush();
         small.store.onClaim = request -> small.store.next("orders", 1, request.maxBytes() > 14 ? 2 : 1);
-        small.loop.scanNow();
+        small.scans.scanNow();
 
         for (int i = 0; i < 5; i++) {
-            small.loop.scanNow();
+            small.scans.scanNow();
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
@@ -194,14 +195,14 @@ final class ClaimLoopTest {
                 ? small.store.next("large", 1, (int) Math.max(request.maxBytes() / 7, 1))
                 : List.of();
         for (int i = 0; i < 5; i++) {
-            small.loop.scanNow(TopicName.of("large"));
+            small.scans.scanNow(TopicName.of("large"));
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
         assertThat(small.inFlight.freeBytes(small.topic())).isNotPositive();
         int before = small.store.claims.size();
 
-        small.loop.scanNow(TopicName.of("small"));
+        small.scans.scanNow(TopicName.of("small"));
         small.loop.runOnce();
 
         assertThat(small.store.claims).hasSize(before + 1);
@@ -215,14 +216,14 @@ final class ClaimLoopTest {
         small.hush();
         small.store.enqueue("slow", 100);
         for (int i = 0; i < 5; i++) {
-            small.loop.scanNow(TopicName.of("slow"));
+            small.scans.scanNow(TopicName.of("slow"));
             small.loop.runOnce();
             small.time.pass(Duration.ofMillis(10));
         }
         assertThat(small.inFlight.slotsTaken()).isEqualTo(30);
         small.store.enqueue("quick", 100);
 
-        small.loop.scanNow(TopicName.of("quick"));
+        small.scans.scanNow(TopicName.of("quick"));
         small.loop.runOnce();
 
         assertThat(small.inFlight.slotsTaken()).isEqualTo(40);
@@ -234,7 +235,7 @@ final class ClaimLoopTest {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
         small.answer = delivery -> answer;
         small.store.enqueue("orders", 2);
-        small.loop.scanNow();
+        small.scans.scanNow();
         small.loop.runOnce();
         small.loop.runOnce();
         assertThat(small.sent).hasSize(1);
@@ -257,7 +258,7 @@ final class ClaimLoopTest {
             answers.add(new CompletableFuture<>());
             return answers.get(answers.size() - 1);
         };
-        small.loop.scanNow();
+        small.scans.scanNow();
         small.loop.runOnce();
         answers.get(0).complete(DeliveryResult.delivered());
         small.time.pass(Duration.ofMillis(1));
@@ -279,7 +280,7 @@ final class ClaimLoopTest {
         TopicName bad = TopicName.of("bad");
         two.store.enqueue("good", 1);
         two.store.onClaim = failingFor(two, bad);
-        two.loop.scanNow();
+        two.scans.scanNow();
 
         two.loop.runOnce();
         two.loop.runOnce();
@@ -294,10 +295,10 @@ final class ClaimLoopTest {
     @Test
     void topicThatFailsIsLeftAloneForAWhileHoweverOftenItIsWanted() {
         rig.store.onClaim = failingFor(rig, ORDERS);
-        rig.loop.scanNow();
+        rig.scans.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofMillis(50));
 
-        rig.loop.scanNow();
+        rig.scans.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofMillis(50));
         assertThat(rig.store.claims).hasSize(1);
 
@@ -331,7 +332,7 @@ final class ClaimLoopTest {
     @Test
     void unavailableDatabaseEndsTheRoundAndTheWishIsKept() {
         rig.loop.runOnce();
-        rig.loop.scanNow();
+        rig.scans.scanNow();
         rig.store.onClaim = request -> {
             throw FakeStore.unavailable();
         };
@@ -349,7 +350,7 @@ final class ClaimLoopTest {
         two.store.enqueue("a", 10);
         two.store.enqueue("b", 10);
         for (int i = 0; i < 6; i++) {
-            two.loop.scanNow();
+            two.scans.scanNow();
             two.loop.runOnce();
             two.writer.runOnce();
             two.time.pass(Duration.ofMillis(10));
@@ -376,8 +377,8 @@ final class ClaimLoopTest {
         Rig three = new Rig("a", "b", "c");
         three.loop.runOnce();
 
-        three.loop.scanNow(TopicName.of("b"));
-        three.loop.scanNow(TopicName.of("unknown"));
+        three.scans.scanNow(TopicName.of("b"));
+        three.scans.scanNow(TopicName.of("unknown"));
         three.loop.runOnce();
 
         assertThat(three.store.claims).extracting(ClaimRequest::topic).containsExactly(TopicName.of("b"));
@@ -395,7 +396,7 @@ final class ClaimLoopTest {
 
     @Test
     void wakeUpForNothingCostsNoSweep() {
-        rig.loop.scanNow();
+        rig.scans.scanNow();
 
         rig.loop.runOnce();
 
@@ -409,7 +410,7 @@ final class ClaimLoopTest {
             rig.time.pass(Duration.ofSeconds(28));
             return rig.store.next("orders", 1, 1);
         };
-        rig.loop.scanNow();
+        rig.scans.scanNow();
 
         rig.loop.runOnce();
 

@@ -7,6 +7,7 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
+import dev.postrider.store.Stores;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Optional;
@@ -22,14 +23,11 @@ final class HousekeeperTest {
 
     private Housekeeper housekeeper(DispatchOptions options) {
         return new Housekeeper(
-                rig.store,
-                rig.store,
-                options,
-                rig.topics,
-                rig.time,
-                rig.events::add,
+                new Stores(rig.store, new FakeLanes(), rig.store, new FakeHandling()),
+                rig.settings(options),
                 rig.inFlight,
-                () -> rig.writer.counters().copy());
+                () -> rig.writer.counters().copy(),
+                rig.time);
     }
 
     @Test

@@ -28,15 +28,7 @@ final class IsolatedDeliveryTest {
     private final IsolatedDelivery isolated = isolated(List.of(rig.sequencer));
 
     private IsolatedDelivery isolated(List<Sequencer> sequencers) {
-        return new IsolatedDelivery(
-                lanes,
-                sequencers,
-                rig.inFlight,
-                rig.pipeline,
-                rig.sequencer::decide,
-                rig.events::add,
-                rig.time,
-                new Writing());
+        return new IsolatedDelivery(lanes, sequencers, rig.inFlight, rig.events::add, rig.time, new Writing());
     }
 
     /** While it waits, what was sent is delivered, and outcomes are written; what was sent by then is remembered. */
@@ -101,7 +93,7 @@ final class IsolatedDeliveryTest {
     /** If that one kills too, the next node would find the first one there again, and send the second. */
     @Test
     void whatIsBehindAMessageThatKillsIsNotSentBeforeThatIsBuried() {
-        LaneClaim killer = crashed(rig.next(lane, "a"), IsolatedDelivery.CONVICTED);
+        LaneClaim killer = crashed(rig.next(lane, "a"), IsolatedDelivery.BURIED);
         LaneClaim next = rig.next(lane, "a");
         rig.offer(killer, next);
 
@@ -114,7 +106,7 @@ final class IsolatedDeliveryTest {
 
     @Test
     void suspectThatWasNotedWhenItsNodeWasLostIsDeliveredWithNothingElseInFlight() {
-        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.ALONE);
+        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.EXCLUSIVE);
         LaneClaim other = rig.next(lane, "b");
         rig.offer(suspect);
         lanes.onAlone = claim -> {
@@ -124,7 +116,7 @@ final class IsolatedDeliveryTest {
 
         isolated.runOnce();
 
-        assertThat(rig.events).contains(new Event.Suspected(suspect.claim().message(), IsolatedDelivery.ALONE));
+        assertThat(rig.events).contains(new Event.Suspected(suspect.claim().message(), IsolatedDelivery.EXCLUSIVE));
         assertThat(rig.written).containsExactly(new Outcome.Delivered(suspect.claim()));
         assertThat(sentBeforeWriting).containsExactly("1");
         assertThat(rig.sent()).containsExactly("1", "2");
@@ -160,8 +152,7 @@ final class IsolatedDeliveryTest {
     /** Each topic has a suspect of its own in flight: a handler that takes minutes holds up nobody else's suspects. */
     @Test
     void suspectOfAnotherTopicDoesNotWait() {
-        Sequencer second =
-                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        Sequencer second = new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.leaseLimit);
         second.add(lane, LeaseValidity.Stamp.now(rig.time));
         IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
         rig.offer(suspected(rig.next(lane, "a")));
@@ -175,8 +166,7 @@ final class IsolatedDeliveryTest {
     /** A lane row that another session has locked for long. */
     @Test
     void suspectOfAnotherTopicDoesNotWaitForALaneThatCannotBeNoted() {
-        Sequencer second =
-                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        Sequencer second = new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.leaseLimit);
         second.add(lane, LeaseValidity.Stamp.now(rig.time));
         IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
         LaneClaim stuck = suspected(rig.next(lane, "a"));

@@ -10,7 +10,6 @@ import dev.postrider.store.LaneClaim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -23,11 +22,12 @@ final class LaneBalancerTest {
     private final List<TopicName> taken = new ArrayList<>();
     private final LaneBalancer leaseExtender = new LaneBalancer(
             lanes,
-            DispatchOptions.builder().lease(LaneRig.LEASE).build(),
-            Set.of(rig.topic.name()),
-            Map.of(rig.topic.name(), rig.sequencer),
+            new NodeSettings(
+                    List.of(rig.topic),
+                    DispatchOptions.builder().lease(LaneRig.LEASE).build(),
+                    rig.events::add),
+            new Sequencers(rig.sequencer),
             rig.time,
-            rig.events::add,
             taken::add);
 
     @Test
@@ -94,7 +94,7 @@ final class LaneBalancerTest {
         leaseExtender.runOnce();
 
         assertThat(lanes.released).hasSize(3).doesNotContainAnyElementsOf(upper);
-        assertThat(rig.sequencer.room()).doesNotContainKey(last).hasSize(4);
+        assertThat(rig.sequencer.freeCapacity()).doesNotContainKey(last).hasSize(4);
         rig.deliver(inHand.get(4));
         leaseExtender.runOnce();
         assertThat(lanes.released).as("its outcome is not written").hasSize(3);
@@ -114,7 +114,7 @@ final class LaneBalancerTest {
         leaseExtender.runOnce();
 
         assertThat(lanes.released).hasSize(LANES / 2);
-        assertThat(rig.sequencer.room()).as("their other keys go on").containsOnlyKeys(slow);
+        assertThat(rig.sequencer.freeCapacity()).as("their other keys go on").containsOnlyKeys(slow);
     }
 
     @Test
@@ -131,13 +131,13 @@ final class LaneBalancerTest {
         leaseExtender.runOnce();
 
         assertThat(taken).containsExactly(rig.topic.name());
-        assertThat(rig.sequencer.room()).as("the others are tried").hasSize(LANES / 2);
+        assertThat(rig.sequencer.freeCapacity()).as("the others are tried").hasSize(LANES / 2);
         rig.time.pass(LaneRig.LEASE.dividedBy(6));
         leaseExtender.runOnce();
-        assertThat(rig.sequencer.room()).hasSize(LANES);
+        assertThat(rig.sequencer.freeCapacity()).hasSize(LANES);
         rig.time.pass(LaneRig.LEASE);
         leaseExtender.runOnce();
-        assertThat(rig.sequencer.kept()).as("none of them has ended").isEqualTo(LANES);
+        assertThat(rig.sequencer.stayingLanes()).as("none of them has ended").isEqualTo(LANES);
         slow.forEach(rig::deliver);
         rig.write();
         leaseExtender.runOnce();
@@ -152,13 +152,13 @@ final class LaneBalancerTest {
         Lane last = all.get(LANES - 1);
         lanes.nodes = 2;
         leaseExtender.runOnce();
-        assertThat(rig.sequencer.room()).doesNotContainKey(last);
+        assertThat(rig.sequencer.freeCapacity()).doesNotContainKey(last);
 
         lanes.nodes = 1;
         leaseExtender.runOnce();
 
         assertThat(rig.sequencer.lanes()).hasSize(LANES).contains(last);
-        assertThat(rig.sequencer.room()).containsKey(last);
+        assertThat(rig.sequencer.freeCapacity()).containsKey(last);
     }
 
     @Test

@@ -55,6 +55,7 @@ final class LaneRig implements Transport {
     final OutcomeWriter<LaneOutcome> writer;
     final Sequencer sequencer;
     final DeliveryPipeline pipeline;
+    final LeaseValidity.Limit leaseLimit;
 
     Function<List<LaneOutcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
             .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
@@ -82,30 +83,27 @@ final class LaneRig implements Transport {
                 .breakerFailures(BREAKER_FAILURES)
                 .deliver(this)
                 .build();
-        breaker = new CircuitBreaker(topic, time, events::add, this::rest);
+        breaker = new CircuitBreaker(topic, time, events::add, this::pause);
         inFlight = new InFlight(new SharedBudget(slots, 1), new SharedBudget(1_000_000, 1), any -> breaker.limit());
         writer = new OutcomeWriter<>(
-                new OutcomeWriter.OutcomeSink<>(this::write, outcome -> outcome, this::undecided, BATCH),
+                new OutcomeWriter.OutcomeSink<>(this::write, outcome -> outcome, inFlight::inLanes, BATCH),
                 inFlight,
                 time,
                 events::add,
                 this::settled);
+        leaseLimit = new LeaseValidity.Limit(time, LAST_START);
         TopicDelivery delivery = new TransportDelivery(
-                this,
+                new TransportDelivery.Target(this, Runnable::run),
                 breaker,
                 new OutcomeDecider(() -> 0.5),
                 this::decide,
-                new TransportDelivery.Context(Runnable::run, LAST_START, time));
-        pipeline = new DeliveryPipeline(Map.of(topic.name(), delivery), this::decide, time, LAST_START);
-        sequencer = new Sequencer(topic, inFlight, this::write, pipeline, time, LAST_START);
+                leaseLimit);
+        pipeline = new DeliveryPipeline(Map.of(topic.name(), delivery), this::decide, leaseLimit);
+        sequencer = new Sequencer(topic, inFlight, this::write, pipeline, leaseLimit);
     }
 
-    private void rest(Topic topic, Duration pause) {
-        sequencer.putBack();
-    }
-
-    private int undecided() {
-        return inFlight.inLanes() - writer.unwritten();
+    private void pause(Topic topic, Duration pause) {
+        sequencer.releaseUnsent();
     }
 
     private void settled(InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
@@ -113,7 +111,7 @@ final class LaneRig implements Transport {
     }
 
     private void decide(InFlightMessage claimed, Outcome outcome) {
-        sequencer.decide(claimed, OutcomeDecider.inLane(topic, Objects.requireNonNull(claimed.inLane()), outcome));
+        sequencer.decided(claimed, OutcomeDecider.inLane(topic, Objects.requireNonNull(claimed.inLane()), outcome));
     }
 
     private boolean write(InFlightMessage claimed, LaneOutcome outcome) {
@@ -192,7 +190,7 @@ final class LaneRig implements Transport {
                 .filter(each -> each.claim().equals(claim.claim()))
                 .findFirst()
                 .orElseThrow();
-        sequencer.decide(claimed, outcome);
+        sequencer.decided(claimed, outcome);
     }
 
     void deliver(LaneClaim claim) {
@@ -207,7 +205,7 @@ final class LaneRig implements Transport {
     void write() {
         time.pass(Duration.ofMillis(10));
         writer.runOnce();
-        sequencer.slotsFreed();
+        sequencer.send();
     }
 
     /** The numbers of what was sent, in that order. */

@@ -35,13 +35,13 @@ final class LeaseExtenderTest {
     void leaseOfWhatIsBeingHandledIsLeftAloneSinceItsRowIsLocked() {
         InFlightMessage handled = rig.hold();
         InFlightMessage other = rig.hold();
-        assertThat(handled.tryKeepRow()).isTrue();
+        assertThat(handled.tryReserveRow()).isTrue();
         rig.time.pass(Duration.ofSeconds(11));
 
         leaseExtender.runOnce();
         assertThat(rig.store.extensions).containsExactly(List.of(other.claim()));
 
-        handled.leaveRow();
+        handled.freeRow();
         leaseExtender.runOnce();
         assertThat(rig.store.extensions).hasSize(2).contains(List.of(handled.claim()));
     }

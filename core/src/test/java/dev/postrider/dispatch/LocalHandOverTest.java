@@ -237,7 +237,7 @@ final class LocalHandOverTest {
             meanwhile.set(localHandOver.reserve(orders(25)).messages().size());
             return rig.store.next("orders", 1, 3);
         };
-        rig.loop.scanNow(rig.topic().name());
+        rig.scans.scanNow(rig.topic().name());
         rig.loop.runOnce();
 
         assertThat(rig.store.claims.get(0).limit()).isEqualTo(75);
@@ -247,7 +247,7 @@ final class LocalHandOverTest {
     @Test
     void claimTakesAllThatIsFreeOtherwise() {
         rig.store.enqueue("orders", 500);
-        rig.loop.scanNow(rig.topic().name());
+        rig.scans.scanNow(rig.topic().name());
 
         rig.loop.runOnce();
 
@@ -266,7 +266,7 @@ final class LocalHandOverTest {
                 .isSameAs(Reservation.NONE);
 
         rig.store.enqueue("orders", 1);
-        rig.loop.scanNow(rig.topic().name());
+        rig.scans.scanNow(rig.topic().name());
         rig.loop.runOnce();
         assertThat(localHandOver.reserve(List.of(order())).messages())
                 .as("it was claimed")
@@ -276,7 +276,7 @@ final class LocalHandOverTest {
     @Test
     void newMessagesQueueUpBehindABacklog() {
         rig.store.enqueue("orders", 150);
-        rig.loop.scanNow(rig.topic().name());
+        rig.scans.scanNow(rig.topic().name());
         rig.loop.runOnce();
         rig.writer.runOnce();
         assertThat(localHandOver.reserve(List.of(order()))).isSameAs(Reservation.NONE);
@@ -330,7 +330,8 @@ final class LocalHandOverTest {
     }
 
     private static LocalHandOver localHandOver(Rig rig, DispatchOptions options, List<Topic> topics) {
-        return new LocalHandOver(rig.store, options, topics, rig.inFlight, rig.pipeline, rig.time, rig.events::add);
+        return new LocalHandOver(
+                rig.store, new NodeSettings(topics, options, rig.events::add), rig.inFlight, rig.pipeline, rig.time);
     }
 
     private static List<Claim> claims(Reservation reservation, Message... inserted) {

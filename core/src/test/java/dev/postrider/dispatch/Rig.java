@@ -24,8 +24,6 @@ import java.util.function.Function;
 /** The parts of a dispatcher put together without threads, on a store in memory and clocks that stand still. */
 final class Rig implements Transport {
 
-    private static final int BATCH = 500;
-
     static final Duration LEASE = Duration.ofSeconds(30);
     static final Duration POLL = Duration.ofSeconds(5);
 
@@ -43,6 +41,7 @@ final class Rig implements Transport {
     private final Map<TopicName, CircuitBreaker> breakers = new HashMap<>();
     final OutcomeWriter<Outcome> writer;
     final DeliveryPipeline pipeline;
+    final ScanSchedule scans;
     final ClaimLoop loop;
 
     /** Where the transport is called. */
@@ -64,28 +63,34 @@ final class Rig implements Transport {
                     .build();
             topics.add(topic);
         }
-        topics.forEach(topic -> breakers.put(topic.name(), new CircuitBreaker(topic, time, events::add, this::rest)));
+        topics.forEach(topic -> breakers.put(topic.name(), new CircuitBreaker(topic, time, events::add, this::pause)));
         inFlight = new InFlight(
                 new SharedBudget(options.maxInFlight(), names.length),
                 new SharedBudget(options.maxInFlightBytes(), names.length),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter<>(
-                OutcomeWriter.OutcomeSink.ofRows(store, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
+                OutcomeWriter.OutcomeSink.ofRows(store, inFlight), inFlight, time, events::add, NOBODY);
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
-        Duration lastStart = options.lease().minus(options.headroom());
+        LeaseValidity.Limit leaseLimit =
+                new LeaseValidity.Limit(time, options.lease().minus(options.headroom()));
         topics.forEach(topic -> deliveries.put(
                 topic.name(),
                 new TransportDelivery(
-                        this,
+                        new TransportDelivery.Target(this, task -> senders.execute(task)),
                         breaker(topic),
                         new OutcomeDecider(() -> 0.5),
                         writer::add,
-                        new TransportDelivery.Context(task -> senders.execute(task), lastStart, time))));
-        pipeline = new DeliveryPipeline(deliveries, writer::add, time, lastStart);
-        RowClaimer claimer = new RowClaimer(store, options, inFlight, pipeline, time, events::add);
+                        leaseLimit)));
+        pipeline = new DeliveryPipeline(deliveries, writer::add, leaseLimit);
+        RowClaimer claimer = new RowClaimer(store, settings(options), inFlight, pipeline, time);
         Map<Topic, Claimer> claimers = new LinkedHashMap<>();
         topics.forEach(topic -> claimers.put(topic, claimer));
-        loop = new ClaimLoop(claimers, options.pollInterval(), time, events::add);
+        scans = new ScanSchedule(topics, options.pollInterval(), time);
+        loop = new ClaimLoop(scans, claimers, time, events::add);
+    }
+
+    NodeSettings settings(DispatchOptions options) {
+        return new NodeSettings(topics, options, events::add);
     }
 
     Topic topic() {
@@ -96,8 +101,8 @@ final class Rig implements Transport {
         return Objects.requireNonNull(breakers.get(topic.name()));
     }
 
-    private void rest(Topic topic, Duration pause) {
-        loop.rest(topic.name(), pause);
+    private void pause(Topic topic, Duration pause) {
+        scans.pause(topic.name(), pause);
     }
 
     /** From now on no delivery is answered. */
@@ -137,9 +142,5 @@ final class Rig implements Transport {
     @Override
     public Duration timeout() {
         return Duration.ofSeconds(10);
-    }
-
-    private int undecided() {
-        return inFlight.claimed() - writer.unwritten();
     }
 }

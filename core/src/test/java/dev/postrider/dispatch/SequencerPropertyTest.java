@@ -117,7 +117,7 @@ final class SequencerPropertyTest {
             }
             reading = true;
             rig.sequencer.beginRead();
-            if (!rig.sequencer.room().isEmpty()) {
+            if (!rig.sequencer.freeCapacity().isEmpty()) {
                 if (draining || random.nextBoolean()) {
                     List<LaneClaim> timed = model.readTimed();
                     sometimesInterrupt();

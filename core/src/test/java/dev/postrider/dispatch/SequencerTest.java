@@ -282,7 +282,7 @@ final class SequencerTest {
 
         assertThat(rig.sent()).containsExactly("1", "3");
         assertThat(rig.sequencer.lanes()).isEmpty();
-        assertThat(rig.sequencer.room()).isEmpty();
+        assertThat(rig.sequencer.freeCapacity()).isEmpty();
         rig.open.values().forEach(answer -> answer.complete(DeliveryResult.delivered()));
         rig.write();
         assertThat(rig.inFlight.count()).isZero();
@@ -331,7 +331,7 @@ final class SequencerTest {
 
         narrow.sequencer.close();
         narrow.offer(narrow.next(lane, "c"));
-        assertThat(narrow.sequencer.takeDrained()).isEmpty();
+        assertThat(narrow.sequencer.removeDrained()).isEmpty();
         narrow.deliver(first);
         narrow.write();
 
@@ -342,7 +342,7 @@ final class SequencerTest {
         assertThat(narrow.written)
                 .filteredOn(Outcome.Delivered.class::isInstance)
                 .hasSize(1);
-        assertThat(narrow.sequencer.takeDrained()).containsExactly(lane);
+        assertThat(narrow.sequencer.removeDrained()).containsExactly(lane);
     }
 
     @Test
@@ -409,7 +409,7 @@ final class SequencerTest {
         rig.offer(rig.next(lane, "a", Place.IN_BLOCKED_KEY));
         rig.offer(rig.next(lane, "a"));
 
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
         rig.write();
 
         assertThat(rig.sent()).isEmpty();
@@ -440,24 +440,24 @@ final class SequencerTest {
         Lane lane = rig.take();
         LaneClaim first = rig.next(lane, "a");
         rig.offer(first);
-        assertThat(rig.sequencer.room()).containsKey(lane);
+        assertThat(rig.sequencer.freeCapacity()).containsKey(lane);
         rig.time.pass(LaneRig.LAST_START);
-        assertThat(rig.sequencer.room()).isEmpty();
+        assertThat(rig.sequencer.freeCapacity()).isEmpty();
         rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
-        assertThat(rig.sequencer.room()).containsKey(lane);
+        assertThat(rig.sequencer.freeCapacity()).containsKey(lane);
 
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
 
-        assertThat(rig.sequencer.room()).isEmpty();
-        assertThat(rig.sequencer.kept()).isZero();
-        assertThat(rig.sequencer.takeDrained()).as("one is in hand").isEmpty();
+        assertThat(rig.sequencer.freeCapacity()).isEmpty();
+        assertThat(rig.sequencer.stayingLanes()).isZero();
+        assertThat(rig.sequencer.removeDrained()).as("one is in hand").isEmpty();
         rig.deliver(first);
-        assertThat(rig.sequencer.takeDrained())
+        assertThat(rig.sequencer.removeDrained())
                 .as("and its outcome is not written")
                 .isEmpty();
         rig.write();
         assertThat(rig.sequencer.hasDrained()).isTrue();
-        assertThat(rig.sequencer.takeDrained()).containsExactly(lane);
+        assertThat(rig.sequencer.removeDrained()).containsExactly(lane);
     }
 
     @Test
@@ -466,14 +466,14 @@ final class SequencerTest {
         LaneClaim sent = rig.next(lane, "a");
         rig.offer(sent, rig.next(lane, "a"), rig.next(lane, "a"));
 
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
         rig.offer(rig.next(lane, "b"));
         rig.deliver(sent);
         rig.write();
 
         assertThat(rig.sent()).as("nothing more was begun").containsExactly("1");
         assertThat(rig.written).filteredOn(Outcome.Released.class::isInstance).hasSize(3);
-        assertThat(rig.sequencer.takeDrained()).containsExactly(lane);
+        assertThat(rig.sequencer.removeDrained()).containsExactly(lane);
     }
 
     @Test
@@ -481,21 +481,23 @@ final class SequencerTest {
         Lane lane = rig.take();
         LaneClaim slow = rig.next(lane, "a");
         rig.offer(slow);
-        assertThat(rig.sequencer.keep(0, PATIENCE)).isFalse();
+        assertThat(rig.sequencer.limitLanes(0, PATIENCE)).isFalse();
         rig.time.pass(PATIENCE);
         rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
 
-        assertThat(rig.sequencer.keep(0, PATIENCE)).as("to be read again").isTrue();
+        assertThat(rig.sequencer.limitLanes(0, PATIENCE)).as("to be read again").isTrue();
 
-        assertThat(rig.sequencer.room()).containsKey(lane);
+        assertThat(rig.sequencer.freeCapacity()).containsKey(lane);
         LaneClaim other = rig.next(lane, "b");
         rig.offer(other, rig.next(lane, "a"));
         assertThat(rig.sent()).as("one of a key at a time").containsExactly("1", "2");
         rig.deliver(other);
         rig.write();
         rig.time.pass(LaneRig.LEASE.multipliedBy(2));
-        rig.sequencer.keep(0, PATIENCE);
-        assertThat(rig.sequencer.kept()).as("the slow one has not ended").isEqualTo(1);
+        rig.sequencer.limitLanes(0, PATIENCE);
+        assertThat(rig.sequencer.stayingLanes())
+                .as("the slow one has not ended")
+                .isEqualTo(1);
     }
 
     @Test
@@ -503,32 +505,32 @@ final class SequencerTest {
         Lane lane = rig.take();
         LaneClaim slow = rig.next(lane, "a");
         rig.offer(slow);
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
         rig.time.pass(PATIENCE);
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
         rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
         rig.offer(rig.next(lane, "b"));
         rig.deliver(slow);
         rig.write();
-        rig.sequencer.keep(0, PATIENCE);
-        assertThat(rig.sequencer.kept()).as("it has just been tried").isEqualTo(1);
+        rig.sequencer.limitLanes(0, PATIENCE);
+        assertThat(rig.sequencer.stayingLanes()).as("it has just been tried").isEqualTo(1);
 
         rig.time.pass(LaneRig.LEASE);
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
 
-        assertThat(rig.sequencer.kept()).isZero();
+        assertThat(rig.sequencer.stayingLanes()).isZero();
     }
 
     @Test
     void laneThatWasToBeGivenUpIsKeptWhenTheShareGrowsInTime() {
         Lane lane = rig.take();
         rig.offer(rig.next(lane, "a"));
-        rig.sequencer.keep(0, PATIENCE);
+        rig.sequencer.limitLanes(0, PATIENCE);
 
-        rig.sequencer.keep(1, PATIENCE);
+        rig.sequencer.limitLanes(1, PATIENCE);
 
-        assertThat(rig.sequencer.room()).containsKey(lane);
+        assertThat(rig.sequencer.freeCapacity()).containsKey(lane);
         rig.time.pass(Duration.ofMillis(1));
-        assertThat(rig.sequencer.takeDrained()).isEmpty();
+        assertThat(rig.sequencer.removeDrained()).isEmpty();
     }
 }

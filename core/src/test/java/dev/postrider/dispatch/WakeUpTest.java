@@ -78,12 +78,12 @@ final class WakeUpTest {
         InFlight inFlight = new InFlight(new SharedBudget(4, 2), new SharedBudget(1000, 2), any -> 100);
         inFlight.onFreed(told::incrementAndGet);
 
-        InFlight.Room first = inFlight.takeForClaim(rows, 3);
+        InFlight.Reserved first = inFlight.reserveForClaim(rows, 3);
         inFlight.giveBack(first);
         assertThat(told).as("nobody waits").hasValue(0);
 
-        InFlight.Room second = inFlight.takeForClaim(rows, 3);
-        InFlight.Room own = inFlight.takeForClaim(lane, 3);
+        InFlight.Reserved second = inFlight.reserveForClaim(rows, 3);
+        InFlight.Reserved own = inFlight.reserveForClaim(lane, 3);
         assertThat(own.slots()).isEqualTo(1);
         assertThat(inFlight.freeSlots(lane)).isZero();
         inFlight.giveBack(second);
@@ -103,7 +103,9 @@ final class WakeUpTest {
         LaneClaim plain = inLane(lane, "suspect");
         Claim claim = plain.claim();
         lanes.next = List.of(new LaneClaim(
-                new Claim(claim.seq(), claim.message(), 1, IsolatedDelivery.ALONE, claim.lease()), 0, plain.place()));
+                new Claim(claim.seq(), claim.message(), 1, IsolatedDelivery.EXCLUSIVE, claim.lease()),
+                0,
+                plain.place()));
         dispatcher.wake();
         eventually(() -> sent.equals(List.of("suspect")));
         store.enqueue("rows", 1);

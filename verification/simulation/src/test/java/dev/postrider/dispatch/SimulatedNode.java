@@ -30,7 +30,7 @@ public final class SimulatedNode implements Background {
             EventListener events) {
         this.host = host;
         Platform platform = new SimulatedPlatform(conductor, host);
-        this.engine = new Engine(stores, topics, options, events, handOver(), false, platform);
+        this.engine = new Engine(stores, new NodeSettings(topics, options, events), handOver(), false, platform);
         this.heartbeat = new Heartbeat("commands", events, platform);
     }
 
@@ -44,7 +44,7 @@ public final class SimulatedNode implements Background {
 
     /** Something was committed somewhere: look for it now. */
     public void wake() {
-        engine.wake();
+        engine.wakeUps().scanNow();
     }
 
     /** Takes over what is written in this process, as {@link Dispatcher#handOver()} does. */
@@ -57,7 +57,7 @@ public final class SimulatedNode implements Background {
 
             @Override
             public void committed(Collection<Message> messages) {
-                engine.wakeFor(messages);
+                engine.wakeUps().committed(messages);
             }
         };
     }

@@ -20,9 +20,7 @@ public final class SimulatedRunner {
             Background background,
             EventListener events) {
         return new CommandRunner(
-                store,
-                store,
-                transactions,
+                new CommandRunner.Database(store, store, transactions),
                 CommandOptions.defaults(),
                 background,
                 events,

@@ -1,0 +1,51 @@
+package dev.postrider.dispatch;
+
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
+import dev.postrider.store.Outcome;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Passes each outcome to its writer: outcomes of rows directly, outcomes of lanes through the sequencer of their topic.
+ * Thread-safe.
+ */
+final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
+
+    private final OutcomeWriter<Outcome> rows;
+    private final List<OutcomeWriter<LaneOutcome>> lanes;
+    private final Sequencers sequencers;
+
+    /** @param lanes the writers of lanes; each lane has one of them, by its number */
+    OutcomeRouter(OutcomeWriter<Outcome> rows, List<OutcomeWriter<LaneOutcome>> lanes, Sequencers sequencers) {
+        this.rows = rows;
+        this.lanes = List.copyOf(lanes);
+        this.sequencers = sequencers;
+    }
+
+    @Override
+    public void decided(InFlightMessage claimed, Outcome outcome) {
+        LaneClaim inLane = claimed.inLane();
+        if (inLane == null) {
+            rows.add(claimed, outcome);
+        } else {
+            LaneOutcome ofLane = OutcomeDecider.inLane(claimed.topic(), inLane, outcome);
+            sequencers.of(claimed.topic().name()).decided(claimed, ofLane);
+        }
+    }
+
+    /**
+     * Adds an outcome to the one writer of its lane, so that outcomes are written in the order in which they were
+     * decided.
+     */
+    @Override
+    public boolean add(InFlightMessage claimed, LaneOutcome outcome) {
+        int lane = Objects.requireNonNull(claimed.inLane()).lane();
+        return lanes.get(lane % lanes.size()).add(claimed, outcome);
+    }
+
+    /** The outcomes of all writers. */
+    OutcomeCounters counters() {
+        return lanes.stream().map(OutcomeWriter::counters).reduce(rows.counters(), OutcomeCounters::sum);
+    }
+}
