@@ -1,8 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.internal.Json;
-import dev.postrider.message.Message;
-import dev.postrider.message.TraceContext;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -15,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 /** Binds the parameters of a statement one after another. Not thread-safe. */
 final class Binder {
 
-    private final Dialect dialect;
+    private final DatabaseKind kind;
     private final PreparedStatement statement;
     private int index;
 
-    Binder(Dialect dialect, PreparedStatement statement) {
-        this.dialect = dialect;
+    Binder(DatabaseKind kind, PreparedStatement statement) {
+        this.kind = kind;
         this.statement = statement;
     }
 
@@ -60,7 +57,7 @@ final class Binder {
     }
 
     Binder uuid(UUID value) throws SQLException {
-        dialect.bindUuid(statement, ++index, value);
+        kind.bindUuid(statement, ++index, value);
         return this;
     }
 
@@ -74,7 +71,7 @@ final class Binder {
         if (value == null) {
             statement.setNull(++index, Types.TIMESTAMP);
         } else {
-            dialect.bindTime(statement, ++index, value);
+            kind.bindTime(statement, ++index, value);
         }
         return this;
     }
@@ -98,52 +95,6 @@ final class Binder {
             statement.setArray(++index, statement.getConnection().createArrayOf(type, typed));
         }
         return this;
-    }
-
-    /** Binds the mark of an idempotency key: topic, key hash, message id and payload hash. */
-    Binder mark(NewRow row) throws SQLException {
-        NewRow.Mark mark = row.requireMark();
-        return integer(mark.topicId).bytes(mark.keyHash).uuid(row.id()).bytes(mark.payloadHash);
-    }
-
-    /** Binds the mark of a message that a consumer has received. */
-    Binder inboxMark(String consumer, InboxMark mark) throws SQLException {
-        return uuid(mark.key.id().value())
-                .text(consumer)
-                .text(mark.key.tenant())
-                .bytes(mark.payloadHash);
-    }
-
-    /**
-     * Binds the columns of a new message in the order of every INSERT. Then binds whether the message is in a lane, and twice its
-     * delivery time. The statement computes the state and the due time from them.
-     */
-    Binder row(NewRow row) throws SQLException {
-        Message message = row.message();
-        TraceContext trace = message.trace();
-        return uuid(row.id())
-                .integer(row.topicId())
-                .text(message.topic().namespace())
-                .text(message.topic().topic())
-                .text(message.type())
-                .text(message.tenant())
-                .text(message.key())
-                .text(message.idempotencyKey())
-                .text(message.payload().contentType())
-                .bytes(message.payload().bytes())
-                .text(Json.write(message.headers()))
-                .text(message.correlationId())
-                .text(message.causationId())
-                .text(trace == null ? null : trace.traceparent())
-                .text(trace == null ? null : trace.tracestate())
-                .text(message.source())
-                .text(message.subject())
-                .time(message.occurredAt())
-                .time(message.deliverAt())
-                .small(row.lane())
-                .flag(row.lane() != null)
-                .time(message.deliverAt())
-                .time(message.deliverAt());
     }
 
     /** Converts to microseconds. Longer durations count as 10,000 days, which is within the date range of every database. */

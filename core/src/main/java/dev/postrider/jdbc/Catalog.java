@@ -21,14 +21,13 @@ record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes
      */
     record Questions(String table, String columns, String indexes) {}
 
-    /** @param schema the name as the database stores it; see {@link Dialect#schemaOfTables} */
-    static Catalog read(Dialect dialect, Connection connection, String schema, String table) throws SQLException {
-        Questions questions = dialect.catalogQuestions();
-        Dialect.Bind names = binder -> binder.text(schema).text(table);
+    /** @param schema the name as the database stores it; see {@link SchemaStatements#schemaOfTables} */
+    static Catalog read(SqlRunner sql, Questions questions, Connection connection, String schema, String table) throws SQLException {
+        SqlRunner.Bind names = binder -> binder.text(schema).text(table);
         return new Catalog(
-                dialect.query(connection, questions.table(), names, ResultSet::next),
-                dialect.query(connection, questions.columns(), names, Catalog::columns),
-                dialect.query(connection, questions.indexes(), names, Catalog::indexes));
+                sql.query(connection, questions.table(), names, ResultSet::next),
+                sql.query(connection, questions.columns(), names, Catalog::columns),
+                sql.query(connection, questions.indexes(), names, Catalog::indexes));
     }
 
     private static Map<String, String> columns(ResultSet row) throws SQLException {

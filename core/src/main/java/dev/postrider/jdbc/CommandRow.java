@@ -17,30 +17,36 @@ import org.jspecify.annotations.Nullable;
 /** Reads the row of a command. */
 final class CommandRow {
 
+    /** The columns that this class reads. */
+    static final String COLUMNS =
+            "id, reference, state, owner, fence, fingerprint, fingerprint_version, attempts, uncertain_if_lost, outcome,"
+                    + " result_kind, result_codec, result, reason, steps, lease_until, key_expires_at, result_expires_at,"
+                    + " {now} AS read_at";
+
     private final ResultSet row;
-    private final Dialect dialect;
+    private final SqlRunner sql;
 
-    private CommandRow(ResultSet row, Dialect dialect) {
+    private CommandRow(ResultSet row, SqlRunner sql) {
         this.row = row;
-        this.dialect = dialect;
+        this.sql = sql;
     }
 
-    static Optional<CommandRecord> first(ResultSet rows, Dialect dialect) throws SQLException {
-        return rows.next() ? Optional.of(new CommandRow(rows, dialect).read()) : Optional.empty();
+    static Optional<CommandRecord> first(ResultSet rows, SqlRunner sql) throws SQLException {
+        return rows.next() ? Optional.of(new CommandRow(rows, sql).read()) : Optional.empty();
     }
 
-    static CommandOwner owner(ResultSet row, Dialect dialect) throws SQLException {
+    static CommandOwner owner(ResultSet row, SqlRunner sql) throws SQLException {
         return new CommandOwner(
-                new CommandId(row.getBytes("id")), dialect.readUuid(row, "owner"), row.getLong("fence"));
+                new CommandId(row.getBytes("id")), sql.readUuid(row, "owner"), row.getLong("fence"));
     }
 
     private CommandRecord read() throws SQLException {
         Instant now = time("read_at");
         byte[] steps = row.getBytes("steps");
-        Instant resultEnd = dialect.readTime(row, "result_expires_at");
+        Instant resultEnd = sql.readTime(row, "result_expires_at");
         return new CommandRecord(
-                owner(row, dialect),
-                dialect.readUuid(row, "reference"),
+                owner(row, sql),
+                sql.readUuid(row, "reference"),
                 CommandRecord.State.valueOf(row.getString("state")),
                 new CommandPrint(row.getInt("fingerprint_version"), row.getBytes("fingerprint")),
                 row.getInt("attempts"),
@@ -68,6 +74,6 @@ final class CommandRow {
     }
 
     private Instant time(String column) throws SQLException {
-        return Objects.requireNonNull(dialect.readTime(row, column), column);
+        return Objects.requireNonNull(sql.readTime(row, column), column);
     }
 }

@@ -10,7 +10,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -25,16 +24,88 @@ final class CommandStatements {
     /** How often a row may be purged between the insert that met it and the read. More often means another fault. */
     private static final int PURGE_RACES = 5;
 
-    private final Dialect dialect;
+    static final String FIND = "SELECT " + CommandRow.COLUMNS + " FROM {command} WHERE id = ?";
 
-    CommandStatements(Dialect dialect) {
-        this.dialect = dialect;
+    /**
+     * Takes over a failed command, or a command whose owner lost its lease. It stays the same command. The statement checks owner and
+     * fence, so it changes no row if another caller was faster.
+     */
+    static final String RETAKE = """
+            UPDATE {command}
+            SET state = 'IN_PROGRESS', owner = ?, fence = fence + 1, lease_micros = ?, lease_until = {later}, uncertain_if_lost = ?,
+                effect_started = FALSE, attempts = attempts + 1, reason = NULL, updated_at = {now}, key_expires_at = {later}
+            WHERE id = ? AND owner = ? AND fence = ?
+              AND (state = 'FAILED' OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
+            """;
+
+    /** Starts another command for a key that has expired. It uses the same row, so that the fence keeps rising. */
+    static final String RESTART = """
+            UPDATE {command}
+            SET reference = ?, operation = ?, tenant = ?, caller = ?, key_prefix = ?, state = 'IN_PROGRESS', owner = ?,
+                fence = fence + 1, lease_micros = ?, lease_until = {later}, uncertain_if_lost = ?, effect_started = FALSE,
+                attempts = 1, fingerprint = ?, fingerprint_version = ?, steps = NULL, outcome = NULL, result_kind = NULL,
+                result_codec = NULL, result = NULL, reason = NULL, created_at = {now}, updated_at = {now}, completed_at = NULL,
+                result_expires_at = NULL, key_expires_at = {later}
+            WHERE id = ? AND owner = ? AND fence = ? AND key_expires_at <= {now}
+              AND (state IN ('COMPLETED', 'FAILED') OR state = 'IN_PROGRESS' AND lease_until <= {now} AND NOT uncertain_if_lost)
+            """;
+
+    /** Completes a command. In a business transaction this is the last statement: an owner that was replaced cannot commit. */
+    static final String COMPLETE = """
+            UPDATE {command}
+            SET state = 'COMPLETED', outcome = ?, result_kind = ?, result_codec = ?, result = ?, reason = ?, steps = NULL,
+                updated_at = {now}, completed_at = {now}, result_expires_at = CASE WHEN ? THEN {later} END, key_expires_at = {later}
+            WHERE id = ? AND owner = ? AND fence = ? AND state IN ('IN_PROGRESS', 'UNCERTAIN')
+            """;
+
+    static final String FAIL = """
+            UPDATE {command}
+            SET state = CASE WHEN attempts >= ? THEN 'UNCERTAIN' ELSE 'FAILED' END, reason = ?, updated_at = {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND state IN ('IN_PROGRESS', 'UNCERTAIN')
+            """;
+
+    static final String MARK_UNCERTAIN = """
+            UPDATE {command} SET state = 'UNCERTAIN', updated_at = {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS' AND lease_until <= {now}
+            """;
+
+    static final String START_EFFECT = """
+            UPDATE {command} SET effect_started = TRUE, uncertain_if_lost = ?, updated_at = {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS'
+            """;
+
+    static final String SAVE_STEPS = """
+            UPDATE {command} SET steps = ?, updated_at = {now}
+            WHERE id = ? AND owner = ? AND fence = ? AND state = 'IN_PROGRESS'
+            """;
+
+    /** Skips locked rows: another transaction is just completing these commands, and a heartbeat must not wait for it. */
+    static final String LOCK_RENEWED = """
+            SELECT id, owner, fence FROM {command}{by key}
+            WHERE id IN ({values}) AND owner IN ({owners}) AND state = 'IN_PROGRESS'
+            FOR UPDATE SKIP LOCKED
+            """;
+
+    static final String RENEW =
+            "UPDATE {command}{by key} SET lease_until = {renewed} WHERE id IN ({values}) AND state = 'IN_PROGRESS'";
+
+    static final String STILL_OWNED = """
+            SELECT id, owner, fence FROM {command}
+            WHERE id IN ({values}) AND owner IN ({owners}) AND state IN ('IN_PROGRESS', 'UNCERTAIN')
+            """;
+
+    private final SqlRunner sql;
+    private final CommandInserts inserts;
+
+    CommandStatements(SqlRunner sql, CommandInserts inserts) {
+        this.sql = sql;
+        this.inserts = inserts;
     }
 
     /** Claims in a transaction. Its writes may still be rolled back, and its snapshot may be older than the newest row. */
     CommandRecord claim(Connection connection, CommandClaim claim) throws SQLException {
         return claim(
-                connection, claim, true, () -> dialect.insertCommand(connection, binder -> bindNew(binder, claim)));
+                connection, claim, true, () -> inserts.insertCommand(connection, binder -> bindNew(binder, claim)));
     }
 
     /**
@@ -47,7 +118,7 @@ final class CommandStatements {
                 connection,
                 claim,
                 false,
-                () -> dialect.insertCommandAlone(
+                () -> inserts.insertCommandAlone(
                         connection, claim.id(), binder -> bindNew(binder, claim), lockTimeout));
     }
 
@@ -89,9 +160,9 @@ final class CommandStatements {
     }
 
     Optional<CommandRecord> find(Connection connection, CommandId id, boolean inTransaction) throws SQLException {
-        String select = inTransaction ? CommandSql.FIND + dialect.newestRead() : CommandSql.FIND;
-        return dialect.query(
-                connection, select, binder -> binder.bytes(id.bytes()), rows -> CommandRow.first(rows, dialect));
+        String select = inTransaction ? FIND + sql.kind().newestRead() : FIND;
+        return sql.query(
+                connection, select, binder -> binder.bytes(id.bytes()), rows -> CommandRow.first(rows, sql));
     }
 
     Optional<CommandRecord> take(Connection connection, CommandClaim claim, CommandRecord found, boolean inTransaction)
@@ -104,9 +175,9 @@ final class CommandStatements {
     }
 
     private int retake(Connection connection, CommandClaim claim, CommandRecord found) throws SQLException {
-        return dialect.update(
+        return sql.update(
                 connection,
-                CommandSql.RETAKE,
+                RETAKE,
                 binder -> bindOwner(
                         binder.uuid(claim.owner())
                                 .micros(claim.lease())
@@ -117,9 +188,9 @@ final class CommandStatements {
     }
 
     private int restart(Connection connection, CommandClaim claim, CommandRecord found) throws SQLException {
-        return dialect.update(
+        return sql.update(
                 connection,
-                CommandSql.RESTART,
+                RESTART,
                 binder -> bindOwner(
                         bindNames(binder, claim)
                                 .uuid(claim.owner())
@@ -134,9 +205,9 @@ final class CommandStatements {
 
     boolean complete(Connection connection, CommandOwner owner, CommandOutcome outcome) throws SQLException {
         StoredResult result = outcome.result();
-        return dialect.update(
+        return sql.update(
                         connection,
-                        CommandSql.COMPLETE,
+                        COMPLETE,
                         binder -> bindOwner(
                                 binder.text(outcome.rejected() ? "REJECTED" : "SUCCESS")
                                         .text(result.kind().name())
@@ -151,9 +222,9 @@ final class CommandStatements {
     }
 
     boolean fail(Connection connection, CommandOwner owner, String error, int maxAttempts) throws SQLException {
-        return dialect.update(
+        return sql.update(
                         connection,
-                        CommandSql.FAIL,
+                        FAIL,
                         binder -> bindOwner(
                                 binder.integer(maxAttempts == 0 ? Integer.MAX_VALUE : maxAttempts)
                                         .text(error),
@@ -162,17 +233,17 @@ final class CommandStatements {
     }
 
     boolean markUncertain(Connection connection, CommandRecord found) throws SQLException {
-        return dialect.update(connection, CommandSql.MARK_UNCERTAIN, binder -> bindOwner(binder, found.owner())) == 1;
+        return sql.update(connection, MARK_UNCERTAIN, binder -> bindOwner(binder, found.owner())) == 1;
     }
 
     boolean startEffect(Connection connection, CommandOwner owner, boolean uncertainIfLost) throws SQLException {
-        return dialect.update(
-                        connection, CommandSql.START_EFFECT, binder -> bindOwner(binder.flag(uncertainIfLost), owner))
+        return sql.update(
+                        connection, START_EFFECT, binder -> bindOwner(binder.flag(uncertainIfLost), owner))
                 == 1;
     }
 
     boolean saveSteps(Connection connection, CommandOwner owner, byte[] steps) throws SQLException {
-        return dialect.update(connection, CommandSql.SAVE_STEPS, binder -> bindOwner(binder.bytes(steps), owner)) == 1;
+        return sql.update(connection, SAVE_STEPS, binder -> bindOwner(binder.bytes(steps), owner)) == 1;
     }
 
     private static void bindOwner(Binder binder, CommandOwner owner) throws SQLException {
@@ -185,17 +256,17 @@ final class CommandStatements {
      * @return the owners that have lost their command
      */
     Set<CommandOwner> renew(Connection connection, Collection<CommandOwner> owners) throws SQLException {
-        Set<CommandOwner> locked = owned(connection, CommandSql.LOCK_RENEWED, owners);
+        Set<CommandOwner> locked = owned(connection, LOCK_RENEWED, owners);
         if (!locked.isEmpty()) {
             List<byte[]> ids = ids(locked);
-            String renew = CommandSql.RENEW.replace("{renewed}", dialect.later().replace("?", "lease_micros"));
-            int met = dialect.update(connection, LockingDialect.in(renew, ids.size()), binder -> bindIds(binder, ids));
-            LockingDialect.expect(locked.size(), met, "renew commands");
+            String renew = RENEW.replace("{renewed}", sql.kind().later().replace("?", "lease_micros"));
+            int met = sql.update(connection, ValueList.in(renew, ids.size()), binder -> bindIds(binder, ids));
+            SqlRunner.expect(locked.size(), met, "renew commands");
         }
         Set<CommandOwner> lost = new HashSet<>(owners);
         lost.removeAll(locked);
         if (!lost.isEmpty()) {
-            lost.removeAll(owned(connection, CommandSql.STILL_OWNED, lost));
+            lost.removeAll(owned(connection, STILL_OWNED, lost));
         }
         return lost;
     }
@@ -204,16 +275,14 @@ final class CommandStatements {
             throws SQLException {
         List<byte[]> ids = ids(owners);
         List<UUID> tokens = owners.stream().map(CommandOwner::token).toList();
-        String sql =
-                LockingDialect.in(select, ids.size()).replace("{owners}", LockingDialect.in("{values}", tokens.size()));
-        Set<CommandOwner> found = dialect.query(
+        String statement =
+                ValueList.in(select, ids.size()).replace("{owners}", ValueList.in("{values}", tokens.size()));
+        Set<CommandOwner> found = sql.query(
                 connection,
-                sql,
+                statement,
                 binder -> {
                     bindIds(binder, ids);
-                    for (UUID token : LockingDialect.padded(tokens)) {
-                        binder.uuid(token);
-                    }
+                    ValueList.bindUuids(binder, tokens);
                 },
                 this::owners);
         found.retainAll(new HashSet<>(owners));
@@ -223,7 +292,7 @@ final class CommandStatements {
     private Set<CommandOwner> owners(ResultSet rows) throws SQLException {
         Set<CommandOwner> owners = new HashSet<>();
         while (rows.next()) {
-            owners.add(CommandRow.owner(rows, dialect));
+            owners.add(CommandRow.owner(rows, sql));
         }
         return owners;
     }
@@ -232,26 +301,10 @@ final class CommandStatements {
         return owners.stream().map(owner -> owner.id().bytes()).toList();
     }
 
-    /**
-     * Locks up to {@code limit} rows and changes them.
-     *
-     * @return how many rows were changed
-     */
-    int sweep(Connection connection, String lock, String change, int limit) throws SQLException {
-        List<byte[]> ids = dialect.query(connection, lock, binder -> binder.integer(limit), rows -> {
-            List<byte[]> found = new ArrayList<>();
-            while (rows.next()) {
-                found.add(rows.getBytes("id"));
-            }
-            return found;
-        });
-        return ids.isEmpty()
-                ? 0
-                : dialect.update(connection, LockingDialect.in(change, ids.size()), binder -> bindIds(binder, ids));
-    }
 
-    private static void bindIds(Binder binder, List<byte[]> ids) throws SQLException {
-        for (byte @Nullable [] id : LockingDialect.padded(ids)) {
+
+    static void bindIds(Binder binder, List<byte[]> ids) throws SQLException {
+        for (byte @Nullable [] id : ValueList.padded(ids)) {
             binder.bytes(id);
         }
     }

@@ -32,20 +32,24 @@ final class FanOut {
     private static final String TOO_OLD =
             "The id is older than the marks that are kept, so it is unknown whether the message was handled before";
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
     private final Topics topics;
     private final JdbcOutbox outboxes;
     private final JdbcInboxStore marks;
     private final InboxHandlers handlers;
     private final int errorLimit;
 
-    FanOut(Dialect dialect, Topics topics, JdbcOutbox outboxes, JdbcInboxStore marks, int errorLimit) {
-        this.dialect = dialect;
+    FanOut(SqlRunner sql, Topics topics, JdbcOutbox outboxes, JdbcInboxStore marks, int errorLimit) {
+        this.sql = sql;
         this.topics = topics;
         this.outboxes = outboxes;
         this.marks = marks;
-        this.handlers = new InboxHandlers(dialect);
+        this.handlers = new InboxHandlers(sql);
         this.errorLimit = errorLimit;
+    }
+
+    JdbcInboxStore marks() {
+        return marks;
     }
 
     /** A message that no handler receives, and the reason. */
@@ -137,14 +141,14 @@ final class FanOut {
             return; // a redelivery: the dead letter exists
         }
         String text = ErrorText.clean(error, errorLimit);
-        int met = dialect.update(
+        int met = sql.update(
                 connection,
                 BURY,
                 binder -> binder.text(reason.name())
                         .text(text)
                         .text(ErrorText.fingerprint(reason.name(), text))
                         .uuid(row.id().value()));
-        LockingDialect.expect(1, met, "keep a received message as a dead letter");
+        SqlRunner.expect(1, met, "keep a received message as a dead letter");
     }
 
     /**

@@ -31,7 +31,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private static final int VALID_WITHIN_SECONDS = 1;
 
     /** The objects that a transaction uses. */
-    record Means(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options) {}
+    record Means(
+            Sessions sessions,
+            HandlingStatements statements,
+            SessionStatements session,
+            JdbcTransactions transactions,
+            JdbcOptions.Archive archive) {}
 
     private final Means means;
     private final List<Item> items;
@@ -40,7 +45,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     // Guarded by the lock of this object: a connection that was returned to its pool must not be aborted
     private @Nullable Connection open;
-    private Dialect.@Nullable ServerSession session;
+    private SessionStatements.@Nullable ServerSession session;
     private boolean abandoned;
 
     HandlingTransaction(Means means, List<Item> items, HandlingStore.Terms terms) {
@@ -86,7 +91,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         session = abandoned ? session : null;
     }
 
-    private synchronized void locked(Dialect.@Nullable ServerSession by) {
+    private synchronized void locked(SessionStatements.@Nullable ServerSession by) {
         session = by;
     }
 
@@ -108,7 +113,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     @Override
     public boolean endSession() {
-        Dialect.ServerSession ended;
+        SessionStatements.ServerSession ended;
         synchronized (this) {
             ended = session;
             session = null;
@@ -118,7 +123,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
         try {
             return means.sessions().statement("end the session of a handler", connection -> {
-                means.dialect().endSession(connection, ended);
+                means.session().end(connection, ended);
                 return true;
             });
         } catch (PostriderException e) {
@@ -147,7 +152,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         try {
             if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
                 boolean locked =
-                        !means.dialect().stillHandled(connection, rows(items)).isEmpty();
+                        !means.statements().stillHandled(connection, rows(items)).isEmpty();
                 connection.rollback();
                 return all(locked ? End.LOCKED : End.LOST, null);
             }
@@ -167,11 +172,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     /** Where a handler can lose or end the transaction without an error, its message is removed last. */
     private boolean removesFirst() {
-        return means.dialect().worksInSingleStatements();
+        return means.sessions().kind().worksInSingleStatements();
     }
 
     private boolean lock(Connection connection) throws SQLException {
-        Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+        HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
         locked(rows.session());
         return !rows.seqs().isEmpty();
     }
@@ -184,7 +189,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (SQLException e) {
             throw SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : e;
         }
-        LockingDialect.expect(1, remove(connection, items), "remove a handled message");
+        SqlRunner.expect(1, remove(connection, items), "remove a handled message");
     }
 
     private End failedAt(boolean begun, boolean isAlive) {
@@ -200,11 +205,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         List<Item> done = new ArrayList<>();
         List<JdbcUnitOfWork> units = new ArrayList<>();
         try {
-            Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+            HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
             locked(rows.session());
             Set<Long> met = rows.seqs();
             Set<Long> others =
-                    met.size() == items.size() ? met : means.dialect().stillHandled(connection, rows(items));
+                    met.size() == items.size() ? met : means.statements().stillHandled(connection, rows(items));
             for (Item item : items) {
                 if (!met.contains(item.claim().seq())) {
                     boolean locked = others.contains(item.claim().seq());
@@ -223,7 +228,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             if (done.isEmpty()) {
                 connection.rollback();
             } else {
-                LockingDialect.expect(done.size(), remove(connection, done), "remove handled messages");
+                SqlRunner.expect(done.size(), remove(connection, done), "remove handled messages");
             }
         } catch (SQLException | RuntimeException | Error e) {
             units.forEach(JdbcUnitOfWork::abandoned);
@@ -282,8 +287,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private int remove(Connection connection, List<Item> handled) throws SQLException {
-        Dialect.RemovedRows removed = means.dialect()
-                .removeHandled(connection, rows(handled), means.options().archive(), terms.timeout());
+        HandlingStatements.RemovedRows removed = means.statements()
+                .removeHandled(connection, rows(handled), means.archive(), terms.timeout());
         locked(removed.session());
         return removed.count();
     }
@@ -327,17 +332,17 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private JdbcUnitOfWork unit(Connection connection) {
-        return new JdbcUnitOfWork(connection, means.outboxes(), means.options().stagedLimit(), terms.handOver());
+        return means.transactions().unitOfWork(connection, terms.handOver());
     }
 
-    private static List<Dialect.HandledRow> rows(List<Item> items) {
+    private static List<HandlingStatements.HandledRow> rows(List<Item> items) {
         return items.stream().map(HandlingTransaction::row).toList();
     }
 
-    private static Dialect.HandledRow row(Item item) {
+    private static HandlingStatements.HandledRow row(Item item) {
         Claim claim = item.claim();
         LaneClaim.Place place = item.place();
-        return new Dialect.HandledRow(
+        return new HandlingStatements.HandledRow(
                 claim.seq(),
                 claim.message().id().value(),
                 place == null ? claim.lease().token() : null,

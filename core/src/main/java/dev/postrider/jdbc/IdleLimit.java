@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -24,13 +25,24 @@ interface IdleLimit {
     <T> T within(Duration idle, Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException;
 
     /**
-     * Does the same for a transaction that begins with {@link Dialect#lockHandled} or {@link Dialect#removeHandled}, which get the limit
+     * Does the same for a transaction that begins with {@link HandlingStatements#lockHandled} or {@link HandlingStatements#removeHandled}, which get the limit
      * as a parameter, too. It does not limit lock waits: the statements of the handler decide that.
      */
     <T> T whileHandling(Duration idle, Connection connection, Sessions.Body<T> body) throws SQLException;
 
     /** Runs statements that commit by themselves. Each waits at most this long for a lock, unless it sets its own limit. */
     <T> T alone(Duration lockTimeout, Connection connection, Sessions.Body<T> body) throws SQLException;
+
+    /** Creates the limit of a database. May read the limits that the sessions of the data source have. */
+    static IdleLimit of(DatabaseKind kind, Connection connection) throws SQLException {
+        return switch (kind) {
+            case POSTGRESQL -> new OfTransaction();
+            // MySQL has no idle timeout for transactions only. Outside of transactions the session has its own value.
+            case MYSQL -> OfSession.read(connection, "wait_timeout");
+            case MARIADB -> OfSession.read(connection, "idle_transaction_timeout");
+            case H2 -> new None();
+        };
+    }
 
     /** No limit, for a database that ends with the process, or that cannot end an idle transaction. */
     final class None implements IdleLimit {
@@ -89,6 +101,16 @@ interface IdleLimit {
         private final String idleVariable;
         private final long usualIdle;
         private final long usualLockWait;
+
+        /** @param idleVariable the number of idle seconds after which the server ends a session that is in a transaction */
+        static OfSession read(Connection connection, String idleVariable) throws SQLException {
+            String select = "SELECT @@" + idleVariable + ", @@" + LOCK_WAIT;
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(select)) {
+                row.next();
+                return new OfSession(idleVariable, row.getLong(1), row.getLong(2));
+            }
+        }
 
         /**
          * @param usualIdle the idle limit of a session of the data source; 0 for no limit

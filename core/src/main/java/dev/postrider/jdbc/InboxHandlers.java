@@ -21,16 +21,16 @@ final class InboxHandlers {
 
     private static final String DELETE = "DELETE FROM {inbox_handler} WHERE consumer = ? AND handler = ?";
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
 
-    InboxHandlers(Dialect dialect) {
-        this.dialect = dialect;
+    InboxHandlers(SqlRunner sql) {
+        this.sql = sql;
     }
 
     /** Registers handlers. Must run with autocommit on: a lost race against another node's insert must not abort a transaction. */
     void register(Connection connection, Collection<InboxHandler> handlers) throws SQLException {
         for (InboxHandler handler : handlers) {
-            if (!dialect.query(connection, FIND, binder -> named(binder, handler), rows -> rows.next())) {
+            if (!sql.query(connection, FIND, binder -> named(binder, handler), rows -> rows.next())) {
                 insert(connection, handler);
             }
         }
@@ -38,7 +38,7 @@ final class InboxHandlers {
 
     private void insert(Connection connection, InboxHandler handler) throws SQLException {
         try {
-            dialect.update(connection, INSERT, binder -> named(binder, handler));
+            sql.update(connection, INSERT, binder -> named(binder, handler));
         } catch (SQLException e) {
             if (!SqlErrors.isDuplicateKey(e)) {
                 throw e;
@@ -55,8 +55,8 @@ final class InboxHandlers {
      * are being distributed to its handler.
      */
     List<InboxHandler> of(Connection connection, String consumer) throws SQLException {
-        return dialect.query(
-                connection, OF_CONSUMER + dialect.existenceLock(), binder -> binder.text(consumer), rows -> {
+        return sql.query(
+                connection, OF_CONSUMER + sql.kind().existenceLock(), binder -> binder.text(consumer), rows -> {
                     List<InboxHandler> handlers = new ArrayList<>();
                     while (rows.next()) {
                         handlers.add(new InboxHandler(consumer, rows.getString("handler"), rows.getString("type")));
@@ -67,7 +67,7 @@ final class InboxHandlers {
 
     /** @return whether the handler was registered */
     boolean remove(Connection connection, String consumer, String handler) throws SQLException {
-        return dialect.update(
+        return sql.update(
                         connection, DELETE, binder -> binder.text(consumer).text(handler))
                 > 0;
     }

@@ -104,8 +104,8 @@ final class InboxIntake {
 
     private static <T> List<List<T>> chunks(List<T> all) {
         List<List<T>> chunks = new ArrayList<>();
-        for (int start = 0; start < all.size(); start += JdbcOutbox.ROWS_PER_STATEMENT) {
-            chunks.add(all.subList(start, Math.min(all.size(), start + JdbcOutbox.ROWS_PER_STATEMENT)));
+        for (int start = 0; start < all.size(); start += ValueList.ROWS_PER_STATEMENT) {
+            chunks.add(all.subList(start, Math.min(all.size(), start + ValueList.ROWS_PER_STATEMENT)));
         }
         return chunks;
     }

@@ -3,8 +3,12 @@ package dev.postrider.jdbc;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import java.security.MessageDigest;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The mark of a message that a consumer has received, either to be inserted or as it was read. */
@@ -20,6 +24,10 @@ final class InboxMark {
         static Key of(Message message) {
             String tenant = message.tenant();
             return new Key(message.id(), tenant == null ? "" : tenant);
+        }
+
+        static Key read(ResultSet row, SqlRunner sql) throws SQLException {
+            return new Key(new MessageId(sql.readUuid(row, "message_id")), row.getString("tenant"));
         }
 
         @Override
@@ -41,6 +49,20 @@ final class InboxMark {
     static InboxMark of(Message message) {
         return new InboxMark(
                 Key.of(message), NewRow.sha256().digest(message.payload().bytes()), null);
+    }
+
+    static Map<Key, InboxMark> read(ResultSet rows, SqlRunner sql) throws SQLException {
+        Map<Key, InboxMark> marks = new HashMap<>();
+        while (rows.next()) {
+            Key key = Key.read(rows, sql);
+            marks.put(key, new InboxMark(key, rows.getBytes("payload_hash"), sql.readTime(rows, "seen_at")));
+        }
+        return marks;
+    }
+
+    /** Binds the columns of the mark: message id, consumer, tenant and payload hash. */
+    void bind(Binder binder, String consumer) throws SQLException {
+        binder.uuid(key.id().value()).text(consumer).text(key.tenant()).bytes(payloadHash);
     }
 
     /** When the message was first received. Only for marks that were read from the table. */

@@ -71,19 +71,19 @@ final class InboxPartitions {
                 ADD CONSTRAINT %1$s CHECK (get_byte(uuid_send(message_id), 6) >> 4 <> 7 OR message_id >= '%2$s') NOT VALID
             """;
 
-    private final PostgresDialect dialect;
+    private final SqlRunner sql;
 
-    InboxPartitions(PostgresDialect dialect) {
-        this.dialect = dialect;
+    InboxPartitions(SqlRunner sql) {
+        this.sql = sql;
     }
 
     boolean exist(Connection connection) throws SQLException {
-        return dialect.query(connection, PARTITIONS, this::bindTable, rows -> rows.next());
+        return sql.query(connection, PARTITIONS, this::bindTable, rows -> rows.next());
     }
 
     /** Makes the table, with its marks, the default partition of a new table. Runs in a transaction of the caller. */
     void introduce(Connection connection) throws SQLException {
-        Tables tables = dialect.tables();
+        Tables tables = sql.tables();
         String marks = tables.qualified("inbox_mark");
         String rest = tables.qualified("inbox_mark_default");
         execute(connection, SHORT_WAIT, "LOCK TABLE " + marks + " IN ACCESS EXCLUSIVE MODE");
@@ -174,8 +174,8 @@ final class InboxPartitions {
      * the new partition. The locks are taken in the same order as a consumer takes them.
      */
     private void make(Connection connection, LocalDate day) throws SQLException {
-        String marks = dialect.tables().qualified("inbox_mark");
-        String rest = dialect.tables().qualified("inbox_mark_default");
+        String marks = sql.tables().qualified("inbox_mark");
+        String rest = sql.tables().qualified("inbox_mark_default");
         execute(
                 connection,
                 "LOCK TABLE ONLY " + marks + " IN SHARE UPDATE EXCLUSIVE MODE",
@@ -185,7 +185,7 @@ final class InboxPartitions {
         }
         String partition = partition(day);
         execute(connection, "CREATE TABLE " + partition + " (LIKE " + rest + " INCLUDING DEFAULTS)");
-        execute(connection, dialect.sqlOnce(MOVE_IN).formatted(begin(day), begin(day.plusDays(1)), partition));
+        execute(connection, sql.sqlOnce(MOVE_IN).formatted(begin(day), begin(day.plusDays(1)), partition));
         execute(
                 connection,
                 "ALTER TABLE " + marks + " ATTACH PARTITION " + partition + " FOR VALUES FROM ('" + begin(day)
@@ -193,27 +193,27 @@ final class InboxPartitions {
     }
 
     private void drop(Connection connection, LocalDate day) throws SQLException {
-        String marks = dialect.tables().qualified("inbox_mark");
+        String marks = sql.tables().qualified("inbox_mark");
         execute(connection, "LOCK TABLE ONLY " + marks + " IN ACCESS EXCLUSIVE MODE");
         if (!days(connection).contains(day)) {
             return;
         }
         String partition = partition(day);
         execute(connection, "ALTER TABLE " + marks + " DETACH PARTITION " + partition);
-        execute(connection, dialect.sqlOnce(MOVE_OUT).formatted(partition));
-        UUID floor = dialect.query(connection, RAISE_FLOOR, binder -> binder.uuid(begin(day.plusDays(1))), row -> {
+        execute(connection, sql.sqlOnce(MOVE_OUT).formatted(partition));
+        UUID floor = sql.query(connection, RAISE_FLOOR, binder -> binder.uuid(begin(day.plusDays(1))), row -> {
             row.next();
-            return dialect.readUuid(row, 1);
+            return sql.readUuid(row, 1);
         });
         execute(
                 connection,
-                dialect.sqlOnce(REFUSE_BELOW).formatted(dialect.tables().bare("inbox_mark_floor"), floor),
+                sql.sqlOnce(REFUSE_BELOW).formatted(sql.tables().bare("inbox_mark_floor"), floor),
                 "DROP TABLE " + partition);
     }
 
     private SortedSet<LocalDate> days(Connection connection) throws SQLException {
-        String prefix = dialect.tables().bare("inbox_mark_d");
-        return dialect.query(connection, PARTITIONS, this::bindTable, rows -> {
+        String prefix = sql.tables().bare("inbox_mark_d");
+        return sql.query(connection, PARTITIONS, this::bindTable, rows -> {
             SortedSet<LocalDate> days = new TreeSet<>();
             while (rows.next()) {
                 String name = rows.getString(1);
@@ -239,19 +239,19 @@ final class InboxPartitions {
         return date(connection, TODAY, binder -> {});
     }
 
-    private LocalDate date(Connection connection, String select, Dialect.Bind bind) throws SQLException {
-        return dialect.query(connection, select, bind, row -> {
+    private LocalDate date(Connection connection, String select, SqlRunner.Bind bind) throws SQLException {
+        return sql.query(connection, select, bind, row -> {
             row.next();
             return row.getObject(1, LocalDate.class);
         });
     }
 
     private void bindTable(Binder binder) throws SQLException {
-        binder.text(dialect.tables().qualified("inbox_mark"));
+        binder.text(sql.tables().qualified("inbox_mark"));
     }
 
     private String partition(LocalDate day) {
-        return dialect.tables().qualified("inbox_mark_d" + day.format(DateTimeFormatter.BASIC_ISO_DATE));
+        return sql.tables().qualified("inbox_mark_d" + day.format(DateTimeFormatter.BASIC_ISO_DATE));
     }
 
     /** The lowest id of the day: an id of version 7 begins with 48 bits of milliseconds. */

@@ -26,13 +26,13 @@ final class JdbcCommandStore implements CommandStore {
     private static final int RENEWED_AT_ONCE = 500;
 
     private final Sessions sessions;
-    private final Dialect dialect;
     private final CommandStatements statements;
+    private final SessionStatements session;
 
-    JdbcCommandStore(Sessions sessions, Dialect dialect) {
+    JdbcCommandStore(Sessions sessions, CommandStatements statements, SessionStatements session) {
         this.sessions = sessions;
-        this.dialect = dialect;
-        this.statements = new CommandStatements(dialect);
+        this.statements = statements;
+        this.session = session;
     }
 
     @Override
@@ -110,7 +110,7 @@ final class JdbcCommandStore implements CommandStore {
                 Savepoint savepoint = connection.setSavepoint();
                 try {
                     CommandRecord found =
-                            dialect.waitingAtMost(connection, atMost, waiting -> statements.claim(waiting, claim));
+                            session.waitingAtMost(connection, atMost, waiting -> statements.claim(waiting, claim));
                     connection.releaseSavepoint(savepoint);
                     return Optional.of(found);
                 } catch (SQLException e) {

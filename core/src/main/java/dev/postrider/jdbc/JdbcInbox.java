@@ -27,15 +27,17 @@ final class JdbcInbox implements Inbox {
     private static final int ATTEMPTS = 10;
 
     private final String consumer;
-    private final JdbcDatabase database;
+    private final JdbcTransactions transactions;
+    private final FanOut fanOut;
     private final JdbcInboxStore marks;
     private final HandOver handOver;
     private final EventListener events;
 
-    JdbcInbox(String consumer, JdbcDatabase database, JdbcInboxStore marks, HandOver handOver, EventListener events) {
+    JdbcInbox(String consumer, JdbcTransactions transactions, FanOut fanOut, HandOver handOver, EventListener events) {
         this.consumer = JdbcInboxStore.checkedConsumer(consumer);
-        this.database = database;
-        this.marks = marks;
+        this.transactions = transactions;
+        this.fanOut = fanOut;
+        this.marks = fanOut.marks();
         this.handOver = handOver;
         this.events = events;
     }
@@ -50,7 +52,7 @@ final class JdbcInbox implements Inbox {
     private <X extends Exception> Accepted untilDone(Work<Accepted, X> work) throws X {
         for (int attempt = 1; ; attempt++) {
             try {
-                return database.inTransaction(work, handOver);
+                return transactions.inTransaction(work, handOver);
             } catch (Throwable e) {
                 if (!isConflict(e)) {
                     throw e;
@@ -82,7 +84,7 @@ final class JdbcInbox implements Inbox {
         marks.checkUsable(connection);
         Savepoint before = marks.savepoint(connection);
         try {
-            JdbcUnitOfWork unit = database.unitOfWork(connection);
+            JdbcUnitOfWork unit = transactions.unitOfWork(connection);
             Accepted accepted = marks.mark(connection, consumer, batch);
             run(unit, accepted, work);
             unit.flush();
@@ -124,11 +126,10 @@ final class JdbcInbox implements Inbox {
         if (batch.isEmpty()) {
             return new Accepted(List.of(), List.of(), List.of(), List.of());
         }
-        FanOut fanOut = database.fanOut();
-        return untilDone(unit -> store(fanOut, JdbcUnitOfWork.of(unit), batch));
+        return untilDone(unit -> store(JdbcUnitOfWork.of(unit), batch));
     }
 
-    private Accepted store(FanOut fanOut, JdbcUnitOfWork unit, List<Message> batch) {
+    private Accepted store(JdbcUnitOfWork unit, List<Message> batch) {
         try {
             return fanOut.receive(unit, consumer, batch);
         } catch (SQLException e) {

@@ -22,12 +22,12 @@ final class JdbcInboxStore implements InboxStore {
     private static final Pattern CONSUMER = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
     private final InboxStatements statements;
-    private final JdbcOutbox outboxes;
+    private final CallerConnections connections;
     private final EventListener events;
 
-    JdbcInboxStore(Dialect dialect, JdbcOutbox outboxes, EventListener events) {
-        this.statements = dialect.inbox();
-        this.outboxes = outboxes;
+    JdbcInboxStore(InboxStatements statements, CallerConnections connections, EventListener events) {
+        this.statements = statements;
+        this.connections = connections;
         this.events = events;
     }
 
@@ -53,10 +53,10 @@ final class JdbcInboxStore implements InboxStore {
         List<Message> batch = checked(received);
         InboxIntake intake = new InboxIntake(statements, connection, consumer);
         try {
-            outboxes.checkUsable(connection);
+            connections.checkUsable(connection);
             return intake.accept(batch);
         } catch (SQLException e) {
-            RuntimeException failure = outboxes.failed(connection, "mark the message as received", e);
+            RuntimeException failure = connections.failed(connection, "mark the message as received", e);
             undo(intake, connection, failure);
             throw failure;
         } catch (RuntimeException | Error e) {
@@ -74,9 +74,9 @@ final class JdbcInboxStore implements InboxStore {
 
     void checkUsable(Connection connection) {
         try {
-            outboxes.checkUsable(connection);
+            connections.checkUsable(connection);
         } catch (SQLException e) {
-            throw outboxes.failed(connection, "check the connection", e);
+            throw connections.failed(connection, "check the connection", e);
         }
     }
 
@@ -84,16 +84,32 @@ final class JdbcInboxStore implements InboxStore {
         try {
             return connection.setSavepoint();
         } catch (SQLException e) {
-            throw outboxes.failed(connection, "set a savepoint", e);
+            throw connections.failed(connection, "set a savepoint", e);
         }
     }
 
     /** @throws TransactionConflictException when the transaction of the savepoint no longer exists */
     void release(Connection connection, Savepoint savepoint) {
         try {
-            OwnTransaction.requireIntact(connection, savepoint);
+            requireIntact(connection, savepoint);
         } catch (SQLException e) {
-            throw outboxes.failed(connection, "release a savepoint", e);
+            throw connections.failed(connection, "release a savepoint", e);
+        }
+    }
+
+    /**
+     * Checks that the transaction is still the one in which the savepoint was set, by releasing the savepoint.
+     *
+     * @throws TransactionConflictException if the savepoint no longer exists
+     */
+    private static void requireIntact(Connection connection, Savepoint begun) throws SQLException {
+        try {
+            connection.releaseSavepoint(begun);
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                throw new TransactionConflictException(e);
+            }
+            throw e;
         }
     }
 

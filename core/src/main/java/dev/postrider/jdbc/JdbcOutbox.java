@@ -2,11 +2,8 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.StoreException;
-import dev.postrider.error.UnusableConnectionException;
-import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
-import dev.postrider.jdbc.Dialect.LiveMessage;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
@@ -32,29 +29,34 @@ final class JdbcOutbox {
     /** How often a key may be purged between the refused insert and the read of its first use. More races indicate another fault. */
     private static final int PURGE_RACES = 5;
 
-    /** More rows in one statement are not faster (docs/decisions/0012), and databases limit the number of parameters. */
-    static final int ROWS_PER_STATEMENT = 500;
-
     /** Of payload and headers: a quarter of the smallest default packet limit of a server, because escaping may double the size. */
     private static final long BYTES_PER_STATEMENT = 4L << 20;
 
-    private final Dialect dialect;
-    private final Topics topics;
-    private final JdbcOptions options;
-    private final KnownConnections own;
+    private final InsertStatements inserts;
+    private final InsertUndo undo;
+    private final MessageCheck check;
+    private final CallerConnections connections;
     private final EventListener events;
 
-    JdbcOutbox(Dialect dialect, Topics topics, JdbcOptions options, String ownAddress, EventListener events) {
-        this.dialect = dialect;
-        this.topics = topics;
-        this.options = options;
-        this.own = new KnownConnections(ownAddress);
+    JdbcOutbox(
+            InsertStatements inserts,
+            InsertUndo undo,
+            MessageCheck check,
+            CallerConnections connections,
+            EventListener events) {
+        this.inserts = inserts;
+        this.undo = undo;
+        this.check = check;
+        this.connections = connections;
         this.events = events;
     }
 
-    /** Whether the database commits the transaction before DDL. */
-    boolean commitsBeforeDdl() {
-        return dialect.commitsBeforeDdl();
+    MessageCheck check() {
+        return check;
+    }
+
+    CallerConnections connections() {
+        return connections;
     }
 
     Outbox on(Connection connection) {
@@ -118,18 +120,18 @@ final class JdbcOutbox {
      */
     List<Enqueued> write(Connection connection, List<Message> messages, @Nullable LeasedInsert leasedInsert) {
         try {
-            checkUsable(connection);
+            connections.checkUsable(connection);
             List<NewRow> rows = new ArrayList<>(messages.size());
             for (Message message : messages) {
-                rows.add(checked(connection, message));
+                rows.add(check.checked(connection, message));
             }
             refuseOneIdForTwo(rows);
             boolean severalStatements = !rows.isEmpty() && endOfStatement(rows, 0) < rows.size();
-            return severalStatements && !dialect.errorEndsTransaction()
+            return severalStatements && !connections.kind().errorEndsTransaction()
                     ? insertAllOrNone(connection, rows, leasedInsert)
                     : insertAll(connection, rows, leasedInsert);
         } catch (SQLException e) {
-            throw failed(connection, "write the message", e);
+            throw connections.failed(connection, "write the message", e);
         }
     }
 
@@ -161,7 +163,7 @@ final class JdbcOutbox {
     private void takeBack(Connection connection, Collection<NewRow> written, Throwable reason) {
         try {
             for (NewRow row : written) {
-                dialect.takeBack(connection, row);
+                undo.takeBack(connection, row);
             }
         } catch (SQLException | RuntimeException | Error e) {
             reason.addSuppressed(e);
@@ -200,12 +202,12 @@ final class JdbcOutbox {
             connection.releaseSavepoint(before);
             return answers;
         } catch (Throwable e) {
-            undo(connection, before, e);
+            rollbackTo(connection, before, e);
             throw e;
         }
     }
 
-    private static void undo(Connection connection, Savepoint before, Throwable reason) {
+    private static void rollbackTo(Connection connection, Savepoint before, Throwable reason) {
         try {
             connection.rollback(before);
         } catch (SQLException e) {
@@ -218,7 +220,7 @@ final class JdbcOutbox {
     private static int endOfStatement(List<NewRow> rows, int start) {
         int end = start + 1;
         long bytes = rows.get(start).bytes();
-        while (end < rows.size() && end - start < ROWS_PER_STATEMENT) {
+        while (end < rows.size() && end - start < ValueList.ROWS_PER_STATEMENT) {
             bytes += rows.get(end).bytes();
             if (bytes > BYTES_PER_STATEMENT) {
                 break;
@@ -228,48 +230,9 @@ final class JdbcOutbox {
         return end;
     }
 
-    /** Checks a message before it is written, and also when it is staged. */
-    NewRow checked(Connection connection, Message message) throws SQLException {
-        int size = message.payload().size();
-        if (size > options.maxPayloadBytes()) {
-            throw new InvalidMessageException(
-                    "payload",
-                    "has " + size + " bytes, at most " + options.maxPayloadBytes()
-                            + " are allowed: store it elsewhere and send a reference, or raise max-payload-bytes (up to 64 MiB)");
-        }
-        Topics.Topic topic = topics.require(connection, message.topic());
-        String tenant = message.tenant();
-        String key = message.idempotencyKey();
-        if (topic.tenantPrefixedKeys() && tenant != null && key != null && !key.startsWith(tenant + "/")) {
-            throw new InvalidMessageException(
-                    "idempotency key", "must begin with '" + tenant + "/' on topic '" + message.topic() + "'");
-        }
-        return NewRow.of(message, topic);
-    }
-
-    void checkUsable(Connection connection) throws SQLException {
-        if (connection == null || connection.isClosed()) {
-            throw new UnusableConnectionException(Problem.CLOSED);
-        }
-        if (connection.getAutoCommit()) {
-            throw new UnusableConnectionException(Problem.AUTOCOMMIT);
-        }
-        if (!dialect.asksServerIfReadOnly() && connection.isReadOnly()) {
-            throw new UnusableConnectionException(Problem.READ_ONLY);
-        }
-        String foreign = own.foreignAddress(connection);
-        if (foreign != null) {
-            throw new UnusableConnectionException(
-                    Problem.FOREIGN,
-                    " (it leads to " + Urls.shown(foreign) + ", the data source to " + Urls.shown(own.ownAddress())
-                            + ")",
-                    null);
-        }
-    }
-
     private List<Enqueued> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {
-        Set<UUID> inserted = dialect.insert(connection, rows, leasedInsert);
+        Set<UUID> inserted = inserts.insert(connection, rows, leasedInsert);
         return inserted.size() == rows.size()
                 ? rows.stream().map(JdbcOutbox::created).toList()
                 : answers(connection, rows, new HashSet<>(inserted));
@@ -307,7 +270,7 @@ final class JdbcOutbox {
                     .map(NewRow::requireMark)
                     .toList();
             if (!marks.isEmpty()) {
-                found.putAll(dialect.firstUses(connection, marks));
+                found.putAll(inserts.firstUses(connection, marks));
             }
             List<NewRow> freed = withoutLive(
                     connection,
@@ -320,7 +283,7 @@ final class JdbcOutbox {
                 return found;
             }
             refuseToOvertake(rows, freed, inserted);
-            inserted.addAll(dialect.insert(connection, freed, null));
+            inserted.addAll(inserts.insert(connection, freed, null));
         }
         throw new StoreException(
                 "An idempotency key or an id is neither used nor free: run the transaction again", null);
@@ -333,7 +296,7 @@ final class JdbcOutbox {
         if (unexplained.isEmpty()) {
             return unexplained;
         }
-        Map<UUID, LiveMessage> live = dialect.live(
+        Map<UUID, LiveMessage> live = inserts.live(
                 connection, unexplained.stream().map(NewRow::id).distinct().toList());
         List<NewRow> freed = new ArrayList<>();
         for (NewRow row : unexplained) {
@@ -404,26 +367,5 @@ final class JdbcOutbox {
         return answer;
     }
 
-    /**
-     * Translates a failure, and after a conflict rolls back the transaction. On MySQL and MariaDB a lock wait timeout rolls back only its
-     * statement: a caller that ignores the error and commits would keep the business rows without the message.
-     */
-    RuntimeException failed(Connection connection, String doing, SQLException e) {
-        RuntimeException translated = SqlErrors.translateInTransaction(doing, e);
-        if (SqlErrors.isConflict(e)) {
-            Sessions.rollback(connection, translated);
-        } else if (dialect.asksServerIfReadOnly() && isReadOnly(connection, e)) {
-            return new UnusableConnectionException(Problem.READ_ONLY, "", e);
-        }
-        return translated;
-    }
 
-    private static boolean isReadOnly(Connection connection, SQLException reason) {
-        try {
-            return connection.isReadOnly();
-        } catch (SQLException e) {
-            reason.addSuppressed(e);
-            return false;
-        }
-    }
 }

@@ -43,7 +43,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private boolean ended;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection = new GuardedConnection(connection, outboxes.commitsBeforeDdl());
+        this.connection = new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
@@ -84,7 +84,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private List<Message> checked(List<Message> batch) {
         try {
             for (Message message : batch) {
-                outboxes.checked(connection, message);
+                outboxes.check().checked(connection, message);
             }
             return batch;
         } catch (SQLException e) {
@@ -134,7 +134,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
             return;
         }
         for (Message message : messages) {
-            outboxes.checked(connection, message);
+            outboxes.check().checked(connection, message);
         }
         staging.addAll(messages);
     }

@@ -39,7 +39,7 @@ final class LaneOutcomes {
     /** Writes a part of the outcomes. */
     @FunctionalInterface
     interface Write {
-        LaneStatements.Written run(Connection connection, LaneStatements statements) throws SQLException;
+        LaneOutcomeStatements.Written run(Connection connection, LaneOutcomeStatements statements) throws SQLException;
     }
 
     /**
@@ -67,7 +67,7 @@ final class LaneOutcomes {
         this.unanswered = unanswered;
     }
 
-    void written(LaneStatements.Written written) {
+    void written(LaneOutcomeStatements.Written written) {
         keyBlocked.putAll(written.keyBlocked());
     }
 
@@ -142,13 +142,13 @@ final class LaneOutcomes {
             }
         }
         List<Step> steps = new ArrayList<>();
-        leaving.moveTo(steps, LaneStatements.Leaving.THE_ORDER);
+        leaving.moveTo(steps, LaneOutcomeStatements.Leaving.THE_ORDER);
         joining.addTo(
-                steps, List.of("PENDING"), (connection, sql) -> sql.block(connection, joining.lanes, joining.rows()));
+                steps, List.of("PENDING"), (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
-        outOfKey.moveTo(steps, LaneStatements.Leaving.THEIR_KEY);
-        failedAgain.moveTo(steps, LaneStatements.Leaving.NOTHING);
+        outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
+        failedAgain.moveTo(steps, LaneOutcomeStatements.Leaving.NOTHING);
         return steps;
     }
 
@@ -168,15 +168,15 @@ final class LaneOutcomes {
             }
         }
 
-        void moveTo(List<Step> steps, LaneStatements.Leaving leaving) {
-            addTo(steps, leaving.states(), (connection, sql) -> sql.move(connection, lanes, moves(), leaving));
+        void moveTo(List<Step> steps, LaneOutcomeStatements.Leaving leaving) {
+            addTo(steps, leaving.states(), (connection, statements) -> statements.move(connection, lanes, moves(), leaving));
         }
 
         void acknowledgeTo(List<Step> steps, boolean waiting) {
             addTo(
                     steps,
                     ANY_STATE,
-                    (connection, sql) -> sql.acknowledge(connection, lanes, rows(), waiting, options.archive()));
+                    (connection, statements) -> statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
         }
 
         Map<Long, UUID> rows() {
@@ -186,12 +186,12 @@ final class LaneOutcomes {
             return rows;
         }
 
-        List<LaneStatements.Move> moves() {
+        List<LaneOutcomeStatements.Move> moves() {
             return part.stream().map(LaneOutcomes.this::move).toList();
         }
     }
 
-    private LaneStatements.Move move(Outcome outcome) {
+    private LaneOutcomeStatements.Move move(Outcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
             return later(retry.claim(), "RETRY", retry.delay(), retry.error());
         }
@@ -207,15 +207,15 @@ final class LaneOutcomes {
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
 
-    private LaneStatements.Move later(Claim claim, String state, Duration delay, String error) {
+    private LaneOutcomeStatements.Move later(Claim claim, String state, Duration delay, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
     }
 
-    private LaneStatements.Move ended(Claim claim, String state, DeadReason reason, String error) {
+    private LaneOutcomeStatements.Move ended(Claim claim, String state, DeadReason reason, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),
                 state,
@@ -227,10 +227,10 @@ final class LaneOutcomes {
     }
 
     /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
-    static LaneStatements.Move unreadable(LaneStatements.LaneRow found, UUID id, int errorLimit) {
+    static LaneOutcomeStatements.Move unreadable(LaneReads.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 found.row().seq(),
                 id,
                 "DEAD",

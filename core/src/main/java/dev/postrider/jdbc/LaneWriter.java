@@ -98,7 +98,7 @@ final class LaneWriter {
 
     /** @return whether messages of the key are waiting */
     private boolean promoteNext(@Nullable LaneCursor cursor, Claim claim) {
-        LaneStatements.Promotion promotion = table.promoteNext(claim.message());
+        KeyHeads.Promotion promotion = table.promoteNext(claim.message());
         Long locked = promotion.lockedHead();
         if (cursor != null && locked != null) {
             cursor.headIsLocked(locked, nanos.getAsLong());
@@ -174,8 +174,8 @@ final class LaneWriter {
 
     private void write(LaneOutcomes batch, LaneOutcomes.Step step) {
         Horizon.Seen seen = cursors.horizon.lastSeen();
-        LaneStatements.Written written =
-                table.run("write outcomes", connection -> step.write().run(connection, table.statements));
+        LaneOutcomeStatements.Written written =
+                table.run("write outcomes", connection -> step.write().run(connection, table.sql.outcomes()));
         if (!written.keyBlocked().isEmpty()) {
             cursors.horizon.wrote(seen, written.transaction());
         }
@@ -210,7 +210,7 @@ final class LaneWriter {
         unmet.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
         Map<Long, String> states =
-                table.statement("find messages", connection -> table.statements.states(connection, rows));
+                table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
         for (Outcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             String state = states.get(outcome.claim().seq());

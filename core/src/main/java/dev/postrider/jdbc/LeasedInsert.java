@@ -5,13 +5,17 @@ import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandOver;
 import dev.postrider.store.Lease;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The local hand-over of one transaction: the rows to insert under a lease, and the rows that were inserted so. Duplicates and rows
@@ -43,6 +47,31 @@ final class LeasedInsert {
     /** Notes that the row was inserted under the lease. */
     void inserted(UUID id, long seq) {
         inserted.put(id, seq);
+    }
+
+    Binder bindLease(Binder binder) throws SQLException {
+        return binder.uuid(lease.token()).text(lease.holder()).micros(lease.length());
+    }
+
+    /** Reads the ids of inserted rows. A row that was inserted under the lease comes with its number. */
+    Set<UUID> read(ResultSet rows, SqlRunner sql) throws SQLException {
+        Set<UUID> ids = new HashSet<>();
+        while (rows.next()) {
+            ids.add(readWritten(rows, sql, this));
+        }
+        return ids;
+    }
+
+    /** Reads the id of an inserted row, and its number if it was inserted under a lease. */
+    static UUID readWritten(ResultSet row, SqlRunner sql, @Nullable LeasedInsert leasedInsert) throws SQLException {
+        UUID id = sql.readUuid(row, "id");
+        if (leasedInsert != null) {
+            long seq = row.getLong("seq");
+            if (!row.wasNull()) {
+                leasedInsert.inserted(id, seq);
+            }
+        }
+        return id;
     }
 
     boolean isInserted(MessageId id) {

@@ -37,20 +37,22 @@ final class Migrator {
             "is missing, and the connection has no default schema: name the schema (on MySQL and MariaDB the database) in the JDBC"
                     + " URL, or with tables(t -> t.withSchema(…))";
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
+    private final SchemaStatements statements;
     private final @Nullable String schema;
 
-    Migrator(Dialect dialect, JdbcOptions options) {
-        this.dialect = dialect;
-        this.schema = options.schema();
+    Migrator(SqlRunner sql, SchemaStatements statements, @Nullable String schema) {
+        this.sql = sql;
+        this.statements = statements;
+        this.schema = schema;
     }
 
     /** @return the number of applied versions */
     int migrate(Connection connection) throws SQLException {
         List<Integer> applied = new ArrayList<>();
-        String place = place(dialect, connection, schema);
-        requireSchema(dialect, connection, schema);
-        dialect.migrate(connection, place, locked -> {
+        String place = place(statements, connection, schema);
+        requireSchema(sql, statements, connection, schema);
+        statements.migrate(connection, place, locked -> {
             int found = version(locked, place);
             for (Version version : VERSIONS) {
                 if (version.number() > found) {
@@ -63,15 +65,17 @@ final class Migrator {
     }
 
     /** @throws InvalidConfigurationException if neither the configuration nor the connection names a schema */
-    static String place(Dialect dialect, Connection connection, @Nullable String schema) throws SQLException {
-        return dialect.schemaOfTables(connection, schema)
+    static String place(SchemaStatements statements, Connection connection, @Nullable String schema) throws SQLException {
+        return statements.schemaOfTables(connection, schema)
                 .orElseThrow(() -> new InvalidConfigurationException("schema", NO_SCHEMA));
     }
 
     /** @throws SchemaMismatchException if the configured schema does not exist */
-    static void requireSchema(Dialect dialect, Connection connection, @Nullable String schema) throws SQLException {
+    static void requireSchema(
+            SqlRunner sql, SchemaStatements statements, Connection connection, @Nullable String schema)
+            throws SQLException {
         if (schema != null
-                && !dialect.query(connection, dialect.schemaQuery(), binder -> binder.text(schema), ResultSet::next)) {
+                && !sql.query(connection, statements.schemaQuery(), binder -> binder.text(schema), ResultSet::next)) {
             throw new SchemaMismatchException("Schema " + schema
                     + " does not exist, or this user cannot see it. Create it first, as its owner" + " (CREATE SCHEMA "
                     + schema + "; on MySQL and MariaDB that is a database), or correct the name");
@@ -79,20 +83,20 @@ final class Migrator {
     }
 
     private int version(Connection connection, String place) throws SQLException {
-        if (!Catalog.read(dialect, connection, place, dialect.tables().bare("schema"))
+        if (!Catalog.read(sql, statements.catalogQuestions(), connection, place, sql.tables().bare("schema"))
                 .isTable()) {
             return 0;
         }
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(dialect.sql("SELECT MAX(version) FROM {schema}"))) {
+                ResultSet row = statement.executeQuery(sql.sql("SELECT MAX(version) FROM {schema}"))) {
             return row.next() ? row.getInt(1) : 0;
         }
     }
 
     private void apply(Connection connection, Version version) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            for (String sql : statements(version)) {
-                statement.execute(sql);
+            for (String part : statements(version)) {
+                statement.execute(part);
             }
         }
         log.info("Applied schema version {} ({})", version.number(), version.file());
@@ -107,7 +111,7 @@ final class Migrator {
 
     /** Splits a schema file. These files have semicolons only at the end of a statement, and no comment within a quotation. */
     private List<String> statements(Version version) {
-        String code = dialect.tables().ddl(read(version.file())).replaceAll("(?m)--.*$", "");
+        String code = sql.tables().ddl(read(version.file())).replaceAll("(?m)--.*$", "");
         List<String> statements = new ArrayList<>();
         for (String statement : code.split(";")) {
             if (!statement.isBlank()) {
@@ -118,7 +122,7 @@ final class Migrator {
     }
 
     private String read(String file) {
-        String path = "/dev/postrider/schema/" + dialect.folder() + "/" + file;
+        String path = "/dev/postrider/schema/" + sql.kind().folder() + "/" + file;
         try (InputStream in = Migrator.class.getResourceAsStream(path)) {
             if (in == null) {
                 throw new IllegalStateException("The jar does not contain " + path);

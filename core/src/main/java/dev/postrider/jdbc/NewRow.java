@@ -3,10 +3,13 @@ package dev.postrider.jdbc;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
+import dev.postrider.message.TraceContext;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
@@ -62,6 +65,43 @@ record NewRow(
     /** Returns the mark of a row that has an idempotency key. */
     Mark requireMark() {
         return Objects.requireNonNull(mark);
+    }
+
+    /** Binds the mark of the idempotency key: topic, key hash, message id and payload hash. */
+    Binder bindMark(Binder binder) throws SQLException {
+        Mark known = requireMark();
+        return binder.integer(known.topicId).bytes(known.keyHash).uuid(id()).bytes(known.payloadHash);
+    }
+
+    /**
+     * Binds the columns of a new message in the order of every INSERT. Then binds whether the message is in a lane, and twice its
+     * delivery time. The statement computes the state and the due time from them.
+     */
+    Binder bind(Binder binder) throws SQLException {
+        TraceContext trace = message.trace();
+        return binder.uuid(id())
+                .integer(topicId)
+                .text(message.topic().namespace())
+                .text(message.topic().topic())
+                .text(message.type())
+                .text(message.tenant())
+                .text(message.key())
+                .text(message.idempotencyKey())
+                .text(message.payload().contentType())
+                .bytes(message.payload().bytes())
+                .text(Json.write(message.headers()))
+                .text(message.correlationId())
+                .text(message.causationId())
+                .text(trace == null ? null : trace.traceparent())
+                .text(trace == null ? null : trace.tracestate())
+                .text(message.source())
+                .text(message.subject())
+                .time(message.occurredAt())
+                .time(message.deliverAt())
+                .small(lane)
+                .flag(lane != null)
+                .time(message.deliverAt())
+                .time(message.deliverAt());
     }
 
     /** Adds a field with its length before it, so that different pairs of tenant and key differ. The length of no tenant is -1. */

@@ -16,45 +16,45 @@ final class OutcomeBatch {
 
     @FunctionalInterface
     interface Epitaphs {
-        Dialect.DeathRecord of(DeadReason reason, String error);
+        DeathRecord of(DeadReason reason, String error);
     }
 
     /** Writes the outcomes of one kind. Returns the rows that were still leased under their tokens. */
     @FunctionalInterface
     interface Step {
-        Set<Dialect.LeasedRow> write(Connection connection) throws SQLException;
+        Set<LeasedRow> write(Connection connection) throws SQLException;
     }
 
-    private final List<Dialect.LeasedRow> delivered = new ArrayList<>();
-    private final List<Dialect.LeasedRow> released = new ArrayList<>();
-    private final List<Dialect.Rescheduled> rescheduled = new ArrayList<>();
-    private final List<Dialect.BuriedRow> buried = new ArrayList<>();
+    private final List<LeasedRow> delivered = new ArrayList<>();
+    private final List<LeasedRow> released = new ArrayList<>();
+    private final List<OutcomeStatements.Rescheduled> rescheduled = new ArrayList<>();
+    private final List<OutcomeStatements.BuriedRow> buried = new ArrayList<>();
     private final List<Step> steps = new ArrayList<>();
-    private final Set<Dialect.LeasedRow> written = new HashSet<>();
+    private final Set<LeasedRow> written = new HashSet<>();
 
     OutcomeBatch(
             List<? extends Outcome> outcomes,
-            Dialect dialect,
+            OutcomeStatements statements,
             JdbcOptions.Archive archive,
             Epitaphs epitaphs,
             UnaryOperator<String> cleaned) {
         outcomes.forEach(outcome -> sort(outcome, epitaphs, cleaned));
-        step(delivered, connection -> dialect.acknowledge(connection, delivered, archive));
-        step(rescheduled, connection -> dialect.reschedule(connection, rescheduled));
-        step(buried, connection -> dialect.bury(connection, buried));
-        step(released, connection -> dialect.release(connection, released));
+        step(delivered, connection -> statements.acknowledge(connection, delivered, archive));
+        step(rescheduled, connection -> statements.reschedule(connection, rescheduled));
+        step(buried, connection -> statements.bury(connection, buried));
+        step(released, connection -> statements.release(connection, released));
     }
 
     private void sort(Outcome outcome, Epitaphs epitaphs, UnaryOperator<String> cleaned) {
-        Dialect.LeasedRow row = row(outcome.claim());
+        LeasedRow row = row(outcome.claim());
         if (outcome instanceof Outcome.Delivered) {
             delivered.add(row);
         } else if (outcome instanceof Outcome.Released) {
             released.add(row);
         } else if (outcome instanceof Outcome.Retry retry) {
-            rescheduled.add(new Dialect.Rescheduled(row, retry.delay(), cleaned.apply(retry.error())));
+            rescheduled.add(new OutcomeStatements.Rescheduled(row, retry.delay(), cleaned.apply(retry.error())));
         } else if (outcome instanceof Outcome.Buried dead) {
-            buried.add(new Dialect.BuriedRow(row, epitaphs.of(dead.reason(), dead.error())));
+            buried.add(new OutcomeStatements.BuriedRow(row, epitaphs.of(dead.reason(), dead.error())));
         } else if (!(outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost)) {
             throw new IllegalArgumentException(outcome.getClass().getSimpleName()
                     + " is an outcome of a lane: a message of an unordered topic is delivered, retried, buried or"
@@ -68,8 +68,8 @@ final class OutcomeBatch {
         }
     }
 
-    static Dialect.LeasedRow row(Claim claim) {
-        return new Dialect.LeasedRow(claim.seq(), claim.lease().token());
+    static LeasedRow row(Claim claim) {
+        return new LeasedRow(claim.seq(), claim.lease().token());
     }
 
     List<Step> steps() {
@@ -77,7 +77,7 @@ final class OutcomeBatch {
     }
 
     /** Notes the rows that a step changed. Called when its result is certain. */
-    void written(Set<Dialect.LeasedRow> rows) {
+    void written(Set<LeasedRow> rows) {
         written.addAll(rows);
     }
 

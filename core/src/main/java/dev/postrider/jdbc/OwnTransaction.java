@@ -42,7 +42,7 @@ final class OwnTransaction implements AutoCloseable {
         try {
             Connection connection = dataSource.getConnection();
             try {
-                refuseForeign(connection, autoCommit);
+                Sessions.refuseForeign(connection, autoCommit);
                 connection.setAutoCommit(false);
                 return new OwnTransaction(connection, autoCommit, canBeLost ? connection.setSavepoint() : null);
             } catch (Throwable e) {
@@ -51,16 +51,6 @@ final class OwnTransaction implements AutoCloseable {
             }
         } catch (SQLException e) {
             throw SqlErrors.translateInTransaction(DOING, e);
-        }
-    }
-
-    /**
-     * Refuses a connection that is already in a transaction. A data source in autocommit mode returns a connection without autocommit
-     * only if the connection is in use.
-     */
-    static void refuseForeign(Connection connection, boolean autoCommit) throws SQLException {
-        if (autoCommit && !connection.getAutoCommit()) {
-            throw new UnusableConnectionException(UnusableConnectionException.Problem.IN_TRANSACTION);
         }
     }
 
@@ -99,22 +89,6 @@ final class OwnTransaction implements AutoCloseable {
         } catch (SQLException e) {
             if (SqlErrors.isMissingSavepoint(e)) {
                 throw unit.lost(e);
-            }
-            throw e;
-        }
-    }
-
-    /**
-     * Checks that the transaction is still the one in which the savepoint was set, by releasing the savepoint.
-     *
-     * @throws TransactionConflictException if the savepoint no longer exists
-     */
-    static void requireIntact(Connection connection, Savepoint begun) throws SQLException {
-        try {
-            connection.releaseSavepoint(begun);
-        } catch (SQLException e) {
-            if (SqlErrors.isMissingSavepoint(e)) {
-                throw new TransactionConflictException(e);
             }
             throw e;
         }

@@ -14,7 +14,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /** The inbox on PostgreSQL: one statement for each operation. */
-final class PostgresInbox extends InboxStatements {
+final class PostgresInbox implements InboxStatements {
 
     /**
      * Inserts one mark. An id of version 7 below the floor is refused, even if it was never received. The version of a UUID is in the
@@ -69,16 +69,15 @@ final class PostgresInbox extends InboxStatements {
 
     private static final String CHECK_VIOLATION = "23514";
 
-    private final PostgresDialect dialect;
+    private final SqlRunner sql;
 
-    PostgresInbox(PostgresDialect dialect) {
-        super(dialect);
-        this.dialect = dialect;
+    PostgresInbox(SqlRunner sql) {
+        this.sql = sql;
     }
 
     /** False: after an error, a transaction can only be rolled back. */
     @Override
-    boolean canLoseATransaction() {
+    public boolean canLoseATransaction() {
         return false;
     }
 
@@ -88,7 +87,7 @@ final class PostgresInbox extends InboxStatements {
      * new snapshot sees the change.
      */
     @Override
-    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
         try {
             return marks.size() == 1
                     ? insertOne(connection, consumer, marks.get(0))
@@ -102,7 +101,7 @@ final class PostgresInbox extends InboxStatements {
 
     private Set<InboxMark.Key> insertMany(Connection connection, String consumer, List<InboxMark> marks)
             throws SQLException {
-        return dialect.query(
+        return sql.query(
                 connection,
                 INSERT,
                 binder -> keys(
@@ -114,29 +113,29 @@ final class PostgresInbox extends InboxStatements {
                 rows -> {
                     Set<InboxMark.Key> inserted = new HashSet<>();
                     while (rows.next()) {
-                        inserted.add(key(rows));
+                        inserted.add(InboxMark.Key.read(rows, sql));
                     }
                     return inserted;
                 });
     }
 
     private Set<InboxMark.Key> insertOne(Connection connection, String consumer, InboxMark mark) throws SQLException {
-        int inserted = dialect.update(connection, INSERT_ONE, binder -> binder.inboxMark(consumer, mark));
+        int inserted = sql.update(connection, INSERT_ONE, binder -> mark.bind(binder, consumer));
         return inserted == 1 ? Set.of(mark.key) : Set.of();
     }
 
     @Override
-    Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
+    public Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException {
-        return dialect.query(connection, FIND, binder -> keys(binder, keys).text(consumer), this::marks);
+        return sql.query(connection, FIND, binder -> keys(binder, keys).text(consumer), rows -> InboxMark.read(rows, sql));
     }
 
     @Override
-    Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException {
-        Set<UUID> old = dialect.query(connection, TOO_OLD, binder -> binder.array("uuid", ids(keys)), rows -> {
+    public Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) throws SQLException {
+        Set<UUID> old = sql.query(connection, TOO_OLD, binder -> binder.array("uuid", ids(keys)), rows -> {
             Set<UUID> found = new HashSet<>();
             while (rows.next()) {
-                found.add(dialect.readUuid(rows, "message_id"));
+                found.add(sql.readUuid(rows, "message_id"));
             }
             return found;
         });
@@ -153,14 +152,14 @@ final class PostgresInbox extends InboxStatements {
     }
 
     @Override
-    Optional<InboxPartitions> partitions() {
-        return Optional.of(new InboxPartitions(dialect));
+    public Optional<InboxPartitions> partitions() {
+        return Optional.of(new InboxPartitions(sql));
     }
 
     @Override
-    int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
-        boolean partitioned = new InboxPartitions(dialect).exist(connection);
-        return dialect.update(
+    public int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
+        boolean partitioned = new InboxPartitions(sql).exist(connection);
+        return sql.update(
                 connection,
                 partitioned ? PURGE_DEFAULT : PURGE,
                 binder ->

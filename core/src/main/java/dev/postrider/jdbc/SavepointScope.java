@@ -35,7 +35,7 @@ final class SavepointScope implements Transactions.Part {
         this.stagedLimit = stagedLimit;
         this.unit = newUnit();
         try {
-            outboxes.checkUsable(connection);
+            outboxes.connections().checkUsable(connection);
         } catch (SQLException e) {
             throw SqlErrors.translateInTransaction("join the transaction", e);
         }

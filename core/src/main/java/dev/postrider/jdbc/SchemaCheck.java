@@ -130,11 +130,13 @@ final class SchemaCheck {
             "command", List.of("command_reference", "command_result_end", "command_key_end", "command_open"),
             "topic", List.of("topic_name"));
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
+    private final SchemaStatements statements;
     private final JdbcOptions options;
 
-    SchemaCheck(Dialect dialect, JdbcOptions options) {
-        this.dialect = dialect;
+    SchemaCheck(SqlRunner sql, SchemaStatements statements, JdbcOptions options) {
+        this.sql = sql;
+        this.statements = statements;
         this.options = options;
     }
 
@@ -142,7 +144,7 @@ final class SchemaCheck {
     void check(Connection connection) throws SQLException {
         checkVersion(connection);
         checkGrants(connection);
-        String schema = Migrator.place(dialect, connection, options.schema());
+        String schema = Migrator.place(statements, connection, options.schema());
         List<String> problems = new ArrayList<>();
         for (String table : new TreeSet<>(COLUMNS.keySet())) {
             problems.addAll(compare(connection, schema, table));
@@ -160,7 +162,7 @@ final class SchemaCheck {
         Map<String, String> columns = new TreeMap<>();
         COLUMNS.forEach((table, kinds) ->
                 columns.put(table, kinds.values().iterator().next().split(" ")[0]));
-        List<String> missing = dialect.missingGrants(connection, columns);
+        List<String> missing = statements.missingGrants(connection, columns);
         if (!missing.isEmpty()) {
             throw new InvalidConfigurationException(
                     "db.user",
@@ -183,7 +185,7 @@ final class SchemaCheck {
         int minCompatible;
         try (Statement statement = connection.createStatement();
                 ResultSet row =
-                        statement.executeQuery(dialect.sql("SELECT MAX(version), MAX(min_compatible) FROM {schema}"))) {
+                        statement.executeQuery(sql.sql("SELECT MAX(version), MAX(min_compatible) FROM {schema}"))) {
             row.next();
             version = row.getInt(1);
             minCompatible = row.getInt(2);
@@ -191,11 +193,11 @@ final class SchemaCheck {
             if (SqlErrors.isDenied(e)) {
                 throw new InvalidConfigurationException(
                         "db.user",
-                        "lacks SELECT on " + dialect.tables().qualified("schema")
+                        "lacks SELECT on " + sql.tables().qualified("schema")
                                 + ": the owner of the tables must grant it (docs/databases.md has the statements)");
             }
             if (SqlErrors.isMissingTable(e)) {
-                Migrator.requireSchema(dialect, connection, options.schema());
+                Migrator.requireSchema(sql, statements, connection, options.schema());
                 throw new SchemaMismatchException("There are no tables of Postrider in this database"
                         + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + fix());
             }
@@ -214,23 +216,23 @@ final class SchemaCheck {
 
     private List<String> compare(Connection connection, String schema, String table) throws SQLException {
         Catalog catalog =
-                Catalog.read(dialect, connection, schema, dialect.tables().bare(table));
+                Catalog.read(sql, statements.catalogQuestions(), connection, schema, sql.tables().bare(table));
         if (!catalog.isTable()) {
-            return List.of(dialect.tables().bare(table) + " is missing or not a table");
+            return List.of(sql.tables().bare(table) + " is missing or not a table");
         }
         List<String> problems = new ArrayList<>();
         COLUMNS.getOrDefault(table, Map.of()).forEach((kind, names) -> {
             for (String column : names.split(" ")) {
                 String type = catalog.columns().get(column);
                 if (type == null) {
-                    problems.add(dialect.tables().bare(table) + "." + column + " is missing");
+                    problems.add(sql.tables().bare(table) + "." + column + " is missing");
                 } else if (!kind.matches(type)) {
-                    problems.add(dialect.tables().bare(table) + "." + column + " is of type " + type);
+                    problems.add(sql.tables().bare(table) + "." + column + " is of type " + type);
                 }
             }
         });
         for (String index : INDEXES.getOrDefault(table, List.of())) {
-            String wanted = dialect.tables().bare(index);
+            String wanted = sql.tables().bare(index);
             // H2 names the index of a constraint after the constraint and adds a suffix.
             if (catalog.indexes().stream().noneMatch(name -> name.startsWith(wanted))) {
                 problems.add("index " + wanted + " is missing");

@@ -1,8 +1,10 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -24,44 +26,29 @@ final class Sessions {
     private static final int ATTEMPTS = 10;
 
     private final DataSource dataSource;
-    private final boolean autoCommit;
-    private final boolean setIsolation;
-    private final int networkTimeoutMillis;
-    private final IdleLimit idleLimit;
-    private final Duration idle;
-    private final Duration lockTimeout;
+    private final DatabaseKind kind;
+    private final ConnectionSettings settings;
+    private final Duration networkTimeout;
     private final boolean inCallersThread;
 
     /**
-     * @param autoCommit whether the data source returns connections in autocommit mode; one without it is in a transaction of other code
-     * @param setIsolation whether the data source returns connections with another isolation level; then the level is set each time,
-     *     which costs a round trip
      * @param networkTimeout how long a statement may wait for the server's answer; the server waits half as long for the next
      *     statement of a transaction
      */
-    Sessions(
-            DataSource dataSource,
-            boolean autoCommit,
-            boolean setIsolation,
-            Duration networkTimeout,
-            IdleLimit idleLimit) {
-        this(dataSource, autoCommit, setIsolation, networkTimeout, idleLimit, false);
+    Sessions(DataSource dataSource, DatabaseKind kind, ConnectionSettings settings, Duration networkTimeout) {
+        this(dataSource, kind, settings, networkTimeout, false);
     }
 
     private Sessions(
             DataSource dataSource,
-            boolean autoCommit,
-            boolean setIsolation,
+            DatabaseKind kind,
+            ConnectionSettings settings,
             Duration networkTimeout,
-            IdleLimit idleLimit,
             boolean inCallersThread) {
         this.dataSource = dataSource;
-        this.autoCommit = autoCommit;
-        this.setIsolation = setIsolation;
-        this.networkTimeoutMillis = (int) networkTimeout.toMillis();
-        this.idleLimit = idleLimit;
-        this.idle = networkTimeout.dividedBy(2);
-        this.lockTimeout = networkTimeout.dividedBy(3);
+        this.kind = kind;
+        this.settings = settings;
+        this.networkTimeout = networkTimeout;
         this.inCallersThread = inCallersThread;
     }
 
@@ -70,13 +57,17 @@ final class Sessions {
      * source took from that transaction is refused, because a statement here would commit it.
      */
     Sessions inCallersThread() {
-        return new Sessions(
-                dataSource, autoCommit, setIsolation, Duration.ofMillis(networkTimeoutMillis), idleLimit, true);
+        return new Sessions(dataSource, kind, settings, networkTimeout, true);
+    }
+
+    /** The database of these sessions. */
+    DatabaseKind kind() {
+        return kind;
     }
 
     /** Whether the data source returns connections in autocommit mode. */
     boolean autoCommit() {
-        return autoCommit;
+        return settings.autoCommit();
     }
 
     @FunctionalInterface
@@ -94,7 +85,12 @@ final class Sessions {
      * timeout themselves, which saves a round trip.
      */
     <T> T limited(String doing, Body<T> body) {
-        return run(doing, true, connection -> idleLimit.alone(lockTimeout, connection, body));
+        return run(doing, true, connection -> settings.idleLimit().alone(lockTimeout(), connection, body));
+    }
+
+    /** Runs claims and outcomes: each as a single statement if the database works so, otherwise in one transaction. */
+    <T> T change(String doing, Body<T> body) {
+        return kind.worksInSingleStatements() ? statement(doing, body) : transaction(doing, body);
     }
 
     /** Runs several statements in one transaction. */
@@ -102,12 +98,17 @@ final class Sessions {
         return run(
                 doing,
                 false,
-                connection -> idleLimit.within(idle, lockTimeout, connection, within -> committed(within, body)));
+                connection -> settings.idleLimit()
+                        .within(networkTimeout.dividedBy(2), lockTimeout(), connection, within -> committed(within, body)));
     }
 
     /** How long a statement of a transaction may wait for a lock: a sixth of the lease, if the network timeout is half of the lease. */
     Duration lockTimeout() {
-        return lockTimeout;
+        return networkTimeout.dividedBy(3);
+    }
+
+    private int networkTimeoutMillis() {
+        return (int) networkTimeout.toMillis();
     }
 
     private static <T> T committed(Connection connection, Body<T> body) throws SQLException {
@@ -127,17 +128,17 @@ final class Sessions {
      * @param timeout how long a statement may wait for the server's answer, and the server for the next statement
      */
     <T> T lend(Duration timeout, Body<T> body) throws SQLException {
-        long millis = Math.max(timeout.toMillis(), networkTimeoutMillis);
+        long millis = Math.max(timeout.toMillis(), networkTimeoutMillis());
         return once(
                 false,
                 (int) Math.min(millis, Integer.MAX_VALUE),
-                connection -> idleLimit.whileHandling(timeout, connection, body));
+                connection -> settings.idleLimit().whileHandling(timeout, connection, body));
     }
 
     private <T> T run(String doing, boolean autoCommit, Body<T> body) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return once(autoCommit, networkTimeoutMillis, body);
+                return once(autoCommit, networkTimeoutMillis(), body);
             } catch (SQLException e) {
                 boolean conflict = SqlErrors.isConflict(e);
                 boolean again = conflict ? !SqlErrors.isLockTimeout(e) : SqlErrors.isReadOnly(e);
@@ -150,14 +151,14 @@ final class Sessions {
 
     private <T> T once(boolean autoCommit, int timeoutMillis, Body<T> body) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            OwnTransaction.refuseForeign(connection, inCallersThread && this.autoCommit);
+            refuseForeign(connection, inCallersThread && settings.autoCommit());
             boolean wasAutoCommit = connection.getAutoCommit();
             int wasTimeout = connection.getNetworkTimeout();
             int wasIsolation =
-                    setIsolation ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
+                    settings.setIsolation() ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
             try {
                 connection.setNetworkTimeout(Runnable::run, timeoutMillis);
-                if (setIsolation) {
+                if (settings.setIsolation()) {
                     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 }
                 connection.setAutoCommit(autoCommit);
@@ -170,6 +171,16 @@ final class Sessions {
             } finally {
                 restore(connection, wasAutoCommit, wasTimeout, wasIsolation);
             }
+        }
+    }
+
+    /**
+     * Refuses a connection that is already in a transaction. A data source in autocommit mode returns a connection without autocommit
+     * only if the connection is in use.
+     */
+    static void refuseForeign(Connection connection, boolean autoCommit) throws SQLException {
+        if (autoCommit && !connection.getAutoCommit()) {
+            throw new UnusableConnectionException(UnusableConnectionException.Problem.IN_TRANSACTION);
         }
     }
 
@@ -189,12 +200,21 @@ final class Sessions {
     private void restore(Connection connection, boolean autoCommit, int timeout, int isolation) {
         try {
             connection.setAutoCommit(autoCommit);
-            if (setIsolation) {
+            if (settings.setIsolation()) {
                 connection.setTransactionIsolation(isolation);
             }
             connection.setNetworkTimeout(Runnable::run, timeout);
         } catch (SQLException e) {
             log.debug("Could not restore the settings of a connection before closing it", e);
+        }
+    }
+
+    /** Rolls back to a savepoint. A deadlock has rolled back the whole transaction, and removed the savepoint. */
+    static void rollbackTo(Connection connection, Savepoint savepoint, Throwable reason) {
+        try {
+            connection.rollback(savepoint);
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import java.util.regex.Matcher;
+
 /** Replaces table names in a statement, written {@code {message}}, by the names of this installation. Immutable, thread-safe. */
 final class Tables {
 
@@ -30,9 +32,14 @@ final class Tables {
         return new Tables(quote + schema.replace(quote, quote + quote) + quote + "." + barePrefix, barePrefix);
     }
 
-    /** Replaces the table names in a statement of a dialect: {@code {message}} becomes the name of the message table. */
+    /**
+     * Replaces the names in a statement: {@code {message}} becomes the name of the message table, {@code {index message_lane}} the name of
+     * an index.
+     */
     String sql(String statement) {
-        return statement.replaceAll("\\{([a-z_]+)}", java.util.regex.Matcher.quoteReplacement(qualifiedPrefix) + "$1");
+        return statement
+                .replaceAll("\\{index ([a-z_]+)}", Matcher.quoteReplacement(barePrefix) + "$1")
+                .replaceAll("\\{([a-z_]+)}", Matcher.quoteReplacement(qualifiedPrefix) + "$1");
     }
 
     /** Replaces the placeholders in a schema file. Flyway can replace them too. */

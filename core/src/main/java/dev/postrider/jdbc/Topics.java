@@ -17,6 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Topics {
 
+    static final String FIND =
+            "SELECT id, lanes, tenant_prefixed_keys, removed_at FROM {topic} WHERE namespace = ? AND topic = ?";
+
     private static final String INSERT =
             "INSERT INTO {topic} (namespace, topic, lanes, tenant_prefixed_keys, created_at) VALUES (?, ?, ?, ?, {now})";
 
@@ -32,11 +35,11 @@ final class Topics {
      */
     record Topic(int id, int lanes, boolean tenantPrefixedKeys, boolean removed) {}
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
     private final Map<TopicName, Topic> known = new ConcurrentHashMap<>();
 
-    Topics(Dialect dialect) {
-        this.dialect = dialect;
+    Topics(SqlRunner sql) {
+        this.sql = sql;
     }
 
     Optional<Topic> known(TopicName name) {
@@ -47,7 +50,7 @@ final class Topics {
     Topic require(Connection connection, TopicName name) throws SQLException {
         Topic topic = known.get(name);
         if (topic == null) {
-            topic = dialect.findTopic(connection, name)
+            topic = find(connection, name)
                     .filter(found -> !found.removed())
                     .orElseThrow(() -> new UnknownTopicException(name.toString()));
             known.put(name, topic);
@@ -55,16 +58,28 @@ final class Topics {
         return topic;
     }
 
+    /** Finds a registered topic, including one that was removed. */
+    Optional<Topic> find(Connection connection, TopicName name) throws SQLException {
+        return sql.query(
+                connection,
+                FIND,
+                binder -> binder.text(name.namespace()).text(name.topic()),
+                row -> row.next()
+                        ? Optional.of(new Topic(
+                                row.getInt(1), row.getInt(2), row.getBoolean(3), sql.readTime(row, "removed_at") != null))
+                        : Optional.empty());
+    }
+
     /** Registers topics. Must run in autocommit mode: a lost race against the insert of another node must not abort a transaction. */
     void register(Connection connection, Collection<TopicDeclaration> declarations) throws SQLException {
         for (TopicDeclaration declaration : declarations) {
-            Optional<Topic> found = dialect.findTopic(connection, declaration.name());
+            Optional<Topic> found = find(connection, declaration.name());
             Topic topic = found.isPresent() ? found.get() : insert(connection, declaration);
             same(declaration, "tenant-prefixed-keys", declaration.tenantPrefixedKeys(), topic.tenantPrefixedKeys());
             same(declaration, "lanes", declaration.lanes(), topic.lanes());
             insertLanes(connection, topic);
             if (topic.removed()) {
-                dialect.update(connection, RESTORE, binder -> binder.integer(topic.id()));
+                sql.update(connection, RESTORE, binder -> binder.integer(topic.id()));
             }
         }
     }
@@ -80,13 +95,13 @@ final class Topics {
 
     /** Inserts the missing lanes. A process may have died between the insert of the topic and the inserts of its lanes. */
     private void insertLanes(Connection connection, Topic topic) throws SQLException {
-        int present = dialect.query(connection, COUNT_LANES, binder -> binder.integer(topic.id()), row -> {
+        int present = sql.query(connection, COUNT_LANES, binder -> binder.integer(topic.id()), row -> {
             row.next();
             return row.getInt(1);
         });
         for (int lane = 0; present < topic.lanes() && lane < topic.lanes(); lane++) {
             int number = lane;
-            unlessThere(() -> dialect.update(
+            unlessThere(() -> sql.update(
                     connection,
                     INSERT_LANE,
                     binder -> binder.integer(topic.id()).integer(number)));
@@ -110,7 +125,7 @@ final class Topics {
 
     private Topic insert(Connection connection, TopicDeclaration declaration) throws SQLException {
         TopicName name = declaration.name();
-        unlessThere(() -> dialect.update(
+        unlessThere(() -> sql.update(
                 connection,
                 INSERT,
                 binder -> binder.text(name.namespace())

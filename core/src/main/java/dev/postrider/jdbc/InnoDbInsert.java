@@ -1,34 +1,31 @@
 package dev.postrider.jdbc;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One insert on a database whose statements do not return the changed rows: first the marks, then the messages of new marks. */
-final class LockingInsert {
+final class InnoDbInsert {
 
-    private final LockingDialect dialect;
+    private final InnoDbInserts statements;
     private final Connection connection;
     private final @Nullable LeasedInsert leasedInsert;
+    private final InsertUndo undo;
 
-    LockingInsert(LockingDialect dialect, Connection connection, @Nullable LeasedInsert leasedInsert) {
-        this.dialect = dialect;
+    InnoDbInsert(InnoDbInserts statements, Connection connection, @Nullable LeasedInsert leasedInsert) {
+        this.statements = statements;
         this.connection = connection;
         this.leasedInsert = leasedInsert;
+        this.undo = new InsertUndo(statements.sql);
     }
 
     /** Inserts the rows and their marks in the given order, except rows whose key or id exists. Returns the ids of the inserted rows. */
@@ -45,7 +42,7 @@ final class LockingInsert {
 
     /** Inserts one message with its mark. A single mark can be deleted again, which saves the two round trips of a savepoint. */
     private Set<UUID> insertWithMark(NewRow row) throws SQLException {
-        if (dialect.insertMarks(connection, List.of(row)) == 0) {
+        if (statements.insertMarks(connection, List.of(row)) == 0) {
             return Set.of();
         }
         Set<UUID> inserted;
@@ -56,7 +53,7 @@ final class LockingInsert {
             throw e;
         }
         if (inserted.isEmpty()) {
-            dialect.takeBackMarks(connection, List.of(row));
+            undo.takeBackMarks(connection, List.of(row));
         }
         return inserted;
     }
@@ -68,7 +65,7 @@ final class LockingInsert {
             return;
         }
         try {
-            dialect.takeBackMark(connection, row);
+            undo.takeBackMark(connection, row);
         } catch (Throwable e) {
             reason.addSuppressed(e);
             Sessions.rollback(connection, reason);
@@ -81,7 +78,7 @@ final class LockingInsert {
             Set<NewRow.Mark> first = newMarks(keyed, savepoint);
             List<NewRow> wanted = firstUses(rows, first);
             Set<UUID> inserted = insertMessages(wanted);
-            dialect.takeBackMarks(
+            undo.takeBackMarks(
                     connection,
                     wanted.stream()
                             .filter(row -> row.mark() != null && !inserted.contains(row.id()))
@@ -89,7 +86,7 @@ final class LockingInsert {
             connection.releaseSavepoint(savepoint);
             return inserted;
         } catch (Throwable e) {
-            LockingDialect.rollbackTo(connection, savepoint, e);
+            Sessions.rollbackTo(connection, savepoint, e);
             throw e;
         }
     }
@@ -100,7 +97,7 @@ final class LockingInsert {
      * before: then the method rolls back to the savepoint and inserts the marks one by one.
      */
     private Set<NewRow.Mark> newMarks(List<NewRow> keyed, Savepoint before) throws SQLException {
-        int inserted = dialect.insertMarks(connection, keyed);
+        int inserted = statements.insertMarks(connection, keyed);
         Set<NewRow.Mark> marks = new TreeSet<>();
         if (inserted == 0) {
             return marks;
@@ -109,7 +106,7 @@ final class LockingInsert {
         if (inserted == marks.size()) {
             return marks;
         }
-        Map<NewRow.Mark, FirstUse> uses = dialect.firstUses(connection, marks);
+        Map<NewRow.Mark, FirstUse> uses = statements.firstUses(connection, marks);
         Set<NewRow.Mark> ours = new TreeSet<>();
         keyed.stream().filter(row -> isNamed(row, uses)).forEach(row -> ours.add(row.requireMark()));
         if (inserted == ours.size()) {
@@ -127,7 +124,7 @@ final class LockingInsert {
     private Set<NewRow.Mark> newMarksOneByOne(List<NewRow> keyed) throws SQLException {
         Set<NewRow.Mark> ours = new TreeSet<>();
         for (NewRow row : keyed) {
-            if (dialect.insertMarks(connection, List.of(row)) == 1) {
+            if (statements.insertMarks(connection, List.of(row)) == 1) {
                 ours.add(row.requireMark());
             }
         }
@@ -161,7 +158,7 @@ final class LockingInsert {
                 if (!SqlErrors.isDuplicateKey(e) || attempt > 2) {
                     throw e;
                 }
-                remaining.keySet().removeAll(liveIds(remaining.keySet()));
+                remaining.keySet().removeAll(statements.liveIds(connection, remaining.keySet()));
             }
         }
         return Set.of();
@@ -170,9 +167,9 @@ final class LockingInsert {
     private void insertRows(Collection<NewRow> rows) throws SQLException {
         List<NewRow> inserted = leasedInsert == null ? List.of() : open(leasedInsert.wanted(rows));
         if (leasedInsert == null || inserted.isEmpty()) {
-            dialect.insertRows(connection, rows);
+            statements.insertRows(connection, rows);
         } else {
-            insertLeased(rows, leasedInsert, inserted);
+            statements.insertLeased(connection, rows, leasedInsert, inserted);
         }
     }
 
@@ -182,84 +179,7 @@ final class LockingInsert {
         if (topics.isEmpty()) {
             return wanted;
         }
-        Set<Integer> paused = dialect.query(
-                connection,
-                LockingDialect.in(LockingSql.PAUSED, topics.size()),
-                binder -> {
-                    for (Integer topic : LockingDialect.padded(topics)) {
-                        binder.integer(topic);
-                    }
-                },
-                LockingInsert::topicNumbers);
+        Set<Integer> paused = statements.paused(connection, topics);
         return wanted.stream().filter(row -> !paused.contains(row.topicId())).toList();
-    }
-
-    private static Set<Integer> topicNumbers(ResultSet rows) throws SQLException {
-        Set<Integer> numbers = new HashSet<>();
-        while (rows.next()) {
-            numbers.add(rows.getInt("id"));
-        }
-        return numbers;
-    }
-
-    private void insertLeased(Collection<NewRow> rows, LeasedInsert leases, List<NewRow> inserted) throws SQLException {
-        Set<NewRow> leased = new HashSet<>(inserted);
-        String values = rows.stream()
-                .map(row -> leased.contains(row) ? LockingSql.INSERT_LEASED_ROW : LockingSql.INSERT_UNLEASED_ROW)
-                .collect(Collectors.joining(", "));
-        String insert = dialect.sqlOnce(
-                LockingSql.INSERT_LEASED.replace("{rows}", values).replace("{time}", dialect.timeParameter()));
-        try (PreparedStatement statement =
-                GuardedConnection.target(connection).prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
-            Binder binder = dialect.bind(statement);
-            for (NewRow row : rows) {
-                binder.row(row);
-                if (leased.contains(row)) {
-                    binder.uuid(leases.lease().token())
-                            .text(leases.lease().holder())
-                            .micros(leases.lease().length());
-                }
-            }
-            LockingDialect.expect(rows.size(), statement.executeUpdate(), "insert messages");
-            if (rows.size() == 1) {
-                leases.inserted(inserted.get(0).message().id().value(), generatedNumber(statement));
-            } else {
-                numbers(inserted).forEach((seq, id) -> leases.inserted(id, seq));
-            }
-        }
-    }
-
-    private static long generatedNumber(PreparedStatement statement) throws SQLException {
-        try (ResultSet keys = statement.getGeneratedKeys()) {
-            if (!keys.next()) {
-                throw new SQLException("The driver did not return the generated number of the message");
-            }
-            return keys.getLong(1);
-        }
-    }
-
-    /** Reads the numbers of inserted rows. Drivers differ in the generated keys that they return for several rows. */
-    private Map<Long, UUID> numbers(List<NewRow> rows) throws SQLException {
-        return dialect.query(
-                connection,
-                LockingDialect.in(LockingSql.NUMBERS, rows.size()),
-                binder -> {
-                    for (NewRow row : LockingDialect.padded(rows)) {
-                        binder.uuid(row.message().id().value());
-                    }
-                },
-                dialect::numbersWithIds);
-    }
-
-    private Set<UUID> liveIds(Set<UUID> ids) throws SQLException {
-        return dialect.query(
-                connection,
-                LockingDialect.in(LockingSql.LIVE_IDS + dialect.lockingRead(), ids.size()),
-                binder -> {
-                    for (UUID id : LockingDialect.padded(ids)) {
-                        binder.uuid(id);
-                    }
-                },
-                dialect::ids);
     }
 }

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
@@ -14,42 +15,64 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The inbox on databases whose statements do not return the changed rows. */
-final class LockingInbox extends InboxStatements {
+/**
+ * The inbox on MySQL and MariaDB, whose statements do not return the changed rows. H2 runs the same statements, except the INSERT. In
+ * braces: table names, {@code {rows}} for rows of parameters, and {@code {delete inbox_mark}} as in {@link DatabaseKind#spelled}.
+ */
+class InnoDbInbox implements InboxStatements {
+
+    /** IGNORE hides only duplicate keys here: the lengths of names and tenants are checked before. */
+    static final String INSERT =
+            "INSERT IGNORE INTO {inbox_mark} (message_id, consumer, tenant, payload_hash, seen_at) VALUES {rows}";
+
+    static final String ROW = "(?, ?, ?, ?, UTC_TIMESTAMP(6))";
 
     /** Uses the whole primary key: the statement reads, locks and waits for no other row, regardless of statistics. */
-    private static final String FIND = "SELECT * FROM {inbox_mark}{by key} WHERE ";
+    private static final String FIND = "SELECT * FROM {inbox_mark} FORCE INDEX (PRIMARY) WHERE ";
 
     private static final String PURGE = "{delete inbox_mark} WHERE ";
 
     private static final String KEY = "(message_id = ? AND consumer = ? AND tenant = ?)";
 
     /** Reads in index order, so that only returned rows are locked. Rows locked by other transactions are skipped. */
-    private static final String LOCK_OLD = """
-            SELECT message_id, consumer, tenant FROM {inbox_mark}{by seen}
-            WHERE seen_at < {ago} AND seen_at >= {ago} ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
+    static final String LOCK_OLD = """
+            SELECT message_id, consumer, tenant FROM {inbox_mark} FORCE INDEX ({index inbox_mark_seen})
+            WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND seen_at >= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY seen_at LIMIT ? FOR UPDATE SKIP LOCKED
             """;
 
     /** The primary key of a mark. */
     private record Place(InboxMark.Key key, String consumer) {}
 
-    private final LockingDialect dialect;
+    final SqlRunner sql;
+    private final InsertTexts texts;
 
-    LockingInbox(LockingDialect dialect) {
-        super(dialect);
-        this.dialect = dialect;
+    InnoDbInbox(SqlRunner sql) {
+        this.sql = sql;
+        this.texts = new InsertTexts(sql);
+    }
+
+    /** Inserts the marks that do not exist yet, in the given order, and returns their number. */
+    int insertMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+        String insert = texts.withRows(INSERT, ROW, marks.size());
+        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
+            Binder binder = sql.bind(statement);
+            for (InboxMark mark : marks) {
+                mark.bind(binder, consumer);
+            }
+            return statement.executeUpdate();
+        }
     }
 
     /** True: a deadlock rolls back the whole transaction, and the next statement begins a new one. */
     @Override
-    boolean canLoseATransaction() {
+    public boolean canLoseATransaction() {
         return true;
     }
 
     @Override
-    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
         if (marks.size() == 1) {
-            return dialect.insertInboxMarks(connection, consumer, marks) == 1 ? keys(marks) : Set.of();
+            return insertMarks(connection, consumer, marks) == 1 ? keys(marks) : Set.of();
         }
         Savepoint before = connection.setSavepoint();
         try {
@@ -57,7 +80,7 @@ final class LockingInbox extends InboxStatements {
             connection.releaseSavepoint(before);
             return inserted;
         } catch (Throwable e) {
-            LockingDialect.rollbackTo(connection, before, e);
+            Sessions.rollbackTo(connection, before, e);
             throw e;
         }
     }
@@ -69,7 +92,7 @@ final class LockingInbox extends InboxStatements {
      */
     private Set<InboxMark.Key> insertMany(
             Connection connection, String consumer, List<InboxMark> marks, Savepoint before) throws SQLException {
-        int inserted = dialect.insertInboxMarks(connection, consumer, marks);
+        int inserted = insertMarks(connection, consumer, marks);
         if (inserted == 0 || inserted == marks.size()) {
             return inserted == 0 ? Set.of() : keys(marks);
         }
@@ -77,7 +100,7 @@ final class LockingInbox extends InboxStatements {
         Map<InboxMark.Key, InboxMark> there = lookUp(connection, consumer, keys(marks), "");
         List<InboxMark> others =
                 marks.stream().filter(mark -> !there.containsKey(mark.key)).toList();
-        if (others.isEmpty() || dialect.insertInboxMarks(connection, consumer, others) == others.size()) {
+        if (others.isEmpty() || insertMarks(connection, consumer, others) == others.size()) {
             return keys(others);
         }
         connection.rollback(before);
@@ -88,7 +111,7 @@ final class LockingInbox extends InboxStatements {
             throws SQLException {
         Set<InboxMark.Key> inserted = new HashSet<>();
         for (InboxMark mark : marks) {
-            if (dialect.insertInboxMarks(connection, consumer, List.of(mark)) == 1) {
+            if (insertMarks(connection, consumer, List.of(mark)) == 1) {
                 inserted.add(mark.key);
             }
         }
@@ -97,16 +120,16 @@ final class LockingInbox extends InboxStatements {
 
     /** Uses a locking read, which sees the marks that the insert conflicted with, also in a transaction with an older snapshot. */
     @Override
-    Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
+    public Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException {
-        return lookUp(connection, consumer, keys, dialect.lockingRead());
+        return lookUp(connection, consumer, keys, sql.kind().newestRead());
     }
 
     private Map<InboxMark.Key, InboxMark> lookUp(
             Connection connection, String consumer, Collection<InboxMark.Key> keys, String lock) throws SQLException {
         List<Place> places = keys.stream().map(key -> new Place(key, consumer)).toList();
-        return dialect.query(
-                connection, findSql(places.size(), lock), binder -> bindPlaces(binder, places), this::marks);
+        return sql.query(
+                connection, findSql(places.size(), lock), binder -> bindPlaces(binder, places), rows -> InboxMark.read(rows, sql));
     }
 
     static String findSql(int keys, String lock) {
@@ -117,49 +140,45 @@ final class LockingInbox extends InboxStatements {
         return PURGE + places(keys);
     }
 
-    static String lockOldSql(LockingDialect dialect) {
-        return LOCK_OLD.replace("{by seen}", dialect.byIndex("inbox_mark_seen"));
-    }
-
     private static String places(int count) {
-        return String.join(" OR ", Collections.nCopies(LockingDialect.paddedSize(count), KEY));
+        return String.join(" OR ", Collections.nCopies(ValueList.paddedSize(count), KEY));
     }
 
     /** Always empty: without partitions, a mark is removed only by its own age. */
     @Override
-    Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) {
+    public Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) {
         return Set.of();
     }
 
     @Override
-    int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
-        List<Place> old = dialect.query(
+    public int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
+        List<Place> old = sql.query(
                 connection,
-                lockOldSql(dialect),
+                LOCK_OLD,
                 binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
                 rows -> {
                     List<Place> found = new ArrayList<>();
                     while (rows.next()) {
-                        found.add(new Place(key(rows), rows.getString("consumer")));
+                        found.add(new Place(InboxMark.Key.read(rows, sql), rows.getString("consumer")));
                     }
                     return found;
                 });
         int purged = 0;
-        for (int start = 0; start < old.size(); start += JdbcOutbox.ROWS_PER_STATEMENT) {
-            List<Place> chunk = old.subList(start, Math.min(old.size(), start + JdbcOutbox.ROWS_PER_STATEMENT));
-            purged += dialect.update(connection, purgeSql(chunk.size()), binder -> bindPlaces(binder, chunk));
+        for (int start = 0; start < old.size(); start += ValueList.ROWS_PER_STATEMENT) {
+            List<Place> chunk = old.subList(start, Math.min(old.size(), start + ValueList.ROWS_PER_STATEMENT));
+            purged += sql.update(connection, purgeSql(chunk.size()), binder -> bindPlaces(binder, chunk));
         }
-        LockingDialect.expect(old.size(), purged, "purge marks of the inbox");
+        SqlRunner.expect(old.size(), purged, "purge marks of the inbox");
         return purged;
     }
 
     @Override
-    Optional<InboxPartitions> partitions() {
+    public Optional<InboxPartitions> partitions() {
         return Optional.empty();
     }
 
     private static void bindPlaces(Binder binder, List<Place> places) throws SQLException {
-        for (Place place : LockingDialect.padded(places)) {
+        for (Place place : ValueList.padded(places)) {
             binder.uuid(place.key().id().value())
                     .text(place.consumer())
                     .text(place.key().tenant());

@@ -4,28 +4,21 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
-import dev.postrider.store.CommandRecord;
-import java.nio.ByteBuffer;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The common part of MySQL and MariaDB: UTC DATETIME(6), ids as 16 bytes, marks by INSERT IGNORE. */
-abstract class InnoDbDialect extends LockingDialect {
+/** The schema on MySQL and MariaDB. */
+final class InnoDbSchema implements SchemaStatements {
 
     private static final int MIGRATION_WAIT_SECONDS = 60;
 
@@ -37,181 +30,14 @@ abstract class InnoDbDialect extends LockingDialect {
 
     private static final Instant TIME = Instant.parse("2026-03-29T02:30:00.123457Z");
 
-    private static final int UNKNOWN_SESSION = 1094;
+    private final SqlRunner sql;
 
-    InnoDbDialect(Tables tables) {
-        super(tables);
+    InnoDbSchema(SqlRunner sql) {
+        this.sql = sql;
     }
 
     @Override
-    String now() {
-        return "UTC_TIMESTAMP(6)";
-    }
-
-    @Override
-    String later() {
-        return "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
-    }
-
-    @Override
-    String ago() {
-        return "UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND";
-    }
-
-    @Override
-    String microsUntil(String time) {
-        return "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), " + time + ")";
-    }
-
-    @Override
-    String sessionId() {
-        return "CONNECTION_ID()";
-    }
-
-    /** Ends a session of the same user, which needs no privilege. Ignores the error for a session that has ended already. */
-    @Override
-    void endSession(Connection connection, ServerSession session) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("KILL " + session.id());
-        } catch (SQLException e) {
-            if (e.getErrorCode() != UNKNOWN_SESSION) {
-                throw e;
-            }
-        }
-    }
-
-    @Override
-    String oldestFirst(String columns) {
-        return "ORDER BY " + columns + " LIMIT ?";
-    }
-
-    @Override
-    String byKey() {
-        return " FORCE INDEX (PRIMARY)";
-    }
-
-    @Override
-    String byLane() {
-        return byIndex("message_lane");
-    }
-
-    @Override
-    String byIndex(String name) {
-        return " FORCE INDEX (" + tables().bare(name) + ")";
-    }
-
-    @Override
-    String shareLock() {
-        return " LOCK IN SHARE MODE";
-    }
-
-    @Override
-    String lockingRead() {
-        return " LOCK IN SHARE MODE";
-    }
-
-    @Override
-    void bindUuid(PreparedStatement statement, int index, UUID value) throws SQLException {
-        statement.setBytes(
-                index,
-                ByteBuffer.allocate(16)
-                        .putLong(value.getMostSignificantBits())
-                        .putLong(value.getLeastSignificantBits())
-                        .array());
-    }
-
-    @Override
-    UUID readUuid(ResultSet row, int column) throws SQLException {
-        ByteBuffer bytes = ByteBuffer.wrap(row.getBytes(column));
-        return new UUID(bytes.getLong(), bytes.getLong());
-    }
-
-    @Override
-    void bindTime(PreparedStatement statement, int index, Instant value) throws SQLException {
-        statement.setObject(index, LocalDateTime.ofInstant(value, ZoneOffset.UTC));
-    }
-
-    @Override
-    @Nullable
-    Instant readTime(ResultSet row, int column) throws SQLException {
-        LocalDateTime time = row.getObject(column, LocalDateTime.class);
-        return time == null ? null : time.toInstant(ZoneOffset.UTC);
-    }
-
-    @Override
-    int insertMarks(Connection connection, List<NewRow> rows) throws SQLException {
-        String insert = withRows(LockingSql.INSERT_MARKS, LockingSql.MARK_ROW, rows.size());
-        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
-            Binder binder = bind(statement);
-            for (NewRow row : rows) {
-                binder.mark(row);
-            }
-            return statement.executeUpdate();
-        }
-    }
-
-    /**
-     * Takes an exclusive lock on an existing row at once. In a transaction of the caller, a plain INSERT that fails keeps a shared lock on
-     * the row. Two transactions with such a lock run into a deadlock when the first inserter rolls back.
-     */
-    @Override
-    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
-        update(connection, CommandSql.INSERT + "ON DUPLICATE KEY UPDATE fence = fence", bind);
-        return Optional.empty();
-    }
-
-    @Override
-    IdleLimit idleLimit(Connection connection) throws SQLException {
-        return query(connection, "SELECT @@" + idleVariable() + ", @@innodb_lock_wait_timeout", binder -> {}, row -> {
-            row.next();
-            return new IdleLimit.OfSession(idleVariable(), row.getLong(1), row.getLong(2));
-        });
-    }
-
-    /** The variable with the number of idle seconds after which the server ends a session that is in a transaction. */
-    abstract String idleVariable();
-
-    /** Limits the wait in whole seconds, at least one. */
-    @Override
-    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
-        LockWait before = query(
-                connection, "SELECT @@innodb_lock_wait_timeout, @@innodb_rollback_on_timeout", binder -> {}, row -> {
-                    row.next();
-                    return new LockWait(row.getLong(1), row.getBoolean(2));
-                });
-        setLockWait(connection, Math.max(wait.toSeconds(), 1));
-        try {
-            return body.run(connection);
-        } catch (SQLException e) {
-            // With innodb_rollback_on_timeout the server has rolled back the whole transaction: report a conflict.
-            throw before.endsTransaction() && SqlErrors.isLockTimeout(e)
-                    ? new SQLException(e.getMessage(), "40001", e)
-                    : e;
-        } finally {
-            setLockWait(connection, before.seconds());
-        }
-    }
-
-    private record LockWait(long seconds, boolean endsTransaction) {}
-
-    private void setLockWait(Connection connection, long seconds) throws SQLException {
-        update(connection, "SET SESSION innodb_lock_wait_timeout = ?", binder -> binder.number(seconds));
-    }
-
-    @Override
-    int insertInboxMarks(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
-        String insert = withRows(LockingSql.INSERT_INBOX_MARKS, LockingSql.INBOX_MARK_ROW, marks.size());
-        try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
-            Binder binder = bind(statement);
-            for (InboxMark mark : marks) {
-                binder.inboxMark(consumer, mark);
-            }
-            return statement.executeUpdate();
-        }
-    }
-
-    @Override
-    Catalog.Questions catalogQuestions() {
+    public Catalog.Questions catalogQuestions() {
         return new Catalog.Questions(
                 "SELECT 1 FROM information_schema.tables WHERE table_schema = ? AND table_name = ? AND table_type = 'BASE TABLE'",
                 "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = ? AND table_name = ?",
@@ -219,14 +45,19 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
-    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException {
+    public Optional<String> schemaOfTables(Connection connection, @Nullable String configured) throws SQLException {
         return configured != null
                 ? Optional.of(configured)
-                : query(
+                : sql.query(
                         connection,
                         "SELECT DATABASE()",
                         binder -> {},
                         row -> row.next() ? Optional.ofNullable(row.getString(1)) : Optional.empty());
+    }
+
+    @Override
+    public String schemaQuery() {
+        return "SELECT 1 FROM information_schema.schemata WHERE schema_name = ?";
     }
 
     /**
@@ -234,16 +65,16 @@ abstract class InnoDbDialect extends LockingDialect {
      * same schema. The name has a fixed length below the limit of 64 characters, whatever the prefix of the tables.
      */
     @Override
-    void migrate(Connection connection, String schema, Migration migration) throws SQLException {
+    public void migrate(Connection connection, String schema, Migration migration) throws SQLException {
         connection.setAutoCommit(true);
-        String lock = schema + "." + tables().bare("schema");
+        String lock = schema + "." + sql.tables().bare("schema");
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = 10");
             lockForMigration(connection, lock);
             try {
                 migration.run(connection);
             } finally {
-                query(
+                sql.query(
                         connection,
                         "SELECT RELEASE_LOCK(" + LOCK_NAME + ")",
                         binder -> binder.text(lock),
@@ -254,7 +85,7 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     private void lockForMigration(Connection connection, String lock) throws SQLException {
-        Optional<Integer> answer = query(
+        Optional<Integer> answer = sql.query(
                 connection,
                 "SELECT GET_LOCK(" + LOCK_NAME + ", ?)",
                 binder -> binder.text(lock).integer(MIGRATION_WAIT_SECONDS),
@@ -274,10 +105,10 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
-    void checkConnection(Connection connection) throws SQLException {
+    public void checkConnection(Connection connection) throws SQLException {
         checkCharacters(connection);
         checkTimes(connection);
-        query(connection, "SELECT @@sql_safe_updates", binder -> {}, row -> {
+        sql.query(connection, "SELECT @@sql_safe_updates", binder -> {}, row -> {
             row.next();
             if (row.getBoolean(1)) {
                 throw new InvalidConfigurationException(
@@ -291,9 +122,9 @@ abstract class InnoDbDialect extends LockingDialect {
 
     /** Checks that times keep their microseconds. Leases, due times and keys of ordered topics depend on them. */
     private void checkTimes(Connection connection) throws SQLException {
-        query(connection, "SELECT CAST(? AS DATETIME(6))", binder -> binder.time(TIME), row -> {
+        sql.query(connection, "SELECT CAST(? AS DATETIME(6))", binder -> binder.time(TIME), row -> {
             row.next();
-            if (!TIME.equals(readTime(row, 1))) {
+            if (!TIME.equals(sql.readTime(row, 1))) {
                 throw new InvalidConfigurationException(
                         "db.url",
                         "has a connection that changes times on the way to the server or back: leave out"
@@ -305,7 +136,7 @@ abstract class InnoDbDialect extends LockingDialect {
 
     private void checkCharacters(Connection connection) throws SQLException {
         String sent = HexFormat.of().withUpperCase().formatHex(CHARACTERS.getBytes(UTF_8));
-        query(
+        sql.query(
                 connection,
                 "SELECT HEX(CONVERT(? USING utf8mb4)), CONVERT(UNHEX('" + sent
                         + "') USING utf8mb4), @@character_set_client, @@character_set_results",
@@ -324,17 +155,12 @@ abstract class InnoDbDialect extends LockingDialect {
                 });
     }
 
-    @Override
-    String schemaQuery() {
-        return "SELECT 1 FROM information_schema.schemata WHERE schema_name = ?";
-    }
-
     /** Tries each privilege on no row, because only the server can evaluate roles and patterns. */
     @Override
-    List<String> missingGrants(Connection connection, Map<String, String> columns) throws SQLException {
+    public List<String> missingGrants(Connection connection, Map<String, String> columns) throws SQLException {
         List<String> missing = new ArrayList<>();
         for (Map.Entry<String, String> table : columns.entrySet()) {
-            String name = tables().qualified(table.getKey());
+            String name = sql.tables().qualified(table.getKey());
             String column = table.getValue();
             Map<String, String> trials = new LinkedHashMap<>();
             trials.put("SELECT", "SELECT 1 FROM " + name + " LIMIT 0");
@@ -363,7 +189,7 @@ abstract class InnoDbDialect extends LockingDialect {
     }
 
     @Override
-    void checkServer(Connection connection) throws SQLException {
+    public void checkServer(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
             answer.next();
