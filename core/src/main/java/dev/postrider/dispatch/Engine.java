@@ -1,11 +1,14 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.dispatch.OutcomeWriter.OutcomeSink;
 import dev.postrider.error.StoreException;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.HandOver;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
@@ -54,8 +57,8 @@ final class Engine {
     private final Platform.Waiter settled;
     private final List<ExecutorService> pools = new ArrayList<>();
     private final InFlight inFlight;
-    private final OutcomeWriter writer;
-    private final List<OutcomeWriter> laneWriters = new ArrayList<>();
+    private final OutcomeWriter<Outcome> writer;
+    private final List<OutcomeWriter<LaneOutcome>> laneWriters = new ArrayList<>();
     private final Map<TopicName, CircuitBreaker> breakers = new HashMap<>();
     private final DeliveryPipeline pipeline;
     private final ClaimLoop claims;
@@ -95,15 +98,15 @@ final class Engine {
                 new SharedBudget(options.maxInFlight(), topics.size()),
                 new SharedBudget(options.maxInFlightBytes(), topics.size()),
                 topic -> breaker(topic).limit());
-        writer = new OutcomeWriter(
-                new OutcomeWriter.OutcomeSink(stores.messages()::settle, this::undecidedClaims, BATCH),
+        writer = new OutcomeWriter<>(
+                OutcomeSink.ofRows(stores.messages(), this::undecidedClaims, BATCH),
                 inFlight,
                 platform,
                 events,
                 this::rowSettled);
         for (int i = 0; i < LANE_WRITERS; i++) {
-            laneWriters.add(new OutcomeWriter(
-                    new OutcomeWriter.OutcomeSink(stores.lanes()::settle, this::undecidedInLanes, LANE_BATCH),
+            laneWriters.add(new OutcomeWriter<>(
+                    OutcomeSink.ofLanes(stores.lanes(), this::undecidedInLanes, LANE_BATCH),
                     inFlight,
                     platform,
                     events,
@@ -142,7 +145,7 @@ final class Engine {
         claiming = loop("claim", claims::runOnce);
         handing = loop("hand-over", this::handOver);
         writing = loop("settle", () -> write(writer));
-        for (OutcomeWriter laneWriter : laneWriters) {
+        for (OutcomeWriter<LaneOutcome> laneWriter : laneWriters) {
             BackgroundLoop loop = loop("settle-lanes-" + (laneWriting.size() + 1), () -> write(laneWriter));
             laneWriter.onWork(loop::wake);
             laneWriting.add(loop);
@@ -272,10 +275,11 @@ final class Engine {
     }
 
     private void decide(InFlightMessage claimed, Outcome outcome) {
-        if (claimed.inLane() == null) {
+        LaneClaim inLane = claimed.inLane();
+        if (inLane == null) {
             writer.add(claimed, outcome);
         } else {
-            sequencer(claimed).decide(claimed, outcome);
+            sequencer(claimed).decide(claimed, OutcomeDecider.inLane(claimed.topic(), inLane, outcome));
         }
     }
 
@@ -283,7 +287,7 @@ final class Engine {
      * Adds an outcome to the one writer of its lane, so that outcomes are written in the order in which they were
      * decided.
      */
-    private boolean writeInLane(InFlightMessage claimed, Outcome outcome) {
+    private boolean writeInLane(InFlightMessage claimed, LaneOutcome outcome) {
         int lane = Objects.requireNonNull(claimed.inLane()).lane();
         return laneWriters.get(lane % LANE_WRITERS).add(claimed, outcome);
     }
@@ -298,7 +302,7 @@ final class Engine {
 
     private int undecidedInLanes() {
         int unwritten = 0;
-        for (OutcomeWriter laneWriter : laneWriters) {
+        for (OutcomeWriter<LaneOutcome> laneWriter : laneWriters) {
             unwritten += laneWriter.unwritten();
         }
         return inFlight.inLanes() - unwritten;
@@ -447,7 +451,7 @@ final class Engine {
     }
 
     /** Writes outcomes and wakes the claim loop, because written outcomes free slots. */
-    private Duration write(OutcomeWriter outcomes) {
+    private Duration write(OutcomeWriter<?> outcomes) {
         Duration pause = outcomes.runOnce();
         for (Sequencer sequencer : sequencers.values()) {
             sequencer.slotsFreed();
@@ -479,7 +483,7 @@ final class Engine {
         }
     }
 
-    private void laneSettled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+    private void laneSettled(InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
         TopicName topic = claimed.topic().name();
         if (sequencer(claimed).settled(claimed, outcome, settlement)) {
             claims.scanNow(topic);
@@ -487,7 +491,7 @@ final class Engine {
         }
         if (outcome instanceof Outcome.Retry retry) {
             claims.scanAfter(topic, retry.delay());
-        } else if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+        } else if (outcome instanceof LaneOutcome.RetryOutOfOrder outOfOrder) {
             claims.scanAfter(topic, outOfOrder.delay());
         }
     }

@@ -15,7 +15,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -167,10 +166,12 @@ final class IsolatedDelivery {
      * kill nodes. If it were sent before, each loss could bring this message back, ahead of the later one.
      */
     private void bury(InFlightMessage claimed) {
-        Outcome buried = new Outcome.Buried(
-                claimed.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
         decided.accept(
-                claimed, OutcomeDecider.inLane(claimed.topic(), Objects.requireNonNull(claimed.inLane()), buried));
+                claimed,
+                new Outcome.Buried(
+                        claimed.claim(),
+                        DeadReason.WORKER_LOST,
+                        "The worker was lost while it delivered this message alone"));
         await(() -> !inFlight.contains(claimed));
     }
 

@@ -1,91 +1,81 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.Event;
-import dev.postrider.store.Outcome;
-import dev.postrider.store.Settlement;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 
 /** Counts the outcomes of messages. Thread-safe. */
 final class OutcomeCounters {
 
-    private long delivered;
-    private long failed;
-    private long buried;
-    private long released;
-    private long parked;
-    private long lost;
-    private long blocked;
+    /** The kinds of outcomes that are counted together. */
+    enum Counted {
+        DELIVERED,
+        FAILED,
+        BURIED,
+        PARKED,
+        BLOCKED,
+        RELEASED,
+        LOST
+    }
 
-    synchronized void count(Outcome outcome, Settlement settlement) {
-        if (settlement.isLost()) {
-            lost++;
-        } else if (outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Handled) {
-            delivered++;
-        } else if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.RetryOutOfOrder) {
-            failed++;
-        } else if (outcome instanceof Outcome.Buried) {
-            buried++;
-        } else if (outcome instanceof Outcome.Parked) {
-            parked++;
-        } else if (outcome instanceof Outcome.Blocked) {
-            blocked++;
-        } else {
-            released++;
-        }
+    private final Map<Counted, Long> counts = new EnumMap<>(Counted.class);
+
+    synchronized void count(Counted counted) {
+        counts.merge(counted, 1L, Long::sum);
+    }
+
+    private synchronized long get(Counted counted) {
+        return counts.getOrDefault(counted, 0L);
+    }
+
+    private synchronized void add(OutcomeCounters copy) {
+        copy.counts.forEach((counted, count) -> counts.merge(counted, count, Long::sum));
     }
 
     synchronized OutcomeCounters copy() {
         OutcomeCounters copy = new OutcomeCounters();
-        copy.delivered = delivered;
-        copy.failed = failed;
-        copy.buried = buried;
-        copy.parked = parked;
-        copy.released = released;
-        copy.lost = lost;
-        copy.blocked = blocked;
+        copy.add(this);
         return copy;
     }
 
     /** The sum of both counters. */
     static OutcomeCounters sum(OutcomeCounters one, OutcomeCounters other) {
         OutcomeCounters sum = one.copy();
-        OutcomeCounters more = other.copy();
-        sum.delivered += more.delivered;
-        sum.failed += more.failed;
-        sum.buried += more.buried;
-        sum.parked += more.parked;
-        sum.released += more.released;
-        sum.lost += more.lost;
-        sum.blocked += more.blocked;
+        sum.add(other.copy());
         return sum;
+    }
+
+    private long since(OutcomeCounters before, Counted counted) {
+        return get(counted) - before.get(counted);
     }
 
     synchronized Event.Settled since(OutcomeCounters before) {
         return new Event.Settled(
-                (int) (delivered - before.delivered),
-                (int) (failed - before.failed),
-                (int) (buried - before.buried),
-                (int) (parked - before.parked),
-                (int) (released - before.released),
-                (int) (lost - before.lost));
+                (int) since(before, Counted.DELIVERED),
+                (int) since(before, Counted.FAILED),
+                (int) since(before, Counted.BURIED),
+                (int) since(before, Counted.PARKED),
+                (int) since(before, Counted.RELEASED),
+                (int) since(before, Counted.LOST));
     }
 
     synchronized Event.Summary summary(OutcomeCounters before, int inFlight, Duration period) {
         return new Event.Summary(
-                delivered - before.delivered,
-                failed - before.failed,
-                buried - before.buried,
-                parked - before.parked,
-                lost - before.lost,
+                since(before, Counted.DELIVERED),
+                since(before, Counted.FAILED),
+                since(before, Counted.BURIED),
+                since(before, Counted.PARKED),
+                since(before, Counted.LOST),
                 inFlight,
                 period);
     }
 
     synchronized long attempts() {
-        return delivered + failed + buried + parked + lost;
+        return total() - get(Counted.RELEASED) - get(Counted.BLOCKED);
     }
 
     synchronized long total() {
-        return attempts() + released + blocked;
+        return counts.values().stream().mapToLong(Long::longValue).sum();
     }
 }

@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.NoHandlerException;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
@@ -12,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns the result of a delivery into an outcome. No other class does this. */
+/**
+ * Turns the result of a delivery into an outcome, and applies the failure policy of a topic to outcomes in lanes. No other
+ * class does this.
+ */
 final class OutcomeDecider {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomeDecider.class);
@@ -30,49 +34,42 @@ final class OutcomeDecider {
     }
 
     Outcome on(InFlightMessage claimed, @Nullable DeliveryResult result) {
-        return of(claimed, on(claimed.topic(), claimed.claim(), result));
+        return on(claimed.topic(), claimed.claim(), result);
     }
 
     /** The outcome of a message whose consumer still has no handler. A retry is useless until a handler is declared. */
     static Outcome unhandled(InFlightMessage claimed, NoHandlerException none) {
-        return of(claimed, new Outcome.Buried(claimed.claim(), DeadReason.NO_HANDLER, ThrowableClassifier.text(none)));
-    }
-
-    private static Outcome of(InFlightMessage claimed, Outcome outcome) {
-        LaneClaim inLane = claimed.inLane();
-        return inLane == null ? outcome : inLane(claimed.topic(), inLane, outcome);
+        return new Outcome.Buried(claimed.claim(), DeadReason.NO_HANDLER, ThrowableClassifier.text(none));
     }
 
     /**
-     * Applies the failure policy of the topic to the key of the message. A message outside the order has no other
+     * The outcome of a message in its lane, by the failure policy of the topic. A message outside the order has no other
      * messages behind it.
      */
-    static Outcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
+    static LaneOutcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
         boolean beside = claim.place() == LaneClaim.Place.OUT_OF_ORDER;
         FailurePolicy policy = beside ? FailurePolicy.CONTINUE : topic.onFailure();
         if (outcome instanceof Outcome.Retry retry) {
             return switch (policy) {
                 case BLOCK -> retry;
-                case CONTINUE -> new Outcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error());
-                case PARK -> new Outcome.Parked(retry.claim(), DeadReason.FAILED, retry.error());
+                case CONTINUE -> new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error());
+                case PARK -> new LaneOutcome.Parked(retry.claim(), DeadReason.FAILED, retry.error());
             };
         }
         if (outcome instanceof Outcome.Buried buried
                 && policy != FailurePolicy.CONTINUE
                 && topic.blocksAfterDeadLetter()) {
-            return new Outcome.Parked(buried.claim(), buried.reason(), buried.error());
+            return new LaneOutcome.Parked(buried.claim(), buried.reason(), buried.error());
         }
         return outcome;
     }
 
     /** The outcome of a message whose topic lowered its limit of attempts after the last attempt. */
     static Outcome exhausted(InFlightMessage claimed) {
-        return of(
-                claimed,
-                new Outcome.Buried(
-                        claimed.claim(),
-                        DeadReason.ATTEMPTS_EXHAUSTED,
-                        "All of " + claimed.topic().maxAttempts() + " attempts were made before"));
+        return new Outcome.Buried(
+                claimed.claim(),
+                DeadReason.ATTEMPTS_EXHAUSTED,
+                "All of " + claimed.topic().maxAttempts() + " attempts were made before");
     }
 
     /** The outcome of a failed delivery, by the retry policy and the limit of attempts of its topic. */

@@ -3,9 +3,11 @@ package dev.postrider.dispatch;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
-import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
+import dev.postrider.store.LaneOutcome;
+import dev.postrider.store.LaneStore;
+import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * sent again until the database responds, because a message without a written outcome is delivered twice. Any thread
  * can add outcomes; one thread calls {@link #runOnce}.
  */
-final class OutcomeWriter {
+final class OutcomeWriter<O extends LaneOutcome> {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
 
@@ -39,14 +42,40 @@ final class OutcomeWriter {
     private static final String UNSTORABLE = "The error text could not be stored";
 
     /** @param isPlain whether it has no text that a database could refuse */
-    private record Decided(InFlightMessage claimed, Outcome outcome, long nanos, boolean isPlain) {
+    private record Decided<O>(InFlightMessage claimed, O outcome, long nanos, boolean isPlain) {
 
-        Decided at(long later) {
-            return new Decided(claimed, outcome, later, isPlain);
+        Decided<O> at(long later) {
+            return new Decided<>(claimed, outcome, later, isPlain);
+        }
+    }
+
+    /** Called for each message whose outcome is written, or whose lease was lost. */
+    @FunctionalInterface
+    interface Observer<O> {
+        void settled(InFlightMessage claimed, O outcome, Settlement settlement);
+    }
+
+    /**
+     * The destination of outcomes.
+     *
+     * @param settle writes outcomes, and returns the results in their order
+     * @param withoutErrorText replaces the error text of an outcome
+     * @param undecided the number of messages in flight whose outcome this writer, or another one of its kind, still
+     *     expects
+     * @param batch the number of outcomes in one write; more are no faster, or delay others too long
+     */
+    record OutcomeSink<O extends LaneOutcome>(
+            Function<List<O>, List<Settlement>> settle,
+            UnaryOperator<O> withoutErrorText,
+            IntSupplier undecided,
+            int batch) {
+
+        static OutcomeSink<Outcome> ofRows(MessageStore store, IntSupplier undecided, int batch) {
+            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, undecided, batch);
         }
 
-        Decided plain() {
-            return new Decided(claimed, withoutErrorText(outcome), nanos, true);
+        static OutcomeSink<LaneOutcome> ofLanes(LaneStore store, IntSupplier undecided, int batch) {
+            return new OutcomeSink<>(store::settle, OutcomeSink::withoutErrorText, undecided, batch);
         }
 
         private static Outcome withoutErrorText(Outcome outcome) {
@@ -56,51 +85,40 @@ final class OutcomeWriter {
             if (outcome instanceof Outcome.Buried buried) {
                 return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE);
             }
-            if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
-                return new Outcome.RetryOutOfOrder(outOfOrder.claim(), outOfOrder.delay(), UNSTORABLE);
-            }
-            if (outcome instanceof Outcome.Parked parked) {
-                return new Outcome.Parked(parked.claim(), parked.reason(), UNSTORABLE);
-            }
             return outcome;
+        }
+
+        private static LaneOutcome withoutErrorText(LaneOutcome outcome) {
+            if (outcome instanceof LaneOutcome.RetryOutOfOrder retry) {
+                return new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), UNSTORABLE);
+            }
+            if (outcome instanceof LaneOutcome.Parked parked) {
+                return new LaneOutcome.Parked(parked.claim(), parked.reason(), UNSTORABLE);
+            }
+            return outcome instanceof Outcome ofRows ? withoutErrorText(ofRows) : outcome;
         }
     }
 
-    /** Called for each message whose outcome is written, or whose lease was lost. */
-    @FunctionalInterface
-    interface Observer {
-        void settled(InFlightMessage claimed, Outcome outcome, Settlement settlement);
-    }
-
-    /**
-     * The destination of outcomes.
-     *
-     * @param settle writes outcomes, and returns the results in their order
-     * @param undecided the number of messages in flight whose outcome this writer, or another one of its kind, still
-     *     expects
-     * @param batch the number of outcomes in one write; more are no faster, or delay others too long
-     */
-    record OutcomeSink(Function<List<Outcome>, List<Settlement>> settle, IntSupplier undecided, int batch) {}
-
-    private final OutcomeSink sink;
+    private final OutcomeSink<O> sink;
     private final InFlight inFlight;
     private final Platform time;
     private final EventListener events;
-    private final Observer observer;
-    private final ConcurrentLinkedQueue<Decided> queue = new ConcurrentLinkedQueue<>();
+    private final Observer<? super O> observer;
+    private final ConcurrentLinkedQueue<Decided<O>> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger waitingOfClaims = new AtomicInteger();
     private final AtomicInteger waitedForByKeys = new AtomicInteger();
     private final AtomicInteger unwritten = new AtomicInteger();
     private final OutcomeCounters counters = new OutcomeCounters();
-    private final Deque<Decided> batch = new ArrayDeque<>();
+    private final Deque<Decided<O>> batch = new ArrayDeque<>();
 
     /** Outcomes that met a locked row, with the time of their next write. */
-    private final Deque<Decided> locked = new ArrayDeque<>();
+    private final Deque<Decided<O>> locked = new ArrayDeque<>();
 
     private volatile Runnable wake = () -> {};
 
-    OutcomeWriter(OutcomeSink sink, InFlight inFlight, Platform time, EventListener events, Observer observer) {
+    OutcomeWriter(
+            OutcomeSink<O> sink, InFlight inFlight, Platform time, EventListener events, Observer<? super O> observer) {
         this.sink = sink;
         this.inFlight = inFlight;
         this.time = time;
@@ -127,12 +145,12 @@ final class OutcomeWriter {
      *
      * @return whether it counts
      */
-    boolean add(InFlightMessage claimed, Outcome outcome) {
+    boolean add(InFlightMessage claimed, O outcome) {
         if (!claimed.decide()) {
             return false;
         }
         unwritten.incrementAndGet();
-        queue.add(new Decided(claimed, outcome, time.nanos(), false));
+        queue.add(new Decided<>(claimed, outcome, time.nanos(), false));
         if (!claimed.isHandedOver()) {
             waitingOfClaims.incrementAndGet();
         }
@@ -198,7 +216,7 @@ final class OutcomeWriter {
     }
 
     private Duration remainingLinger() {
-        Decided oldest = queue.peek();
+        Decided<O> oldest = queue.peek();
         int count = waiting.get();
         if (oldest == null || isEnough(count, oldest.claimed())) {
             return Duration.ZERO;
@@ -208,7 +226,7 @@ final class OutcomeWriter {
     }
 
     private void takeBatch() {
-        for (Decided next = nextOfQueue(); next != null; next = nextOfQueue()) {
+        for (Decided<O> next = nextOfQueue(); next != null; next = nextOfQueue()) {
             batch.add(next);
             waiting.decrementAndGet();
             if (!next.claimed().isHandedOver()) {
@@ -220,7 +238,7 @@ final class OutcomeWriter {
         }
     }
 
-    private @Nullable Decided nextOfQueue() {
+    private @Nullable Decided<O> nextOfQueue() {
         return batch.size() < sink.batch() ? queue.poll() : null;
     }
 
@@ -242,7 +260,7 @@ final class OutcomeWriter {
 
     /** Writes one outcome. An outcome that the database refuses must neither delay the others nor repeat for ever. */
     private void writeFirstAlone() {
-        Decided first = batch.element();
+        Decided<O> first = batch.element();
         try {
             finish(settle(List.of(first)));
         } catch (StoreUnavailableException | TransactionConflictException | SchemaMismatchException e) {
@@ -256,12 +274,17 @@ final class OutcomeWriter {
                 finish(List.of(new Settlement.LeaseLost(first.claimed().claim(), false)));
             } else {
                 batch.removeFirst();
-                batch.addFirst(first.plain());
+                batch.addFirst(withoutErrorText(first));
             }
         }
     }
 
-    private List<Settlement> settle(Collection<Decided> decided) {
+    private Decided<O> withoutErrorText(Decided<O> decided) {
+        O outcome = sink.withoutErrorText().apply(decided.outcome());
+        return new Decided<>(decided.claimed(), outcome, decided.nanos(), true);
+    }
+
+    private List<Settlement> settle(Collection<Decided<O>> decided) {
         return sink.settle().apply(decided.stream().map(Decided::outcome).toList());
     }
 
@@ -270,49 +293,24 @@ final class OutcomeWriter {
         OutcomeCounters before = counters.copy();
         int met = locked.size();
         for (Settlement settlement : settlements) {
-            Decided decided = batch.removeFirst();
+            Decided<O> decided = batch.removeFirst();
             if (settlement instanceof Settlement.Locked) {
                 locked.add(decided.at(time.nanos() + LOCKED.toNanos()));
                 continue;
             }
             inFlight.remove(decided.claimed());
             unwritten.decrementAndGet();
-            counters.count(decided.outcome(), settlement);
-            report(decided, settlement);
+            OutcomeReport report = OutcomeReport.of(
+                    decided.claimed(),
+                    decided.outcome(),
+                    settlement,
+                    decided.claimed().sinceStart(time));
+            counters.count(report.counted());
+            events.on(report.event());
             observer.settled(decided.claimed(), decided.outcome(), settlement);
         }
         if (locked.size() - met < settlements.size()) {
             events.on(counters.since(before));
-        }
-    }
-
-    private void report(Decided decided, Settlement settlement) {
-        InFlightMessage claimed = decided.claimed();
-        Outcome outcome = decided.outcome();
-        int attempt = claimed.claim().attempt();
-        int maxAttempts = claimed.topic().maxAttempts();
-        var message = claimed.claim().message();
-        if (settlement instanceof Settlement.LeaseLost lost) {
-            events.on(
-                    lost.finished()
-                            ? new Event.AlreadyFinished(message, attempt)
-                            : new Event.LeaseLost(message, attempt));
-        } else if (outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Handled) {
-            events.on(new Event.Delivered(message, attempt, claimed.sinceStart(time)));
-        } else if (outcome instanceof Outcome.Retry retry) {
-            events.on(new Event.Failed(message, attempt, maxAttempts, retry.error(), retry.delay()));
-        } else if (outcome instanceof Outcome.Buried buried) {
-            events.on(new Event.Buried(
-                    message, attempt, maxAttempts, buried.reason().name(), buried.error()));
-        } else if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
-            events.on(new Event.Failed(message, attempt, maxAttempts, outOfOrder.error(), outOfOrder.delay()));
-        } else if (outcome instanceof Outcome.Parked parked) {
-            events.on(new Event.Parked(
-                    message, attempt, maxAttempts, parked.reason().name(), parked.error()));
-        } else if (outcome instanceof Outcome.Blocked) {
-            events.on(new Event.Blocked(message));
-        } else {
-            events.on(new Event.Released(message));
         }
     }
 }

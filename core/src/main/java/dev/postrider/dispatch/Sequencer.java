@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.internal.Platform;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -47,7 +48,7 @@ final class Sequencer {
 
     private final Topic topic;
     private final InFlight inFlight;
-    private final BiPredicate<InFlightMessage, Outcome> write;
+    private final BiPredicate<InFlightMessage, LaneOutcome> write;
     private final DeliveryPipeline pipeline;
     private final Platform time;
     private final Duration lastStart;
@@ -70,7 +71,7 @@ final class Sequencer {
     Sequencer(
             Topic topic,
             InFlight inFlight,
-            BiPredicate<InFlightMessage, Outcome> write,
+            BiPredicate<InFlightMessage, LaneOutcome> write,
             DeliveryPipeline pipeline,
             Platform time,
             Duration lastStart) {
@@ -365,12 +366,12 @@ final class Sequencer {
      * key, go to the writer before any other change of the key. A message that joins the key meanwhile is therefore
      * written after them, and the state here follows the order of the writes.
      */
-    void decide(InFlightMessage claimed, Outcome outcome) {
+    void decide(InFlightMessage claimed, LaneOutcome outcome) {
         end(claimed, outcome);
         send();
     }
 
-    private synchronized void end(InFlightMessage claimed, Outcome outcome) {
+    private synchronized void end(InFlightMessage claimed, LaneOutcome outcome) {
         if (!write.test(claimed, outcome)) {
             return;
         }
@@ -385,12 +386,12 @@ final class Sequencer {
      * Whether the key continues only after the outcome is written. This is the case for a handled head of a blocked
      * key: its row is already gone, and the write makes the next message the head.
      */
-    static boolean endsLater(InFlightMessage claimed, Outcome outcome) {
+    static boolean endsLater(InFlightMessage claimed, LaneOutcome outcome) {
         return outcome instanceof Outcome.Handled && placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY;
     }
 
-    private void goOn(KeyQueue line, InFlightMessage claimed, Outcome outcome) {
-        if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
+    private void goOn(KeyQueue line, InFlightMessage claimed, LaneOutcome outcome) {
+        if (outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked) {
             line.blocked = true;
             join(line);
             release(line);
@@ -408,7 +409,7 @@ final class Sequencer {
     }
 
     /** Whether the message will be read again. The next read decides which messages the key has, and in which order. */
-    private static boolean isReturned(Outcome outcome) {
+    private static boolean isReturned(LaneOutcome outcome) {
         return outcome instanceof Outcome.Released || outcome instanceof Outcome.Lost;
     }
 
@@ -428,7 +429,7 @@ final class Sequencer {
 
     private void join(KeyQueue line, InFlightMessage claimed) {
         line.joining++;
-        end(claimed, new Outcome.Blocked(claimed.claim()));
+        end(claimed, new LaneOutcome.Blocked(claimed.claim()));
     }
 
     private void release(KeyQueue line) {
@@ -446,7 +447,7 @@ final class Sequencer {
      *
      * @return whether to scan at once for messages of blocked keys
      */
-    boolean settled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+    boolean settled(InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
         KeyQueue line;
         boolean look;
         synchronized (this) {
@@ -468,7 +469,7 @@ final class Sequencer {
         return look;
     }
 
-    private boolean settle(KeyQueue line, InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+    private boolean settle(KeyQueue line, InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
         boolean keyBlocked = settlement instanceof Settlement.Settled settled && settled.keyBlocked();
         if (isReturned(outcome) && reading) {
             returned.add(line);
@@ -478,11 +479,11 @@ final class Sequencer {
             line.lane.returned(line);
             return true;
         }
-        if (outcome instanceof Outcome.Blocked) {
+        if (outcome instanceof LaneOutcome.Blocked) {
             line.joining--;
             return !keyBlocked; // no head was left: the message is the head itself, and due
         }
-        if (outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked) {
+        if (outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked) {
             return false;
         }
         if (placeOf(claimed) == LaneClaim.Place.IN_BLOCKED_KEY && !settlement.isLost()) {

@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.Outcome;
+import dev.postrider.store.LaneOutcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -61,19 +61,19 @@ final class InDoubtWrites {
         claims.remove(lost.token());
     }
 
-    void outcomes(List<? extends Outcome> sent) {
+    void outcomes(List<? extends LaneOutcome> sent) {
         outcomes(sent, outcome -> 0);
     }
 
     /** @param revision the revision of the lane, which operators raise */
-    void outcomes(List<? extends Outcome> sent, ToIntFunction<Outcome> revision) {
+    void outcomes(List<? extends LaneOutcome> sent, ToIntFunction<LaneOutcome> revision) {
         if (outcomes.size() < MOST_OUTCOMES) {
             sent.forEach(outcome -> outcomes.putIfAbsent(row(outcome), revision.applyAsInt(outcome)));
         }
     }
 
     /** Whether an outcome of this claim was sent before and got no answer. */
-    boolean wasSent(Outcome outcome) {
+    boolean wasSent(LaneOutcome outcome) {
         return !outcomes.isEmpty() && outcomes.containsKey(row(outcome));
     }
 
@@ -81,19 +81,19 @@ final class InDoubtWrites {
      * Whether an outcome of this claim was sent before and got no answer, and an operator has changed the lane since. The operator may
      * have replayed the message after the outcome was written. Then the message is no longer the one that was claimed.
      */
-    boolean isInDoubt(Outcome outcome, int revision) {
+    boolean isInDoubt(LaneOutcome outcome, int revision) {
         Integer sent = outcomes.isEmpty() ? null : outcomes.get(row(outcome));
         return sent != null && sent != revision;
     }
 
     /** Records that the database has answered these outcomes. */
-    void answered(List<? extends Outcome> sent) {
+    void answered(List<? extends LaneOutcome> sent) {
         if (!outcomes.isEmpty()) {
             sent.forEach(outcome -> outcomes.remove(row(outcome)));
         }
     }
 
-    private static Row row(Outcome outcome) {
+    private static Row row(LaneOutcome outcome) {
         return new Row(outcome.claim().seq(), outcome.claim().lease().token());
     }
 }

@@ -7,10 +7,10 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
-import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -296,7 +296,7 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     @Override
-    public List<Settlement> settle(List<? extends Outcome> outcomes) {
+    public List<Settlement> settle(List<? extends LaneOutcome> outcomes) {
         return writer.settle(outcomes);
     }
 }

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import java.sql.Connection;
@@ -47,12 +48,12 @@ final class LaneOutcomes {
      *
      * @param states the states of the rows that it changes
      */
-    record Step(List<Outcome> part, Write write, List<String> states) {}
+    record Step(List<LaneOutcome> part, Write write, List<String> states) {}
 
     /** A delivered message is removed, also if an operator has changed its state meanwhile. */
     private static final List<String> ANY_STATE = List.of("PENDING", "SCHEDULED", "RETRY", "BLOCKED", "PARKED", "DEAD");
 
-    private final List<? extends Outcome> outcomes;
+    private final List<? extends LaneOutcome> outcomes;
     private final LaneCursors cursors;
     private final JdbcOptions options;
     private final InDoubtWrites unanswered;
@@ -60,7 +61,8 @@ final class LaneOutcomes {
     private final Set<Long> gone = new HashSet<>();
     private final Set<Long> locked = new HashSet<>();
 
-    LaneOutcomes(List<? extends Outcome> outcomes, LaneCursors cursors, JdbcOptions options, InDoubtWrites unanswered) {
+    LaneOutcomes(
+            List<? extends LaneOutcome> outcomes, LaneCursors cursors, JdbcOptions options, InDoubtWrites unanswered) {
         this.outcomes = outcomes;
         this.cursors = cursors;
         this.options = options;
@@ -72,25 +74,25 @@ final class LaneOutcomes {
     }
 
     /** Notes that the row no longer exists, or is not in a state that the outcome applies to. */
-    void gone(Outcome outcome) {
+    void gone(LaneOutcome outcome) {
         gone.add(outcome.claim().seq());
     }
 
     /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
-    void locked(LaneCursor lane, Outcome outcome) {
+    void locked(LaneCursor lane, LaneOutcome outcome) {
         locked.add(outcome.claim().seq());
         lane.locked(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
     }
 
     /** Whether the outcome must be written again later: its row is locked, or an earlier outcome of its key waits for a locked row. */
-    boolean isLocked(LaneCursor lane, Outcome outcome) {
+    boolean isLocked(LaneCursor lane, LaneOutcome outcome) {
         long seq = outcome.claim().seq();
         boolean behind = lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
         return locked.contains(seq) || (behind && !keyBlocked.containsKey(seq) && !gone.contains(seq));
     }
 
     /** Returns the outcomes of the step whose rows the statement did not match. */
-    List<Outcome> unmet(Step step) {
+    List<LaneOutcome> unmet(Step step) {
         return step.part().stream()
                 .filter(outcome -> !keyBlocked.containsKey(outcome.claim().seq()))
                 .toList();
@@ -102,13 +104,13 @@ final class LaneOutcomes {
         return keyBlocked.get(claim.seq());
     }
 
-    List<? extends Outcome> writtenSoFar(List<? extends Outcome> all) {
+    List<? extends LaneOutcome> writtenSoFar(List<? extends LaneOutcome> all) {
         return all.stream()
                 .filter(outcome -> keyBlocked.containsKey(outcome.claim().seq()))
                 .toList();
     }
 
-    private boolean isOpen(LaneCursor lane, Outcome outcome) {
+    private boolean isOpen(LaneCursor lane, LaneOutcome outcome) {
         long seq = outcome.claim().seq();
         if (keyBlocked.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
             return false;
@@ -124,7 +126,7 @@ final class LaneOutcomes {
         Part deliveredWaiting = new Part();
         Part outOfKey = new Part();
         Part failedAgain = new Part();
-        for (Outcome outcome : outcomes) {
+        for (LaneOutcome outcome : outcomes) {
             LaneCursor lane = cursors.get(outcome.claim().lease().token());
             if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, outcome)) {
                 continue;
@@ -132,12 +134,12 @@ final class LaneOutcomes {
             boolean waiting = lane.isInBlockedKey(outcome.claim().seq());
             if (outcome instanceof Outcome.Delivered) {
                 (waiting ? deliveredWaiting : delivered).add(lane, outcome);
-            } else if (outcome instanceof Outcome.Blocked) {
+            } else if (outcome instanceof LaneOutcome.Blocked) {
                 joining.add(lane, outcome);
             } else if (!waiting) {
                 leaving.add(lane, outcome);
             } else if (!unanswered.isInDoubt(outcome, lane.revision())) {
-                boolean stays = outcome instanceof Outcome.Retry || outcome instanceof Outcome.Parked;
+                boolean stays = outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked;
                 (stays ? failedAgain : outOfKey).add(lane, outcome);
             }
         }
@@ -155,9 +157,9 @@ final class LaneOutcomes {
     private final class Part {
 
         final Set<LaneCursor> lanes = new LinkedHashSet<>();
-        private final List<Outcome> part = new ArrayList<>();
+        private final List<LaneOutcome> part = new ArrayList<>();
 
-        void add(LaneCursor lane, Outcome outcome) {
+        void add(LaneCursor lane, LaneOutcome outcome) {
             lanes.add(lane);
             part.add(outcome);
         }
@@ -191,14 +193,14 @@ final class LaneOutcomes {
         }
     }
 
-    private LaneOutcomeStatements.Move move(Outcome outcome) {
+    private LaneOutcomeStatements.Move move(LaneOutcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
             return later(retry.claim(), "RETRY", retry.delay(), retry.error());
         }
-        if (outcome instanceof Outcome.RetryOutOfOrder outOfOrder) {
+        if (outcome instanceof LaneOutcome.RetryOutOfOrder outOfOrder) {
             return later(outOfOrder.claim(), "SCHEDULED", outOfOrder.delay(), outOfOrder.error());
         }
-        if (outcome instanceof Outcome.Parked parked) {
+        if (outcome instanceof LaneOutcome.Parked parked) {
             return ended(parked.claim(), "PARKED", parked.reason(), parked.error());
         }
         if (outcome instanceof Outcome.Buried buried) {

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.store.Claim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.util.ArrayList;
@@ -45,9 +46,9 @@ final class LaneWriter {
         this.nanos = nanos;
     }
 
-    List<Settlement> settle(List<? extends Outcome> outcomes) {
+    List<Settlement> settle(List<? extends LaneOutcome> outcomes) {
         Set<LaneCursor> lanes = new HashSet<>();
-        for (Outcome outcome : outcomes) {
+        for (LaneOutcome outcome : outcomes) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             if (cursor != null) {
                 lanes.add(cursor);
@@ -57,10 +58,10 @@ final class LaneWriter {
     }
 
     /** The transaction of a handler has already removed a handled message, so only the head of its key is promoted. */
-    private List<Settlement> write(List<? extends Outcome> outcomes) {
+    private List<Settlement> write(List<? extends LaneOutcome> outcomes) {
         Map<Claim, Settlement> handled = new HashMap<>();
-        List<Outcome> others = new ArrayList<>();
-        for (Outcome outcome : outcomes) {
+        List<LaneOutcome> others = new ArrayList<>();
+        for (LaneOutcome outcome : outcomes) {
             if (outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost) {
                 handled.put(outcome.claim(), handled(outcome));
             } else {
@@ -71,7 +72,7 @@ final class LaneWriter {
         Iterator<Settlement> written = others.isEmpty()
                 ? Collections.emptyIterator()
                 : writeOthers(others).iterator();
-        for (Outcome outcome : outcomes) {
+        for (LaneOutcome outcome : outcomes) {
             Settlement settlement = handled.get(outcome.claim());
             settlements.add(settlement == null ? written.next() : settlement);
         }
@@ -83,7 +84,7 @@ final class LaneWriter {
      * Promotes a message that could not become the head of its key while its handler ran, if it still waits. A failed message
      * was written as the head, or has left the key to the next message.
      */
-    private void promoteLockedHead(Outcome outcome) {
+    private void promoteLockedHead(LaneOutcome outcome) {
         LaneCursor cursor = cursors.get(outcome.claim().lease().token());
         long seq = outcome.claim().seq();
         if (cursor != null && cursor.takeLockedHead(seq)) {
@@ -106,7 +107,7 @@ final class LaneWriter {
         return promotion.keyBlocked();
     }
 
-    private Settlement handled(Outcome outcome) {
+    private Settlement handled(LaneOutcome outcome) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
         boolean keyBlocked = (cursor == null || cursor.isInBlockedKey(claim.seq())) && promoteNext(cursor, claim);
@@ -124,7 +125,7 @@ final class LaneWriter {
         return new Settlement.LeaseLost(claim, cursors.get(cursor.token) != null);
     }
 
-    private List<Settlement> writeOthers(List<Outcome> outcomes) {
+    private List<Settlement> writeOthers(List<LaneOutcome> outcomes) {
         LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options, unanswered);
         try {
             int races = 0;
@@ -145,7 +146,7 @@ final class LaneWriter {
         }
     }
 
-    private int revision(Outcome outcome) {
+    private int revision(LaneOutcome outcome) {
         LaneCursor cursor = cursors.get(outcome.claim().lease().token());
         return cursor == null ? 0 : cursor.revision();
     }
@@ -159,7 +160,7 @@ final class LaneWriter {
         for (List<LaneOutcomes.Step> left = batch.steps(); !left.isEmpty(); left = batch.steps()) {
             for (LaneOutcomes.Step step : left) {
                 write(batch, step);
-                List<Outcome> unmet = batch.unmet(step);
+                List<LaneOutcome> unmet = batch.unmet(step);
                 if (!unmet.isEmpty()) {
                     if (cursors.refresh(lanes(unmet))) {
                         return false;
@@ -180,7 +181,7 @@ final class LaneWriter {
             cursors.horizon.wrote(seen, written.transaction());
         }
         batch.written(written);
-        for (Outcome outcome : step.part()) {
+        for (LaneOutcome outcome : step.part()) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             Long head = written.lockedHeads().get(outcome.claim().seq());
             if (cursor != null
@@ -193,9 +194,9 @@ final class LaneWriter {
         }
     }
 
-    private List<LaneCursor> lanes(List<Outcome> outcomes) {
+    private List<LaneCursor> lanes(List<LaneOutcome> outcomes) {
         Set<LaneCursor> lanes = new LinkedHashSet<>();
-        for (Outcome outcome : outcomes) {
+        for (LaneOutcome outcome : outcomes) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             if (cursor != null) {
                 lanes.add(cursor);
@@ -205,13 +206,13 @@ final class LaneWriter {
     }
 
     /** Separates locked rows from gone rows. In an owned and unchanged lane, an unmatched row in a state of the step is locked. */
-    private void tellApart(LaneOutcomes batch, LaneOutcomes.Step step, List<Outcome> unmet) {
+    private void tellApart(LaneOutcomes batch, LaneOutcomes.Step step, List<LaneOutcome> unmet) {
         Map<Long, UUID> rows = new HashMap<>();
         unmet.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
         Map<Long, String> states =
                 table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
-        for (Outcome outcome : unmet) {
+        for (LaneOutcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             String state = states.get(outcome.claim().seq());
             if (cursor != null && state != null && step.states().contains(state)) {
@@ -222,15 +223,15 @@ final class LaneWriter {
         }
     }
 
-    private List<Settlement> settlements(List<? extends Outcome> outcomes, LaneOutcomes batch) {
+    private List<Settlement> settlements(List<? extends LaneOutcome> outcomes, LaneOutcomes batch) {
         List<Settlement> settlements = new ArrayList<>(outcomes.size());
-        for (Outcome outcome : outcomes) {
+        for (LaneOutcome outcome : outcomes) {
             settlements.add(settlement(outcome, batch));
         }
         return settlements;
     }
 
-    private Settlement settlement(Outcome outcome, LaneOutcomes batch) {
+    private Settlement settlement(LaneOutcome outcome, LaneOutcomes batch) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
         Boolean keyBlocked = batch.keyBlocked(claim);

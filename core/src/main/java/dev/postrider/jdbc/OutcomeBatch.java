@@ -38,27 +38,48 @@ final class OutcomeBatch {
             JdbcOptions.Archive archive,
             Epitaphs epitaphs,
             UnaryOperator<String> cleaned) {
-        outcomes.forEach(outcome -> sort(outcome, epitaphs, cleaned));
+        Sorter sorter = new Sorter(this, epitaphs, cleaned);
+        outcomes.forEach(outcome -> outcome.fold(sorter));
         step(delivered, connection -> statements.acknowledge(connection, delivered, archive));
         step(rescheduled, connection -> statements.reschedule(connection, rescheduled));
         step(buried, connection -> statements.bury(connection, buried));
         step(released, connection -> statements.release(connection, released));
     }
 
-    private void sort(Outcome outcome, Epitaphs epitaphs, UnaryOperator<String> cleaned) {
-        LeasedRow row = row(outcome.claim());
-        if (outcome instanceof Outcome.Delivered) {
-            delivered.add(row);
-        } else if (outcome instanceof Outcome.Released) {
-            released.add(row);
-        } else if (outcome instanceof Outcome.Retry retry) {
-            rescheduled.add(new OutcomeStatements.Rescheduled(row, retry.delay(), cleaned.apply(retry.error())));
-        } else if (outcome instanceof Outcome.Buried dead) {
-            buried.add(new OutcomeStatements.BuriedRow(row, epitaphs.of(dead.reason(), dead.error())));
-        } else if (!(outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost)) {
-            throw new IllegalArgumentException(outcome.getClass().getSimpleName()
-                    + " is an outcome of a lane: a message of an unordered topic is delivered, retried, buried or"
-                    + " released");
+    /** Adds an outcome to the rows of its kind. Handled and lost messages need no statement. */
+    private record Sorter(OutcomeBatch batch, Epitaphs epitaphs, UnaryOperator<String> cleaned)
+            implements Outcome.Cases<Boolean> {
+
+        @Override
+        public Boolean delivered(Outcome.Delivered outcome) {
+            return batch.delivered.add(row(outcome.claim()));
+        }
+
+        @Override
+        public Boolean retry(Outcome.Retry outcome) {
+            String error = cleaned.apply(outcome.error());
+            return batch.rescheduled.add(new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
+        }
+
+        @Override
+        public Boolean buried(Outcome.Buried outcome) {
+            DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
+        }
+
+        @Override
+        public Boolean released(Outcome.Released outcome) {
+            return batch.released.add(row(outcome.claim()));
+        }
+
+        @Override
+        public Boolean handled(Outcome.Handled outcome) {
+            return false;
+        }
+
+        @Override
+        public Boolean lost(Outcome.Lost outcome) {
+            return false;
         }
     }
 

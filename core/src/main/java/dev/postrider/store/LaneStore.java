@@ -106,7 +106,7 @@ public interface LaneStore {
      * affect the others. A locked row is not waited for: its result is {@link Settlement.Locked}.
      * {@link Outcome.Released} writes nothing, and lets the message be read again.
      */
-    List<Settlement> settle(List<? extends Outcome> outcomes);
+    List<Settlement> settle(List<? extends LaneOutcome> outcomes);
 
     /**
      * Records in the lane that its owner delivers this suspect in isolation. If the owner is lost, the crash is

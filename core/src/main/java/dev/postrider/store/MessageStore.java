@@ -29,7 +29,6 @@ public interface MessageStore {
      * Writes outcomes, with one statement for each kind of outcome where possible. The results have the order of the
      * outcomes. A lost lease does not affect the other outcomes.
      *
-     * @throws IllegalArgumentException for an outcome that only a message of a lane can have; nothing is written then
      * @throws dev.postrider.error.InvalidConfigurationException for two outcomes of one claim; nothing is written
      *     then
      */

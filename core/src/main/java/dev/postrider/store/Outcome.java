@@ -2,26 +2,56 @@ package dev.postrider.store;
 
 import dev.postrider.error.InvalidConfigurationException;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of a claim, written under its lease. Immutable. The constructors throw
- * {@link InvalidConfigurationException} when a part is null, or when a delay is negative or longer than
- * {@link #LONGEST_DELAY}.
+ * The outcome of a claim, written under its lease. A message of a lane can have three more outcomes:
+ * {@link LaneOutcome}. Immutable. The constructors throw {@link InvalidConfigurationException} when a part is null, or
+ * when a delay is negative or longer than {@link #LONGEST_DELAY}.
  */
-public sealed interface Outcome {
+public sealed interface Outcome extends LaneOutcome {
 
     /** The longest delay: ten years. */
     Duration LONGEST_DELAY = Duration.ofDays(3650);
 
-    /** Returns the claim that has this outcome. */
-    Claim claim();
+    /** Calls the method for the kind of this outcome, and returns its result. */
+    <T> T fold(Cases<T> cases);
+
+    @Override
+    default <T> T fold(LaneOutcome.Cases<T> cases) {
+        Cases<T> ofRows = cases;
+        return fold(ofRows);
+    }
+
+    /**
+     * One method for each kind of outcome.
+     *
+     * @param <T> the result of {@link Outcome#fold}
+     */
+    interface Cases<T> {
+
+        T delivered(Delivered outcome);
+
+        T retry(Retry outcome);
+
+        T buried(Buried outcome);
+
+        T released(Released outcome);
+
+        T handled(Handled outcome);
+
+        T lost(Lost outcome);
+    }
 
     /** The destination confirmed the message. It leaves the live table. */
     record Delivered(Claim claim) implements Outcome {
 
         public Delivered {
-            require("claim", claim);
+            OutcomeCheck.part("claim", claim);
+        }
+
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.delivered(this);
         }
     }
 
@@ -29,9 +59,14 @@ public sealed interface Outcome {
     record Retry(Claim claim, Duration delay, String error) implements Outcome {
 
         public Retry {
-            require("claim", claim);
-            checkDelay(delay);
-            require("error", error);
+            OutcomeCheck.part("claim", claim);
+            OutcomeCheck.delay(delay);
+            OutcomeCheck.part("error", error);
+        }
+
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.retry(this);
         }
     }
 
@@ -39,9 +74,14 @@ public sealed interface Outcome {
     record Buried(Claim claim, DeadReason reason, String error) implements Outcome {
 
         public Buried {
-            require("claim", claim);
-            require("reason", reason);
-            require("error", error);
+            OutcomeCheck.part("claim", claim);
+            OutcomeCheck.part("reason", reason);
+            OutcomeCheck.part("error", error);
+        }
+
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.buried(this);
         }
     }
 
@@ -49,35 +89,12 @@ public sealed interface Outcome {
     record Released(Claim claim) implements Outcome {
 
         public Released {
-            require("claim", claim);
+            OutcomeCheck.part("claim", claim);
         }
-    }
 
-    /** In a lane: the message is retried after the delay, and the later messages of its key do not wait for it. */
-    record RetryOutOfOrder(Claim claim, Duration delay, String error) implements Outcome {
-
-        public RetryOutOfOrder {
-            require("claim", claim);
-            checkDelay(delay);
-            require("error", error);
-        }
-    }
-
-    /** In a lane: the message waits for an operator, and the later messages of its key wait behind it. */
-    record Parked(Claim claim, DeadReason reason, String error) implements Outcome {
-
-        public Parked {
-            require("claim", claim);
-            require("reason", reason);
-            require("error", error);
-        }
-    }
-
-    /** In a lane: the message was not attempted because its key is blocked. It waits behind the head of the key. */
-    record Blocked(Claim claim) implements Outcome {
-
-        public Blocked {
-            require("claim", claim);
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.released(this);
         }
     }
 
@@ -88,7 +105,12 @@ public sealed interface Outcome {
     record Handled(Claim claim) implements Outcome {
 
         public Handled {
-            require("claim", claim);
+            OutcomeCheck.part("claim", claim);
+        }
+
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.handled(this);
         }
     }
 
@@ -96,20 +118,12 @@ public sealed interface Outcome {
     record Lost(Claim claim) implements Outcome {
 
         public Lost {
-            require("claim", claim);
+            OutcomeCheck.part("claim", claim);
         }
-    }
 
-    private static void require(String part, @Nullable Object value) {
-        if (value == null) {
-            throw new InvalidConfigurationException(part, "is missing: an outcome requires it");
-        }
-    }
-
-    private static void checkDelay(@Nullable Duration delay) {
-        if (delay == null || delay.isNegative() || delay.compareTo(LONGEST_DELAY) > 0) {
-            throw new InvalidConfigurationException(
-                    "delay", "must be 0 to " + LONGEST_DELAY.toDays() + " days, but is " + delay);
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.lost(this);
         }
     }
 }

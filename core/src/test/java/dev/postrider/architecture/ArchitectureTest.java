@@ -180,6 +180,7 @@ final class ArchitectureTest {
                             "InboxStore",
                             "Lane",
                             "LaneClaim",
+                            "LaneOutcome",
                             "LaneStore",
                             "Lease",
                             "MessageStore",

@@ -4,9 +4,9 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Lease;
-import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ final class FakeLanes implements LaneStore {
     final Set<Lane> granted = ConcurrentHashMap.newKeySet();
     final List<Lane.Request> requests = new CopyOnWriteArrayList<>();
     final List<Lane> released = new CopyOnWriteArrayList<>();
-    final List<Outcome> written = new CopyOnWriteArrayList<>();
+    final List<LaneOutcome> written = new CopyOnWriteArrayList<>();
     final List<Set<Lane>> renewals = new CopyOnWriteArrayList<>();
     final List<Claim> alone = new CopyOnWriteArrayList<>();
     final List<Claim> aloneEnded = new CopyOnWriteArrayList<>();
@@ -50,7 +50,7 @@ final class FakeLanes implements LaneStore {
     volatile List<LaneClaim> timed = List.of();
     volatile Runnable onEndAlone = () -> {};
     volatile Predicate<Claim> onAlone = claim -> true;
-    volatile Function<Outcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
+    volatile Function<LaneOutcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
 
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
@@ -131,7 +131,7 @@ final class FakeLanes implements LaneStore {
     }
 
     @Override
-    public List<Settlement> settle(List<? extends Outcome> outcomes) {
+    public List<Settlement> settle(List<? extends LaneOutcome> outcomes) {
         written.addAll(outcomes);
         return outcomes.stream().map(outcome -> onSettle.apply(outcome)).toList();
     }

@@ -8,6 +8,7 @@ import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
@@ -41,7 +42,7 @@ final class LaneRig implements Transport {
 
     final ManualTime time = new ManualTime();
     final List<Event> events = new ArrayList<>();
-    final List<Outcome> written = new ArrayList<>();
+    final List<LaneOutcome> written = new ArrayList<>();
     final List<Boolean> looks = new ArrayList<>();
 
     /** What was sent and has no answer yet, in the order of sending. */
@@ -51,15 +52,15 @@ final class LaneRig implements Transport {
     final Topic topic;
     final CircuitBreaker breaker;
     final InFlight inFlight;
-    final OutcomeWriter writer;
+    final OutcomeWriter<LaneOutcome> writer;
     final Sequencer sequencer;
     final DeliveryPipeline pipeline;
 
-    Function<List<Outcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
+    Function<List<LaneOutcome>, List<Settlement>> settle = outcomes -> outcomes.stream()
             .<Settlement>map(outcome -> new Settlement.Settled(outcome.claim()))
             .toList();
 
-    private Predicate<Outcome> intrudesAt = any -> false;
+    private Predicate<LaneOutcome> intrudesAt = any -> false;
     private Thread intruder = new Thread();
     private long lastNumber;
 
@@ -83,8 +84,8 @@ final class LaneRig implements Transport {
                 .build();
         breaker = new CircuitBreaker(topic, time, events::add, this::rest);
         inFlight = new InFlight(new SharedBudget(slots, 1), new SharedBudget(1_000_000, 1), any -> breaker.limit());
-        writer = new OutcomeWriter(
-                new OutcomeWriter.OutcomeSink(this::write, this::undecided, BATCH),
+        writer = new OutcomeWriter<>(
+                new OutcomeWriter.OutcomeSink<>(this::write, outcome -> outcome, this::undecided, BATCH),
                 inFlight,
                 time,
                 events::add,
@@ -107,15 +108,15 @@ final class LaneRig implements Transport {
         return inFlight.inLanes() - writer.unwritten();
     }
 
-    private void settled(InFlightMessage claimed, Outcome outcome, Settlement settlement) {
+    private void settled(InFlightMessage claimed, LaneOutcome outcome, Settlement settlement) {
         looks.add(sequencer.settled(claimed, outcome, settlement));
     }
 
     private void decide(InFlightMessage claimed, Outcome outcome) {
-        sequencer.decide(claimed, outcome);
+        sequencer.decide(claimed, OutcomeDecider.inLane(topic, Objects.requireNonNull(claimed.inLane()), outcome));
     }
 
-    private boolean write(InFlightMessage claimed, Outcome outcome) {
+    private boolean write(InFlightMessage claimed, LaneOutcome outcome) {
         boolean taken = writer.add(claimed, outcome);
         if (intrudesAt.test(outcome)) {
             intrudesAt = any -> false;
@@ -126,7 +127,7 @@ final class LaneRig implements Transport {
     }
 
     /** In the moment when such an outcome has been taken to be written, another thread comes and does something. */
-    Thread intrude(Class<? extends Outcome> at, Runnable doing) {
+    Thread intrude(Class<? extends LaneOutcome> at, Runnable doing) {
         intruder = new Thread(doing, "intruder");
         intrudesAt = at::isInstance;
         return intruder;
@@ -140,7 +141,7 @@ final class LaneRig implements Transport {
         }
     }
 
-    private List<Settlement> write(List<Outcome> outcomes) {
+    private List<Settlement> write(List<LaneOutcome> outcomes) {
         written.addAll(outcomes);
         return settle.apply(outcomes);
     }
@@ -186,7 +187,7 @@ final class LaneRig implements Transport {
     }
 
     /** Another outcome than a transport can bring about. */
-    void decide(LaneClaim claim, Outcome outcome) {
+    void decide(LaneClaim claim, LaneOutcome outcome) {
         InFlightMessage claimed = inFlight.all().stream()
                 .filter(each -> each.claim().equals(claim.claim()))
                 .findFirst()

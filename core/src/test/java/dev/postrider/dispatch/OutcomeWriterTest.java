@@ -9,6 +9,9 @@ import dev.postrider.event.Event;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.Lane;
+import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.SQLException;
@@ -258,14 +261,13 @@ final class OutcomeWriterTest {
 
     @Test
     void eachOutcomeIsReportedOnceByItsName() {
-        List<InFlightMessage> claimed = rig.hold(7);
+        List<InFlightMessage> claimed = rig.hold(6);
         deliver(claimed.get(0));
         rig.writer.add(claimed.get(1), new Outcome.Retry(claimed.get(1).claim(), Duration.ofSeconds(3), "busy"));
         rig.writer.add(claimed.get(2), new Outcome.Buried(claimed.get(2).claim(), DeadReason.REJECTED, "gone"));
         rig.writer.add(claimed.get(3), new Outcome.Released(claimed.get(3).claim()));
         deliver(claimed.get(4));
         deliver(claimed.get(5));
-        rig.writer.add(claimed.get(6), new Outcome.Parked(claimed.get(6).claim(), DeadReason.REJECTED, "no"));
         rig.store.onSettle = outcomes -> {
             List<Settlement> answers = new ArrayList<>(FakeStore.accept(outcomes));
             answers.set(4, new Settlement.LeaseLost(outcomes.get(4).claim(), false));
@@ -278,16 +280,28 @@ final class OutcomeWriterTest {
         assertThat(rig.events)
                 .extracting(event -> event.getClass().getSimpleName())
                 .containsExactly(
-                        "Delivered",
-                        "Failed",
-                        "Buried",
-                        "Released",
-                        "LeaseLost",
-                        "AlreadyFinished",
-                        "Parked",
-                        "Settled");
-        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 1, 1, 2));
-        assertThat(rig.writer.counters().attempts()).isEqualTo(6);
+                        "Delivered", "Failed", "Buried", "Released", "LeaseLost", "AlreadyFinished", "Settled");
+        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 0, 1, 2));
+        assertThat(rig.writer.counters().attempts()).isEqualTo(5);
+    }
+
+    @Test
+    void outcomesOfALaneAreReportedByTheirNames() {
+        LaneRig lanes = new LaneRig();
+        Lane lane = lanes.take();
+        List<LaneClaim> claims = List.of(lanes.next(lane, "a"), lanes.next(lane, "b"), lanes.next(lane, "c"));
+        lanes.offer(claims);
+        lanes.decide(claims.get(0), new LaneOutcome.Parked(claims.get(0).claim(), DeadReason.REJECTED, "no"));
+        lanes.decide(claims.get(1), new LaneOutcome.Blocked(claims.get(1).claim()));
+        lanes.decide(
+                claims.get(2), new LaneOutcome.RetryOutOfOrder(claims.get(2).claim(), Duration.ofSeconds(3), "busy"));
+
+        lanes.write();
+
+        assertThat(lanes.events)
+                .extracting(event -> event.getClass().getSimpleName())
+                .containsExactly("Parked", "Blocked", "Failed", "Settled");
+        assertThat(lanes.writer.counters().attempts()).isEqualTo(2);
     }
 
     private void deliver(InFlightMessage claimed) {

@@ -4,6 +4,7 @@ import dev.postrider.event.Event;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
+import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -31,7 +32,7 @@ final class Rig implements Transport {
     /** Once a breaker is armed. */
     static final int BREAKER_FAILURES = 3;
 
-    static final OutcomeWriter.Observer NOBODY = (claimed, outcome, settlement) -> {};
+    static final OutcomeWriter.Observer<Outcome> NOBODY = (claimed, outcome, settlement) -> {};
 
     final ManualTime time = new ManualTime();
     final FakeStore store = new FakeStore();
@@ -40,7 +41,7 @@ final class Rig implements Transport {
     final List<Topic> topics = new ArrayList<>();
     final InFlight inFlight;
     private final Map<TopicName, CircuitBreaker> breakers = new HashMap<>();
-    final OutcomeWriter writer;
+    final OutcomeWriter<Outcome> writer;
     final DeliveryPipeline pipeline;
     final ClaimLoop loop;
 
@@ -68,12 +69,8 @@ final class Rig implements Transport {
                 new SharedBudget(options.maxInFlight(), names.length),
                 new SharedBudget(options.maxInFlightBytes(), names.length),
                 topic -> breaker(topic).limit());
-        writer = new OutcomeWriter(
-                new OutcomeWriter.OutcomeSink(store::settle, this::undecided, BATCH),
-                inFlight,
-                time,
-                events::add,
-                NOBODY);
+        writer = new OutcomeWriter<>(
+                OutcomeWriter.OutcomeSink.ofRows(store, this::undecided, BATCH), inFlight, time, events::add, NOBODY);
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
         Duration lastStart = options.lease().minus(options.headroom());
         topics.forEach(topic -> deliveries.put(

@@ -6,6 +6,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.transport.DeliveryResult;
@@ -178,7 +179,7 @@ final class SequencerPropertyTest {
         }
 
         /** Between the writing and the news of it there may be a look, too. */
-        private List<Settlement> settle(List<Outcome> outcomes) {
+        private List<Settlement> settle(List<LaneOutcome> outcomes) {
             List<Settlement> settlements = model.settle(outcomes);
             if (!draining && random.nextInt(3) == 0) {
                 look();
@@ -309,10 +310,10 @@ final class SequencerPropertyTest {
         }
 
         /** In the steps of the store: what leaves the order, what joins, what is done, what failed again. */
-        List<Settlement> settle(List<Outcome> outcomes) {
+        List<Settlement> settle(List<LaneOutcome> outcomes) {
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             for (int step = 0; step < 4; step++) {
-                for (Outcome outcome : outcomes) {
+                for (LaneOutcome outcome : outcomes) {
                     Row row = find(outcome.claim().seq());
                     if (row != null && stepOf(row, outcome) == step) {
                         keyBlocked.put(row.seq, apply(row, outcome));
@@ -332,18 +333,18 @@ final class SequencerPropertyTest {
                     .toList();
         }
 
-        private static int stepOf(Row row, Outcome outcome) {
+        private static int stepOf(Row row, LaneOutcome outcome) {
             boolean waiting = row.place == LaneClaim.Place.IN_BLOCKED_KEY;
             if (outcome instanceof Outcome.Retry) {
                 return waiting ? 3 : 0;
             }
-            if (outcome instanceof Outcome.Blocked) {
+            if (outcome instanceof LaneOutcome.Blocked) {
                 return 1;
             }
             return outcome instanceof Outcome.Released ? 4 : 2;
         }
 
-        private boolean apply(Row row, Outcome outcome) {
+        private boolean apply(Row row, LaneOutcome outcome) {
             if (outcome instanceof Outcome.Retry retry) {
                 row.state = State.RETRY;
                 row.attempts = retry.claim().attempt();
@@ -354,7 +355,7 @@ final class SequencerPropertyTest {
                     .filter(other -> other != row && other.isWaiting() && sameKey(other, row))
                     .findFirst()
                     .orElse(null);
-            if (outcome instanceof Outcome.Blocked) {
+            if (outcome instanceof LaneOutcome.Blocked) {
                 boolean behind = head != null && head.seq < row.seq;
                 row.state = behind ? State.BLOCKED : State.RETRY;
                 row.dueNanos = time.nanos();

@@ -6,6 +6,7 @@ import dev.postrider.event.Event;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
 import dev.postrider.store.LaneClaim.Place;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -135,7 +136,7 @@ final class SequencerTest {
 
         assertThat(rig.sent()).containsExactly("1");
         assertThat(rig.written.get(0)).isInstanceOf(Outcome.Retry.class);
-        assertThat(rig.written.subList(1, 4)).allMatch(Outcome.Blocked.class::isInstance);
+        assertThat(rig.written.subList(1, 4)).allMatch(LaneOutcome.Blocked.class::isInstance);
         assertThat(rig.written).extracting(outcome -> outcome.claim().seq()).containsExactly(1L, 2L, 3L, 4L);
     }
 
@@ -145,7 +146,7 @@ final class SequencerTest {
         LaneClaim first = rig.next(lane, "a");
         rig.offer(first, rig.next(lane, "a"), rig.next(lane, "a"));
         LaneClaim fourth = rig.next(lane, "a");
-        Thread reader = rig.intrude(Outcome.Blocked.class, () -> rig.offer(fourth));
+        Thread reader = rig.intrude(LaneOutcome.Blocked.class, () -> rig.offer(fourth));
 
         rig.fail(first);
         LaneRig.join(reader, Duration.ofSeconds(10));
@@ -193,7 +194,7 @@ final class SequencerTest {
         rig.write();
 
         assertThat(rig.sent()).containsExactly("2");
-        assertThat(rig.written).singleElement().isInstanceOf(Outcome.Blocked.class);
+        assertThat(rig.written).singleElement().isInstanceOf(LaneOutcome.Blocked.class);
     }
 
     @Test
@@ -376,7 +377,7 @@ final class SequencerTest {
         assertThat(rig.sent()).containsExactly("1", "2");
         rig.deliver(inOrder);
         rig.write();
-        assertThat(rig.written.get(0)).isInstanceOf(Outcome.RetryOutOfOrder.class);
+        assertThat(rig.written.get(0)).isInstanceOf(LaneOutcome.RetryOutOfOrder.class);
     }
 
     @Test
@@ -431,7 +432,7 @@ final class SequencerTest {
 
         assertThat(rig.sent()).containsExactly("1", "2");
         assertThat(rig.written.get(1)).isInstanceOf(Outcome.Retry.class);
-        assertThat(rig.written.get(2)).isEqualTo(new Outcome.Blocked(later.claim()));
+        assertThat(rig.written.get(2)).isEqualTo(new LaneOutcome.Blocked(later.claim()));
     }
 
     @Test

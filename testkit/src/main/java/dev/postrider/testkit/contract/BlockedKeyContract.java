@@ -8,6 +8,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
@@ -85,7 +86,8 @@ public abstract class BlockedKeyContract extends LaneFixture {
         assertThat(numbers(waiting)).containsExactly(1, 2);
         postrider.admin().replay(claims.get(0).claim().message().id(), "ann");
 
-        node.settle(delivered(waiting.get(0)), new Outcome.Parked(waiting.get(1).claim(), DeadReason.REJECTED, "no"));
+        node.settle(
+                delivered(waiting.get(0)), new LaneOutcome.Parked(waiting.get(1).claim(), DeadReason.REJECTED, "no"));
 
         assertThat(states()).containsExactly("RETRY", "PARKED");
         List<LaneClaim> replayed = node.timed();
@@ -241,7 +243,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
 
         List<Settlement> settlements = node.settle(
                 new Outcome.Buried(waiting.get(0).claim(), DeadReason.REJECTED, "no"),
-                new Outcome.RetryOutOfOrder(waiting.get(1).claim(), Duration.ofMinutes(1), "busy"));
+                new LaneOutcome.RetryOutOfOrder(waiting.get(1).claim(), Duration.ofMinutes(1), "busy"));
 
         assertThat(keyBlocked(settlements.get(0))).isTrue();
         assertThat(states()).containsExactly("DEAD", "SCHEDULED", "RETRY");
@@ -253,7 +255,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         Holder node = holder();
         write(postrider, "a", 0, 1);
         List<LaneClaim> claims = node.read();
-        node.settle(new Outcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"), blocked(claims.get(1)));
+        node.settle(new LaneOutcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"), blocked(claims.get(1)));
         MessageId head = postrider.admin().blockedKeys(topic, 10).get(0).head();
 
         assertThat(postrider.admin().bury(topic, null, "a", head, "ann")).isEqualTo(Repair.DONE);
@@ -271,7 +273,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         Holder node = holder();
         write(postrider, "a", 0, 1);
         List<LaneClaim> claims = node.read();
-        node.settle(new Outcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"), blocked(claims.get(1)));
+        node.settle(new LaneOutcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"), blocked(claims.get(1)));
 
         assertThat(postrider.admin().retry(topic, null, "a", "ann")).isEqualTo(Repair.DONE);
         assertThat(postrider.admin().retry(topic, null, "a", "bob")).isEqualTo(Repair.DONE);
@@ -409,7 +411,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         write(postrider, "parked", 1);
         write(postrider, "free", 2);
         List<LaneClaim> claims = lost.read();
-        lost.settle(retry(claims.get(0)), new Outcome.Parked(claims.get(1).claim(), DeadReason.FAILED, "no"));
+        lost.settle(retry(claims.get(0)), new LaneOutcome.Parked(claims.get(1).claim(), DeadReason.FAILED, "no"));
         write(postrider, "a", 3);
 
         Holder owner = takeOver();
@@ -469,7 +471,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0);
-        node.settle(new Outcome.RetryOutOfOrder(node.read().get(0).claim(), Duration.ZERO, "busy"));
+        node.settle(new LaneOutcome.RetryOutOfOrder(node.read().get(0).claim(), Duration.ZERO, "busy"));
         write(postrider, "a", 1);
 
         assertThat(numbers(node.read())).containsExactly(1);
@@ -518,7 +520,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         List<LaneClaim> dead = claims.subList(0, 45);
         node.store()
                 .settle(dead.stream()
-                        .map(claim -> (Outcome) new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no"))
+                        .map(claim -> (LaneOutcome) new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no"))
                         .toList());
         for (int i = 44; i >= 0; i--) {
             postrider.admin().replay(dead.get(i).claim().message().id(), "ann");
@@ -541,7 +543,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
         write(postrider, "a", IntStream.range(0, 45).toArray());
         write(postrider, "b", 100);
         List<LaneClaim> claims = node.read();
-        node.settle(new Outcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"));
+        node.settle(new LaneOutcome.Parked(claims.get(0).claim(), DeadReason.FAILED, "no"));
         node.store()
                 .settle(claims.subList(1, 45).stream().map(LaneFixture::blocked).toList());
         execute("UPDATE postrider_message SET state = 'RETRY' WHERE state = 'BLOCKED' AND topic = '" + topic + "'");

@@ -482,24 +482,6 @@ public abstract class ClaimingContract extends DatabaseContract {
     }
 
     @Test
-    void outcomeOfALaneIsRefused() throws SQLException {
-        Postrider postrider = postrider();
-        enqueue(postrider, 1);
-        Claim claim = claim(postrider).get(0);
-
-        for (Outcome outcome : List.of(
-                new Outcome.Blocked(claim),
-                new Outcome.Parked(claim, DeadReason.REJECTED, "no"),
-                new Outcome.RetryOutOfOrder(claim, Duration.ofMinutes(1), "busy"))) {
-            assertThatThrownBy(() -> postrider.store().settle(List.of(outcome)))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("is an outcome of a lane");
-        }
-
-        assertThat(postrider.store().acknowledge(claim)).isInstanceOf(Settlement.Settled.class);
-    }
-
-    @Test
     void scheduledMessageWaitsForItsTime() throws SQLException {
         Postrider postrider = postrider();
         enqueue(postrider, message().deliverAt(Instant.now().plusSeconds(3600)).build());

@@ -10,6 +10,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -29,13 +30,13 @@ import org.junit.jupiter.api.Test;
 /** The contract of lanes: a read misses no message, only the owner writes, and the writes of a former owner are refused. */
 public abstract class LaneContract extends LaneFixture {
 
-    private static final List<Function<LaneClaim, Outcome>> EVERY_OUTCOME = List.of(
+    private static final List<Function<LaneClaim, LaneOutcome>> EVERY_OUTCOME = List.of(
             LaneFixture::delivered,
             LaneFixture::retry,
             LaneFixture::blocked,
             claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
-            claim -> new Outcome.RetryOutOfOrder(claim.claim(), Duration.ofMinutes(1), "busy"),
-            claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
+            claim -> new LaneOutcome.RetryOutOfOrder(claim.claim(), Duration.ofMinutes(1), "busy"),
+            claim -> new LaneOutcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
 
     // Reading
 
@@ -389,7 +390,7 @@ public abstract class LaneContract extends LaneFixture {
 
     @Test
     void outcomeOfAMessageWhoseNumberNowIsAnothersChangesNothing() throws SQLException {
-        for (Function<LaneClaim, Outcome> outcome : EVERY_OUTCOME) {
+        for (Function<LaneClaim, LaneOutcome> outcome : EVERY_OUTCOME) {
             String name = topic + "-" + UUID.randomUUID().toString().substring(0, 8);
             Postrider postrider = ordered(name);
             Holder node = take(store(), name);
@@ -425,7 +426,7 @@ public abstract class LaneContract extends LaneFixture {
         Holder owner = takeOver();
         List<String> before = rows();
 
-        List<Outcome> outcomes = new ArrayList<>();
+        List<LaneOutcome> outcomes = new ArrayList<>();
         for (int i = 0; i < claims.size(); i++) {
             outcomes.add(EVERY_OUTCOME.get(i).apply(claims.get(i)));
         }
@@ -567,7 +568,7 @@ public abstract class LaneContract extends LaneFixture {
         }
         Holder node = holder();
         List<LaneClaim> claims = node.read();
-        List<Outcome> outcomes = new ArrayList<>();
+        List<LaneOutcome> outcomes = new ArrayList<>();
         for (int i = 0; i < claims.size(); i++) {
             outcomes.add(EVERY_OUTCOME.get(i).apply(claims.get(i)));
         }

@@ -11,6 +11,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -64,7 +65,7 @@ abstract class LaneFixture extends DatabaseContract {
             return store.readTimed(lane.topic(), Set.of(lane), MANY, MUCH);
         }
 
-        List<Settlement> settle(Outcome... outcomes) {
+        List<Settlement> settle(LaneOutcome... outcomes) {
             return store.settle(List.of(outcomes));
         }
 
@@ -174,24 +175,24 @@ abstract class LaneFixture extends DatabaseContract {
         return claims.stream().map(claim -> number(claim.claim().message())).toList();
     }
 
-    static Outcome delivered(LaneClaim claim) {
+    static LaneOutcome delivered(LaneClaim claim) {
         return new Outcome.Delivered(claim.claim());
     }
 
-    static Outcome retry(LaneClaim claim) {
+    static LaneOutcome retry(LaneClaim claim) {
         return new Outcome.Retry(claim.claim(), Duration.ofMinutes(10), "busy");
     }
 
     /** A retry that is due at once. */
-    static Outcome retryAtOnce(LaneClaim claim) {
+    static LaneOutcome retryAtOnce(LaneClaim claim) {
         return new Outcome.Retry(claim.claim(), Duration.ZERO, "busy");
     }
 
-    static Outcome blocked(LaneClaim claim) {
-        return new Outcome.Blocked(claim.claim());
+    static LaneOutcome blocked(LaneClaim claim) {
+        return new LaneOutcome.Blocked(claim.claim());
     }
 
-    static Outcome released(LaneClaim claim) {
+    static LaneOutcome released(LaneClaim claim) {
         return new Outcome.Released(claim.claim());
     }
 

@@ -17,6 +17,7 @@ import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
@@ -334,7 +335,7 @@ public abstract class LockOrderContract extends LaneFixture {
             parked = ended.get(1).claim().message().id();
             node.settle(
                     buried(ended.get(0)),
-                    new Outcome.Parked(ended.get(1).claim(), DeadReason.FAILED, "no"),
+                    new LaneOutcome.Parked(ended.get(1).claim(), DeadReason.FAILED, "no"),
                     blocked(ended.get(2)));
             head = blockedKey(postrider, node, 2).get(0);
             write(postrider, "b", 3);
@@ -345,8 +346,8 @@ public abstract class LockOrderContract extends LaneFixture {
             assertThat(inOrder).hasSize(4);
         }
 
-        Outcome[] endings() {
-            return new Outcome[] {
+        LaneOutcome[] endings() {
+            return new LaneOutcome[] {
                 delivered(inOrder.get(0)),
                 retry(inOrder.get(1)),
                 buried(inOrder.get(2)),
@@ -413,16 +414,16 @@ public abstract class LockOrderContract extends LaneFixture {
             write(postrider, "a", number);
         }
         List<LaneClaim> claims = node.read();
-        Outcome[] outcomes = claims.stream()
+        LaneOutcome[] outcomes = claims.stream()
                 .map(claim -> number(claim.claim().message()) == 0 ? retryAtOnce(claim) : blocked(claim))
-                .toArray(Outcome[]::new);
+                .toArray(LaneOutcome[]::new);
         node.settle(outcomes);
         List<LaneClaim> waiting = node.timed();
         assertThat(waiting).hasSize(count);
         return waiting;
     }
 
-    private static Outcome buried(LaneClaim claim) {
+    private static LaneOutcome buried(LaneClaim claim) {
         return new Outcome.Buried(claim.claim(), DeadReason.FAILED, "no");
     }
 

@@ -16,6 +16,7 @@ import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -132,17 +133,17 @@ final class CutLaneTest {
             FaultyProxy proxy = site.proxy();
             LaneStore store = store(site, proxy);
             Lane lane = acquire(store).get(0);
-            Map<String, Function<LaneClaim, Outcome>> outcomes = Map.of(
+            Map<String, Function<LaneClaim, LaneOutcome>> outcomes = Map.of(
                     "", claim -> new Outcome.Delivered(claim.claim()),
                     "RETRY 1", claim -> new Outcome.Retry(claim.claim(), Duration.ofHours(1), "busy"),
-                    "SCHEDULED 1", claim -> new Outcome.RetryOutOfOrder(claim.claim(), Duration.ofHours(1), "busy"),
+                    "SCHEDULED 1", claim -> new LaneOutcome.RetryOutOfOrder(claim.claim(), Duration.ofHours(1), "busy"),
                     "DEAD 1", claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
-                    "PARKED 1", claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"),
-                    "RETRY 0", claim -> new Outcome.Blocked(claim.claim()));
-            for (Map.Entry<String, Function<LaneClaim, Outcome>> each : outcomes.entrySet()) {
+                    "PARKED 1", claim -> new LaneOutcome.Parked(claim.claim(), DeadReason.FAILED, "no"),
+                    "RETRY 0", claim -> new LaneOutcome.Blocked(claim.claim()));
+            for (Map.Entry<String, Function<LaneClaim, LaneOutcome>> each : outcomes.entrySet()) {
                 write(ledger, each.getKey() + "key", 0);
                 LaneClaim claim = read(store, lane).get(0);
-                List<Outcome> sent = List.of(each.getValue().apply(claim));
+                List<LaneOutcome> sent = List.of(each.getValue().apply(claim));
 
                 loseSettle(engine, store, proxy, sent);
                 List<Settlement> settlements = store.settle(sent);
@@ -192,11 +193,11 @@ final class CutLaneTest {
             List<LaneClaim> claims = read(store, lane);
             store.settle(List.of(
                     new Outcome.Retry(claims.get(0).claim(), Duration.ZERO, "busy"),
-                    new Outcome.Blocked(claims.get(1).claim()),
-                    new Outcome.Blocked(claims.get(2).claim())));
+                    new LaneOutcome.Blocked(claims.get(1).claim()),
+                    new LaneOutcome.Blocked(claims.get(2).claim())));
             List<LaneClaim> waiting = store.readTimed(NAME, Set.of(lane), 10, 1000);
             assertThat(numbers(waiting)).containsExactly(0, 1, 2);
-            List<Outcome> sent = List.of(
+            List<LaneOutcome> sent = List.of(
                     new Outcome.Delivered(waiting.get(0).claim()),
                     new Outcome.Retry(waiting.get(1).claim(), Duration.ZERO, "busy"),
                     new Outcome.Released(waiting.get(2).claim()));
@@ -218,15 +219,15 @@ final class CutLaneTest {
             FaultyProxy proxy = site.proxy();
             LaneStore store = store(site, proxy);
             Lane lane = acquire(store).get(0);
-            Map<String, Function<LaneClaim, Outcome>> outcomes = Map.of(
+            Map<String, Function<LaneClaim, LaneOutcome>> outcomes = Map.of(
                     "buried", claim -> new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"),
-                    "parked", claim -> new Outcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
-            for (Map.Entry<String, Function<LaneClaim, Outcome>> each : outcomes.entrySet()) {
+                    "parked", claim -> new LaneOutcome.Parked(claim.claim(), DeadReason.FAILED, "no"));
+            for (Map.Entry<String, Function<LaneClaim, LaneOutcome>> each : outcomes.entrySet()) {
                 for (boolean held : List.of(false, true)) {
                     write(ledger, each.getKey() + held, 0);
                     LaneClaim claim =
                             held ? readHeld(store, lane) : read(store, lane).get(0);
-                    List<Outcome> sent = List.of(each.getValue().apply(claim));
+                    List<LaneOutcome> sent = List.of(each.getValue().apply(claim));
 
                     loseSettle(engine, store, proxy, sent);
                     ledger.admin().replay(claim.claim().message().id(), "ada");
@@ -254,10 +255,10 @@ final class CutLaneTest {
             Lane lane = acquire(store).get(0);
             write(ledger, "other", 0);
             LaneClaim other = read(store, lane).get(0);
-            store.settle(List.of(new Outcome.Parked(other.claim(), DeadReason.FAILED, "no")));
+            store.settle(List.of(new LaneOutcome.Parked(other.claim(), DeadReason.FAILED, "no")));
             write(ledger, "a", 1);
             LaneClaim claim = readHeld(store, lane);
-            List<Outcome> sent = List.of(new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"));
+            List<LaneOutcome> sent = List.of(new Outcome.Buried(claim.claim(), DeadReason.REJECTED, "no"));
             proxy.refuse();
             proxy.cut();
             assertThatThrownBy(() -> store.settle(sent)).isInstanceOf(StoreUnavailableException.class);
@@ -372,7 +373,7 @@ final class CutLaneTest {
 
     // Helpers
 
-    private static void loseSettle(Engine engine, LaneStore store, FaultyProxy proxy, List<Outcome> outcomes)
+    private static void loseSettle(Engine engine, LaneStore store, FaultyProxy proxy, List<LaneOutcome> outcomes)
             throws Exception {
         Future<Integer> lost = engine == Engine.POSTGRESQL_18
                 ? proxy.loseAnswerTo("WITH fence")
@@ -446,9 +447,9 @@ final class CutLaneTest {
         return claims.stream().map(claim -> number(claim.claim().message())).toList();
     }
 
-    private static List<Outcome> delivered(List<LaneClaim> claims) {
+    private static List<LaneOutcome> delivered(List<LaneClaim> claims) {
         return claims.stream()
-                .<Outcome>map(claim -> new Outcome.Delivered(claim.claim()))
+                .<LaneOutcome>map(claim -> new Outcome.Delivered(claim.claim()))
                 .toList();
     }
 

@@ -10,6 +10,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.StatementHooks;
@@ -123,7 +124,7 @@ final class LaneSightTest {
         store.settle(List.of(
                 new Outcome.Buried(claims.get(0).claim(), DeadReason.REJECTED, "no"),
                 new Outcome.Retry(claims.get(1).claim(), Duration.ZERO, "busy"),
-                new Outcome.Blocked(claims.get(2).claim())));
+                new LaneOutcome.Blocked(claims.get(2).claim())));
         List<LaneClaim> inHand = readTimed(store, lane);
         assertThat(numbers(inHand)).containsExactly(1, 2);
         postrider.admin().replay(claims.get(0).claim().message().id(), "ada");

@@ -12,6 +12,7 @@ import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneClaim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
@@ -108,7 +109,7 @@ final class StrangersRowTest {
             List<Claim> claims = read(store, lane);
             assertThat(claims).hasSizeBetween(6, MESSAGES - 2);
 
-            List<Outcome> outcomes = IntStream.range(0, claims.size())
+            List<LaneOutcome> outcomes = IntStream.range(0, claims.size())
                     .mapToObj(place -> endedInLane(claims.get(place), place))
                     .toList();
             assertThat(store.settle(outcomes)).noneMatch(Settlement::isLost);
@@ -118,10 +119,10 @@ final class StrangersRowTest {
     }
 
     /** Those of a key come in twos, the second after the first. */
-    private static Outcome endedInLane(Claim claim, int place) {
+    private static LaneOutcome endedInLane(Claim claim, int place) {
         boolean second = place % 2 == 1;
         return switch (place / 2 % 3) {
-            case 0 -> second ? new Outcome.Blocked(claim) : new Outcome.Retry(claim, LEASE, "later");
+            case 0 -> second ? new LaneOutcome.Blocked(claim) : new Outcome.Retry(claim, LEASE, "later");
             case 1 -> new Outcome.Delivered(claim);
             default -> second ? new Outcome.Delivered(claim) : new Outcome.Buried(claim, DeadReason.REJECTED, "never");
         };
