@@ -22,7 +22,8 @@ record Catalog(boolean isTable, Map<String, String> columns, Set<String> indexes
     record Questions(String table, String columns, String indexes) {}
 
     /** @param schema the name as the database stores it; see {@link SchemaStatements#schemaOfTables} */
-    static Catalog read(SqlRunner sql, Questions questions, Connection connection, String schema, String table) throws SQLException {
+    static Catalog read(SqlRunner sql, Questions questions, Connection connection, String schema, String table)
+            throws SQLException {
         SqlRunner.Bind names = binder -> binder.text(schema).text(table);
         return new Catalog(
                 sql.query(connection, questions.table(), names, ResultSet::next),

@@ -27,7 +27,8 @@ interface ClaimStatements {
     record Due(List<ClaimedRow> rows, DueScanStart.@Nullable Sight sight) {}
 
     /** Claims due messages. The scan starts at the due time {@code from}. */
-    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from) throws SQLException;
+    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+            throws SQLException;
 
     /** Claims messages whose lease ended at most {@code span} ago. A database that gains nothing by this limit ignores it. */
     List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)

@@ -36,8 +36,7 @@ final class CommandRow {
     }
 
     static CommandOwner owner(ResultSet row, SqlRunner sql) throws SQLException {
-        return new CommandOwner(
-                new CommandId(row.getBytes("id")), sql.readUuid(row, "owner"), row.getLong("fence"));
+        return new CommandOwner(new CommandId(row.getBytes("id")), sql.readUuid(row, "owner"), row.getLong("fence"));
     }
 
     private CommandRecord read() throws SQLException {

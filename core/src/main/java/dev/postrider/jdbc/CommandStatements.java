@@ -161,8 +161,7 @@ final class CommandStatements {
 
     Optional<CommandRecord> find(Connection connection, CommandId id, boolean inTransaction) throws SQLException {
         String select = inTransaction ? FIND + sql.kind().newestRead() : FIND;
-        return sql.query(
-                connection, select, binder -> binder.bytes(id.bytes()), rows -> CommandRow.first(rows, sql));
+        return sql.query(connection, select, binder -> binder.bytes(id.bytes()), rows -> CommandRow.first(rows, sql));
     }
 
     Optional<CommandRecord> take(Connection connection, CommandClaim claim, CommandRecord found, boolean inTransaction)
@@ -237,9 +236,7 @@ final class CommandStatements {
     }
 
     boolean startEffect(Connection connection, CommandOwner owner, boolean uncertainIfLost) throws SQLException {
-        return sql.update(
-                        connection, START_EFFECT, binder -> bindOwner(binder.flag(uncertainIfLost), owner))
-                == 1;
+        return sql.update(connection, START_EFFECT, binder -> bindOwner(binder.flag(uncertainIfLost), owner)) == 1;
     }
 
     boolean saveSteps(Connection connection, CommandOwner owner, byte[] steps) throws SQLException {
@@ -300,8 +297,6 @@ final class CommandStatements {
     private static List<byte[]> ids(Collection<CommandOwner> owners) {
         return owners.stream().map(owner -> owner.id().bytes()).toList();
     }
-
-
 
     static void bindIds(Binder binder, List<byte[]> ids) throws SQLException {
         for (byte @Nullable [] id : ValueList.padded(ids)) {

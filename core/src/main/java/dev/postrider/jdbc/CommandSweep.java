@@ -75,6 +75,7 @@ final class CommandSweep {
         });
         return ids.isEmpty()
                 ? 0
-                : sql.update(connection, ValueList.in(change, ids.size()), binder -> CommandStatements.bindIds(binder, ids));
+                : sql.update(
+                        connection, ValueList.in(change, ids.size()), binder -> CommandStatements.bindIds(binder, ids));
     }
 }

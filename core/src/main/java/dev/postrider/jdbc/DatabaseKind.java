@@ -136,9 +136,7 @@ enum DatabaseKind {
             case "MariaDB" -> atLeast(10, 6, server, MARIADB);
             // MySQL's own driver reports a MariaDB server as MySQL. The version text shows the difference.
             case "MySQL" ->
-                version.contains("MariaDB")
-                        ? atLeast(10, 6, server, MARIADB)
-                        : atLeast(8, 0, server, mySql(version));
+                version.contains("MariaDB") ? atLeast(10, 6, server, MARIADB) : atLeast(8, 0, server, mySql(version));
             case "H2" -> atLeast(2, 2, server, H2);
             default ->
                 throw new InvalidConfigurationException(

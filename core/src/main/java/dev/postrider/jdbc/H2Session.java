@@ -27,7 +27,8 @@ final class H2Session implements SessionStatements {
 
     @Override
     public <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
-        int before = sql.query(connection, "SELECT LOCK_TIMEOUT()", binder -> {}, row -> row.next() ? row.getInt(1) : 1000);
+        int before =
+                sql.query(connection, "SELECT LOCK_TIMEOUT()", binder -> {}, row -> row.next() ? row.getInt(1) : 1000);
         setLockTimeout(connection, (int) Math.min(Math.max(wait.toMillis(), 1), Integer.MAX_VALUE));
         try {
             return body.run(connection);

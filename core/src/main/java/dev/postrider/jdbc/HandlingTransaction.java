@@ -151,8 +151,9 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         boolean begun = false;
         try {
             if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
-                boolean locked =
-                        !means.statements().stillHandled(connection, rows(items)).isEmpty();
+                boolean locked = !means.statements()
+                        .stillHandled(connection, rows(items))
+                        .isEmpty();
                 connection.rollback();
                 return all(locked ? End.LOCKED : End.LOST, null);
             }
@@ -205,7 +206,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         List<Item> done = new ArrayList<>();
         List<JdbcUnitOfWork> units = new ArrayList<>();
         try {
-            HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
+            HandlingStatements.LockedRows rows =
+                    means.statements().lockHandled(connection, rows(items), terms.timeout());
             locked(rows.session());
             Set<Long> met = rows.seqs();
             Set<Long> others =
@@ -287,8 +289,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private int remove(Connection connection, List<Item> handled) throws SQLException {
-        HandlingStatements.RemovedRows removed = means.statements()
-                .removeHandled(connection, rows(handled), means.archive(), terms.timeout());
+        HandlingStatements.RemovedRows removed =
+                means.statements().removeHandled(connection, rows(handled), means.archive(), terms.timeout());
         locked(removed.session());
         return removed.count();
     }

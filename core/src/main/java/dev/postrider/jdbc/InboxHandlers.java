@@ -67,8 +67,6 @@ final class InboxHandlers {
 
     /** @return whether the handler was registered */
     boolean remove(Connection connection, String consumer, String handler) throws SQLException {
-        return sql.update(
-                        connection, DELETE, binder -> binder.text(consumer).text(handler))
-                > 0;
+        return sql.update(connection, DELETE, binder -> binder.text(consumer).text(handler)) > 0;
     }
 }

@@ -24,8 +24,7 @@ interface InboxStatements {
      *
      * @return the keys of the inserted marks
      */
-    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks)
-            throws SQLException;
+    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException;
 
     /** Reads existing marks. A key that became free meanwhile, or that is too old, is not in the result. */
     Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)

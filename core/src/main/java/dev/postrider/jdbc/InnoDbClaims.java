@@ -58,8 +58,6 @@ final class InnoDbClaims implements ClaimStatements {
     static final String LOCK_CLAIM =
             "SELECT seq FROM {message} WHERE state = 'PROCESSING' AND topic_id = ? AND lease_token = ? FOR UPDATE SKIP LOCKED";
 
-
-
     static final String LOCK_LOST = """
             SELECT seq FROM {message}
             WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < UTC_TIMESTAMP(6) AND attempts >= ?
@@ -104,8 +102,8 @@ final class InnoDbClaims implements ClaimStatements {
 
     /** Ignores the span: leases have no index of their own, so the statement reads all leased rows in any case. */
     @Override
-    public List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
-            throws SQLException {
+    public List<ClaimedRow> claimExpired(
+            Connection connection, int topicId, ClaimRequest request, UUID token, Duration span) throws SQLException {
         List<Long> locked = sql.query(
                 connection,
                 withTenants(LOCK_EXPIRED, request),
@@ -149,16 +147,16 @@ final class InnoDbClaims implements ClaimStatements {
                 "lease messages",
                 binder -> binder.uuid(token).text(request.worker()).micros(request.lease()));
         return sql.query(
-                connection, ValueList.in(READ, seqs.size()), binder -> ValueList.bindNumbers(binder, seqs), ClaimedRow.reader(sql));
+                connection,
+                ValueList.in(READ, seqs.size()),
+                binder -> ValueList.bindNumbers(binder, seqs),
+                ClaimedRow.reader(sql));
     }
 
     @Override
     public int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
         Set<Long> held = sql.query(
-                connection,
-                LOCK_CLAIM,
-                binder -> binder.integer(topicId).uuid(token),
-                SqlRunner::numbers);
+                connection, LOCK_CLAIM, binder -> binder.integer(topicId).uuid(token), SqlRunner::numbers);
         sql.change(connection, InnoDbOutcomes.RELEASE, held, "release a claim", binder -> {});
         return held.size();
     }

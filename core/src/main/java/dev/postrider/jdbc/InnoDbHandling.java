@@ -44,7 +44,8 @@ final class InnoDbHandling implements HandlingStatements {
         return sql.query(
                 connection,
                 ValueList.in(select, rows.size()),
-                binder -> ValueList.bindNumbers(binder, rows.stream().map(HandledRow::seq).toList()),
+                binder -> ValueList.bindNumbers(
+                        binder, rows.stream().map(HandledRow::seq).toList()),
                 found -> {
                     Set<Long> met = new TreeSet<>();
                     SessionStatements.ServerSession session = null;
@@ -67,7 +68,8 @@ final class InnoDbHandling implements HandlingStatements {
     }
 
     @Override
-    public RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    public RemovedRows removeHandled(
+            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         LockedRows locked = lockHandled(connection, rows, idle);
         Set<Long> met = locked.seqs();

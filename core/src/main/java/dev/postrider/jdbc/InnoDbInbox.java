@@ -70,7 +70,8 @@ class InnoDbInbox implements InboxStatements {
     }
 
     @Override
-    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks)
+            throws SQLException {
         if (marks.size() == 1) {
             return insertMarks(connection, consumer, marks) == 1 ? keys(marks) : Set.of();
         }
@@ -129,7 +130,10 @@ class InnoDbInbox implements InboxStatements {
             Connection connection, String consumer, Collection<InboxMark.Key> keys, String lock) throws SQLException {
         List<Place> places = keys.stream().map(key -> new Place(key, consumer)).toList();
         return sql.query(
-                connection, findSql(places.size(), lock), binder -> bindPlaces(binder, places), rows -> InboxMark.read(rows, sql));
+                connection,
+                findSql(places.size(), lock),
+                binder -> bindPlaces(binder, places),
+                rows -> InboxMark.read(rows, sql));
     }
 
     static String findSql(int keys, String lock) {

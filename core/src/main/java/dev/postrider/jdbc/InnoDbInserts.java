@@ -68,7 +68,8 @@ class InnoDbInserts implements InsertStatements {
 
     static final String LIVE_IDS = "SELECT id FROM {message} WHERE id IN ({values})";
 
-    static final String FIRST_USES = "SELECT * FROM {dedup} FORCE INDEX (PRIMARY) WHERE topic_id = ? AND key_hash IN ({values})";
+    static final String FIRST_USES =
+            "SELECT * FROM {dedup} FORCE INDEX (PRIMARY) WHERE topic_id = ? AND key_hash IN ({values})";
 
     static final String LIVE =
             "SELECT id, topic_id, tenant, idempotency_key, payload FROM {message} WHERE id IN ({values})";
@@ -152,9 +153,9 @@ class InnoDbInserts implements InsertStatements {
     }
 
     /**
-     * Inserts rows, some of them under a lease. A single leased row is returned with its generated number.
+     * Inserts rows, some of them under a lease.
      *
-     * @param leased the rows to insert under the lease
+     * @param inserted the rows to insert under the lease
      */
     void insertLeased(Connection connection, Collection<NewRow> rows, LeasedInsert leases, List<NewRow> inserted)
             throws SQLException {
@@ -227,12 +228,14 @@ class InnoDbInserts implements InsertStatements {
     }
 
     @Override
-    public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) throws SQLException {
+    public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
+            throws SQLException {
         Map<NewRow.Mark, FirstUse> found = new HashMap<>();
         for (Map.Entry<Integer, List<NewRow.Mark>> topic : byTopic(marks).entrySet()) {
-            String select =
-                    ValueList.in(FIRST_USES + sql.kind().newestRead(), topic.getValue().size());
-            found.putAll(sql.query(connection, select, binder -> bindMarks(binder, topic), rows -> FirstUse.read(rows, sql)));
+            String select = ValueList.in(
+                    FIRST_USES + sql.kind().newestRead(), topic.getValue().size());
+            found.putAll(sql.query(
+                    connection, select, binder -> bindMarks(binder, topic), rows -> FirstUse.read(rows, sql)));
         }
         return found;
     }

@@ -72,12 +72,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         Map<Long, Found> met = fenced(connection, fence, rows);
         if (archive != JdbcOptions.Archive.OFF) {
             boolean withPayload = archive == JdbcOptions.Archive.FULL;
-            sql.change(
-                    connection,
-                    COPY,
-                    met.keySet(),
-                    "archive messages",
-                    binder -> binder.flag(withPayload));
+            sql.change(connection, COPY, met.keySet(), "archive messages", binder -> binder.flag(withPayload));
         }
         sql.change(connection, InnoDbOutcomes.DELETE, met.keySet(), "delete delivered messages", binder -> {});
         return waiting ? promoted(connection, met) : written(met, false);
@@ -121,7 +116,8 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException {
         Map<Long, Found> met = fenced(connection, fence, rows);
         met.values().removeIf(row -> !row.state().equals("PENDING"));
         Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
@@ -153,7 +149,8 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
      */
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
-        Map<UUID, LaneStatements.Standing> held = lanes.held(connection, fence, sql.kind().existenceLock());
+        Map<UUID, LaneStatements.Standing> held =
+                lanes.held(connection, fence, sql.kind().existenceLock());
         Set<InnoDbLanes.Place> owned = fence.stream()
                 .filter(lane -> {
                     LaneStatements.Standing standing = held.get(lane.token);
@@ -223,8 +220,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         if (lanes.free(connection, Set.of(head)).isEmpty()) {
             return new KeyHeads.Promotion(true, head);
         }
-        sql.change(
-                connection, WAIT, List.of(head), "promote a new head", binder -> binder.text("RETRY"));
+        sql.change(connection, WAIT, List.of(head), "promote a new head", binder -> binder.text("RETRY"));
         return new KeyHeads.Promotion(true, null);
     }
 }

@@ -105,13 +105,13 @@ final class InnoDbLaneReads implements LaneReads {
      * after the first statement does not stop this read.
      */
     @Override
-    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+            throws SQLException {
         LaneRead laneRead = sight(connection, topicId);
         if (laneRead.paused()) {
             return laneRead;
         }
-        String select =
-                String.join(" UNION ALL ", Collections.nCopies(scans.size(), NEXT_IN_LANE));
+        String select = String.join(" UNION ALL ", Collections.nCopies(scans.size(), NEXT_IN_LANE));
         List<Sized> next = sql.query(
                 connection,
                 select,
@@ -261,8 +261,7 @@ final class InnoDbLaneReads implements LaneReads {
     /** Returns the retrying, blocked and parked messages of a key, lowest number first. */
     List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
         String tenant = key.key().tenant();
-        String one =
-                WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
+        String one = WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
         List<String> states = List.of("RETRY", "BLOCKED", "PARKED");
         String all =
                 states.stream().map(state -> one.replace("{state}", state)).collect(Collectors.joining(" UNION ALL "));
@@ -299,7 +298,9 @@ final class InnoDbLaneReads implements LaneReads {
             sql.query(
                     connection,
                     select,
-                    binder -> InnoDbLanes.bindLanes(binder, topic.getValue()).number(start).integer(topic.getKey()),
+                    binder -> InnoDbLanes.bindLanes(binder, topic.getValue())
+                            .number(start)
+                            .integer(topic.getKey()),
                     rows -> {
                         while (rows.next()) {
                             if (rows.getBoolean("paused")) {

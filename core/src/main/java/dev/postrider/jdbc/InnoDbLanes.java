@@ -95,7 +95,8 @@ final class InnoDbLanes implements LaneStatements {
     }
 
     @Override
-    public List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    public List<AcquiredLane> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         boolean leftOver = request.supply() == Lane.Supply.UNCLAIMED;
         List<AcquiredLane> free = sql.query(
@@ -143,7 +144,8 @@ final class InnoDbLanes implements LaneStatements {
     }
 
     @Override
-    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
+    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException {
         String lock = wait ? " FOR UPDATE" : " FOR UPDATE SKIP LOCKED";
         Map<UUID, Long> stored = new HashMap<>();
         Set<UUID> locked = new HashSet<>();
@@ -206,8 +208,7 @@ final class InnoDbLanes implements LaneStatements {
                     Map<UUID, Place> places = new HashMap<>();
                     while (rows.next()) {
                         places.put(
-                                sql.readUuid(rows, "token"),
-                                new Place(rows.getInt("topic_id"), rows.getInt("lane")));
+                                sql.readUuid(rows, "token"), new Place(rows.getInt("topic_id"), rows.getInt("lane")));
                     }
                     return places;
                 });
@@ -227,8 +228,7 @@ final class InnoDbLanes implements LaneStatements {
     }
 
     /** Returns the lanes that still have their token. */
-    Map<UUID, Standing> held(Connection connection, Collection<LaneCursor> lanes, String lock)
-            throws SQLException {
+    Map<UUID, Standing> held(Connection connection, Collection<LaneCursor> lanes, String lock) throws SQLException {
         Map<UUID, Standing> held = new HashMap<>();
         for (Map.Entry<Integer, List<LaneCursor>> topic : byTopic(lanes).entrySet()) {
             held.putAll(lanes(connection, topic.getKey(), topic.getValue(), lock));
@@ -291,9 +291,7 @@ final class InnoDbLanes implements LaneStatements {
         Set<Long> free = many.isEmpty() ? Set.of() : free(connection, many);
         if (!free.isEmpty()) {
             sql.update(
-                    connection,
-                    ValueList.in(SUSPECT_MANY, free.size()),
-                    binder -> ValueList.bindNumbers(binder, free));
+                    connection, ValueList.in(SUSPECT_MANY, free.size()), binder -> ValueList.bindNumbers(binder, free));
         }
         Set<Long> freeOne = one.isEmpty() ? Set.of() : free(connection, one);
         if (!freeOne.isEmpty()) {

@@ -55,10 +55,7 @@ class InnoDbPurges implements PurgeStatements {
     @Override
     public int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
         Set<Long> old = sql.query(
-                connection,
-                LOCK_OLD_DEAD,
-                binder -> binder.micros(age).integer(limit),
-                SqlRunner::numbers);
+                connection, LOCK_OLD_DEAD, binder -> binder.micros(age).integer(limit), SqlRunner::numbers);
         sql.change(connection, PURGE_DEAD, old, "purge dead letters", binder -> {});
         return old.size();
     }
@@ -71,7 +68,8 @@ class InnoDbPurges implements PurgeStatements {
                 binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
                 InnoDbPurges::marks);
         int removed = 0;
-        for (Map.Entry<Integer, List<NewRow.Mark>> topic : InnoDbInserts.byTopic(old).entrySet()) {
+        for (Map.Entry<Integer, List<NewRow.Mark>> topic :
+                InnoDbInserts.byTopic(old).entrySet()) {
             String delete = ValueList.in(PURGE_KEYS, topic.getValue().size());
             removed += sql.update(connection, delete, binder -> InnoDbInserts.bindMarks(binder, topic));
         }

@@ -331,7 +331,8 @@ final class JdbcAdmin implements Admin {
     }
 
     private Optional<StoredMessage> find(
-            Connection connection, String select, MessageId id, SqlRunner.Read<StoredMessage> read) throws SQLException {
+            Connection connection, String select, MessageId id, SqlRunner.Read<StoredMessage> read)
+            throws SQLException {
         return sql.query(
                 connection,
                 select,

@@ -78,8 +78,7 @@ public final class JdbcDatabase {
             ConnectionSettings settings = ConnectionSettings.of(connection, asConnected.kind());
             Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
             Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
-            CallerConnections connections =
-                    new CallerConnections(asConnected.kind(), Urls.address(server.getURL()));
+            CallerConnections connections = new CallerConnections(asConnected.kind(), Urls.address(server.getURL()));
             return of(dataSource, dialect, schema, sessions, connections, new Settings(options, events));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
@@ -291,10 +290,9 @@ public final class JdbcDatabase {
      * @param own the topics that the caller delivers, or will deliver; they are not reported
      */
     public void reportStranded(Set<TopicName> own) {
-        jdbcAdmin(() -> {})
-                .stranded().stream()
-                        .filter(topic -> !own.contains(topic))
-                        .forEach(topic -> settings.events().on(new Event.NotDelivered(topic)));
+        jdbcAdmin(() -> {}).stranded().stream()
+                .filter(topic -> !own.contains(topic))
+                .forEach(topic -> settings.events().on(new Event.NotDelivered(topic)));
     }
 
     /** @param changed called after each change that may let a message be delivered */

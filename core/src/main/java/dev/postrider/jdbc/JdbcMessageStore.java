@@ -95,8 +95,7 @@ final class JdbcMessageStore implements MessageStore {
         volatile @Nullable Long lastExpiredScan;
     }
 
-    JdbcMessageStore(
-            Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, TimeAndIds platform) {
+    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, TimeAndIds platform) {
         this.sessions = sessions;
         this.claimStatements = dialect.claims();
         this.statements = dialect.outcomes();
@@ -208,8 +207,7 @@ final class JdbcMessageStore implements MessageStore {
         List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
                 .map(row -> new OutcomeStatements.BuriedRow(
-                        new LeasedRow(row.seq(), token),
-                        epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
+                        new LeasedRow(row.seq(), token), epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         bury("bury unreadable rows", unreadable);
     }
@@ -240,7 +238,8 @@ final class JdbcMessageStore implements MessageStore {
     private void releaseUnanswered() {
         for (InDoubtWrites.LostClaim lost : unanswered.claims(nanos.getAsLong())) {
             int released = run(
-                    "release a claim", connection -> claimStatements.releaseClaim(connection, lost.topicId(), lost.token()));
+                    "release a claim",
+                    connection -> claimStatements.releaseClaim(connection, lost.topicId(), lost.token()));
             if (released > 0) {
                 unanswered.givenBack(lost);
             } else {
@@ -479,7 +478,8 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /** @param scan null if the statement did not scan for leases */
-    private @Nullable Duration firstExpiry(int topicId, ScanWindow.@Nullable Scan scan, ClaimStatements.Prospect prospect) {
+    private @Nullable Duration firstExpiry(
+            int topicId, ScanWindow.@Nullable Scan scan, ClaimStatements.Prospect prospect) {
         NextLeaseExpiry first = scans(topicId).firstExpiry;
         long now = nanos.getAsLong();
         if (scan != null) {

@@ -366,6 +366,4 @@ final class JdbcOutbox {
         events.on(new Event.Duplicate(message, answer.firstId(), answer.samePayload()));
         return answer;
     }
-
-
 }

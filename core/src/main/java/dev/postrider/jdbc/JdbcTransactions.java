@@ -67,10 +67,8 @@ final class JdbcTransactions {
 
     private <T, X extends Exception> T inTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
             throws X {
-        try (OwnTransaction transaction = OwnTransaction.begin(
-                dataSource, autoCommit, canBeLost)) {
-            JdbcUnitOfWork unit =
-                    unitOfWork(transaction.connection(), handOver);
+        try (OwnTransaction transaction = OwnTransaction.begin(dataSource, autoCommit, canBeLost)) {
+            JdbcUnitOfWork unit = unitOfWork(transaction.connection(), handOver);
             T result;
             try {
                 result = work.run(unit);

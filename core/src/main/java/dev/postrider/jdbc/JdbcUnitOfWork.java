@@ -43,7 +43,8 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private boolean ended;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection = new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
+        this.connection =
+                new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);

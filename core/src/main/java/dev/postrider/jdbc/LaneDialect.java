@@ -4,11 +4,7 @@ import java.time.Duration;
 
 /** The statements for lanes on one database. */
 record LaneDialect(
-        LaneStatements lanes,
-        LaneReads reads,
-        LaneOutcomeStatements outcomes,
-        KeyHeads heads,
-        NodeStatements nodes) {
+        LaneStatements lanes, LaneReads reads, LaneOutcomeStatements outcomes, KeyHeads heads, NodeStatements nodes) {
 
     /** @param lockTimeout how long a statement that is a transaction of its own may wait for a lock; {@link Sessions} limits the others */
     static LaneDialect of(SqlRunner sql, Duration lockTimeout) {

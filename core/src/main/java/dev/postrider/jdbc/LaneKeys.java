@@ -64,17 +64,16 @@ final class LaneKeys implements KeyHeads {
     }
 
     @Override
-    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key)
-            throws SQLException {
+    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
         lockOnly(connection, topicId, lane);
         Optional<Row> next = head(connection, topicId, lane, key);
         boolean promoted = next.isEmpty() || promoteIfBlocked(connection, next.get());
-        return new Promotion(
-                next.isPresent(), promoted ? null : next.get().seq());
+        return new Promotion(next.isPresent(), promoted ? null : next.get().seq());
     }
 
     @Override
-    public Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+    public Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
         Set<Integer> headless = new TreeSet<>();
         headless(connection, topicId, lanes).forEach(row -> headless.add(row.lane()));
         return headless;

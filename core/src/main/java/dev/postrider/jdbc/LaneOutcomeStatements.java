@@ -77,6 +77,5 @@ interface LaneOutcomeStatements {
             throws SQLException;
 
     /** Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. */
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException;
+    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException;
 }

@@ -146,7 +146,9 @@ final class LaneOutcomes {
         List<Step> steps = new ArrayList<>();
         leaving.moveTo(steps, LaneOutcomeStatements.Leaving.THE_ORDER);
         joining.addTo(
-                steps, List.of("PENDING"), (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
+                steps,
+                List.of("PENDING"),
+                (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
         outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
@@ -171,14 +173,18 @@ final class LaneOutcomes {
         }
 
         void moveTo(List<Step> steps, LaneOutcomeStatements.Leaving leaving) {
-            addTo(steps, leaving.states(), (connection, statements) -> statements.move(connection, lanes, moves(), leaving));
+            addTo(
+                    steps,
+                    leaving.states(),
+                    (connection, statements) -> statements.move(connection, lanes, moves(), leaving));
         }
 
         void acknowledgeTo(List<Step> steps, boolean waiting) {
             addTo(
                     steps,
                     ANY_STATE,
-                    (connection, statements) -> statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
+                    (connection, statements) ->
+                            statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
         }
 
         Map<Long, UUID> rows() {

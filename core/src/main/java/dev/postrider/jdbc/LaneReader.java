@@ -193,8 +193,15 @@ final class LaneReader {
                     .collect(Collectors.toUnmodifiableSet());
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
-                    connection -> table.sql.reads().readTimed(
-                            connection, topicId, List.copyOf(byLane.keySet()), List.copyOf(inFlight), limit, maxBytes));
+                    connection -> table.sql
+                            .reads()
+                            .readTimed(
+                                    connection,
+                                    topicId,
+                                    List.copyOf(byLane.keySet()),
+                                    List.copyOf(inFlight),
+                                    limit,
+                                    maxBytes));
             return take(lanes, byLane, rows, inFlight);
         }
     }
@@ -206,10 +213,7 @@ final class LaneReader {
      * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
      */
     private List<LaneClaim> take(
-            Collection<Lane> lanes,
-            Map<Integer, LaneCursor> byLane,
-            List<LaneReads.LaneRow> rows,
-            Set<Long> inFlight) {
+            Collection<Lane> lanes, Map<Integer, LaneCursor> byLane, List<LaneReads.LaneRow> rows, Set<Long> inFlight) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());

@@ -40,8 +40,7 @@ interface LaneReads {
      */
     record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
 
-    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
-            throws SQLException;
+    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException;
 
     /** Returns the numbers that any of the scans leaves out. */
     static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
@@ -62,8 +61,7 @@ interface LaneReads {
     Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException;
 
-    Comparator<LaneRow> BY_NUMBER =
-            Comparator.comparingLong(row -> row.row().seq());
+    Comparator<LaneRow> BY_NUMBER = Comparator.comparingLong(row -> row.row().seq());
 
     static List<LaneRow> laneRows(ResultSet rows, SqlRunner sql) throws SQLException {
         ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql);

@@ -61,8 +61,7 @@ interface LaneStatements {
     record Standing(int revision, long floor) {}
 
     /** @param buffer how many messages may be in flight on the new owner, from the acquisition on */
-    List<AcquiredLane> acquire(
-            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
 
     /**
@@ -70,8 +69,7 @@ interface LaneStatements {
      *
      * @param wait whether to wait for the row of a lane that another session has locked, instead of skipping it
      */
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
-            throws SQLException;
+    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException;
 
     /** Whether a renewal conflicts with concurrent writes of outcomes in the lane, so that it must wait for their locks. */
     boolean renewalMeetsOutcomes();

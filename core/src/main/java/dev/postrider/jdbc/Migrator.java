@@ -65,8 +65,10 @@ final class Migrator {
     }
 
     /** @throws InvalidConfigurationException if neither the configuration nor the connection names a schema */
-    static String place(SchemaStatements statements, Connection connection, @Nullable String schema) throws SQLException {
-        return statements.schemaOfTables(connection, schema)
+    static String place(SchemaStatements statements, Connection connection, @Nullable String schema)
+            throws SQLException {
+        return statements
+                .schemaOfTables(connection, schema)
                 .orElseThrow(() -> new InvalidConfigurationException("schema", NO_SCHEMA));
     }
 
@@ -83,7 +85,12 @@ final class Migrator {
     }
 
     private int version(Connection connection, String place) throws SQLException {
-        if (!Catalog.read(sql, statements.catalogQuestions(), connection, place, sql.tables().bare("schema"))
+        if (!Catalog.read(
+                        sql,
+                        statements.catalogQuestions(),
+                        connection,
+                        place,
+                        sql.tables().bare("schema"))
                 .isTable()) {
             return 0;
         }

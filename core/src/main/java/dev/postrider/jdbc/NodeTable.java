@@ -40,8 +40,8 @@ final class NodeTable implements NodeStatements {
      * @return the number of live nodes that deliver each topic, by topic number
      */
     @Override
-    public Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
-            throws SQLException {
+    public Map<Integer, Integer> announce(
+            Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease) throws SQLException {
         String topics = topicIds.stream().sorted().map(String::valueOf).collect(Collectors.joining(","));
         SqlRunner.Bind bind = binder -> binder.text(node.worker())
                 .text(version())

@@ -58,7 +58,8 @@ final class OutcomeBatch {
         @Override
         public Boolean retry(Outcome.Retry outcome) {
             String error = cleaned.apply(outcome.error());
-            return batch.rescheduled.add(new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
+            return batch.rescheduled.add(
+                    new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
         }
 
         @Override

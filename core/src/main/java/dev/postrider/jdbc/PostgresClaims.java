@@ -139,8 +139,8 @@ final class PostgresClaims implements ClaimStatements {
     }
 
     @Override
-    public List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
-            throws SQLException {
+    public List<ClaimedRow> claimExpired(
+            Connection connection, int topicId, ClaimRequest request, UUID token, Duration span) throws SQLException {
         return sql.query(
                 connection,
                 CLAIM_EXPIRED,
@@ -166,9 +166,7 @@ final class PostgresClaims implements ClaimStatements {
     @Override
     public int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
         return sql.update(
-                connection,
-                RELEASE_CLAIM,
-                binder -> binder.integer(topicId).uuid(token));
+                connection, RELEASE_CLAIM, binder -> binder.integer(topicId).uuid(token));
     }
 
     @Override

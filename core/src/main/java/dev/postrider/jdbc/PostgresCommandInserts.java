@@ -13,8 +13,7 @@ import java.util.Optional;
 final class PostgresCommandInserts implements CommandInserts {
 
     /** Returns no row if the command exists. The conflict does not abort the caller's transaction. */
-    static final String INSERT_COMMAND =
-            INSERT + "ON CONFLICT (id) DO NOTHING RETURNING " + CommandRow.COLUMNS;
+    static final String INSERT_COMMAND = INSERT + "ON CONFLICT (id) DO NOTHING RETURNING " + CommandRow.COLUMNS;
 
     /**
      * Inserts a command or returns the existing row. Returns no row if the existing one is too new for the snapshot of this statement.
@@ -40,8 +39,8 @@ final class PostgresCommandInserts implements CommandInserts {
      * statement sets itself would come too late for its table lock.
      */
     @Override
-    public Optional<CommandRecord> insertCommandAlone(Connection connection, CommandId id, SqlRunner.Bind bind, Duration lockTimeout)
-            throws SQLException {
+    public Optional<CommandRecord> insertCommandAlone(
+            Connection connection, CommandId id, SqlRunner.Bind bind, Duration lockTimeout) throws SQLException {
         String both = PostgresSession.SET_LOCK_TIMEOUT + ";\n" + INSERT_OR_FIND_COMMAND;
         try (PreparedStatement prepared = connection.prepareStatement(sql.sql(both))) {
             Binder binder = sql.bind(prepared).text(PostgresSession.inMillis(lockTimeout));

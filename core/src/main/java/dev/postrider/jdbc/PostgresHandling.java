@@ -119,7 +119,8 @@ final class PostgresHandling implements HandlingStatements {
     }
 
     @Override
-    public RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    public RemovedRows removeHandled(
+            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         boolean kept = archive != JdbcOptions.Archive.OFF;
         boolean one = rows.size() == 1;
@@ -161,9 +162,6 @@ final class PostgresHandling implements HandlingStatements {
     @Override
     public Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
         return sql.query(
-                connection,
-                PRESENT_AFTER_LOCKS,
-                binder -> binder.array("int8", seqs.toArray()),
-                sql::numbersWithIds);
+                connection, PRESENT_AFTER_LOCKS, binder -> binder.array("int8", seqs.toArray()), sql::numbersWithIds);
     }
 }

@@ -87,7 +87,8 @@ final class PostgresInbox implements InboxStatements {
      * new snapshot sees the change.
      */
     @Override
-    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks)
+            throws SQLException {
         try {
             return marks.size() == 1
                     ? insertOne(connection, consumer, marks.get(0))
@@ -127,7 +128,8 @@ final class PostgresInbox implements InboxStatements {
     @Override
     public Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException {
-        return sql.query(connection, FIND, binder -> keys(binder, keys).text(consumer), rows -> InboxMark.read(rows, sql));
+        return sql.query(
+                connection, FIND, binder -> keys(binder, keys).text(consumer), rows -> InboxMark.read(rows, sql));
     }
 
     @Override

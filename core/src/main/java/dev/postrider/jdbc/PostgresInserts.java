@@ -225,7 +225,11 @@ final class PostgresInserts implements InsertStatements {
     }
 
     private Set<UUID> insertKeyed(
-            Connection connection, String statement, List<NewRow> rows, @Nullable LeasedInsert leasedInsert, SqlRunner.Bind bind)
+            Connection connection,
+            String statement,
+            List<NewRow> rows,
+            @Nullable LeasedInsert leasedInsert,
+            SqlRunner.Bind bind)
             throws SQLException {
         Set<UUID> written = new HashSet<>();
         Set<UUID> withoutMessage = new HashSet<>();
@@ -250,17 +254,15 @@ final class PostgresInserts implements InsertStatements {
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
         if (rows.size() == 1) {
             NewRow row = rows.get(0);
-            SqlRunner.Bind bind = binder -> leasedInsert.bindLease(row.bind(keyed ? row.bindMark(binder) : binder))
+            SqlRunner.Bind bind = binder -> leasedInsert
+                    .bindLease(row.bind(keyed ? row.bindMark(binder) : binder))
                     .integer(row.topicId());
             return keyed
                     ? insertKeyed(connection, INSERT_ONE_KEYED_LEASED, rows, leasedInsert, bind)
-                    : sql.query(
-                            connection,
-                            INSERT_ONE_LEASED,
-                            bind,
-                            answer -> leasedInsert.read(answer, sql));
+                    : sql.query(connection, INSERT_ONE_LEASED, bind, answer -> leasedInsert.read(answer, sql));
         }
-        SqlRunner.Bind bind = binder -> leasedInsert.bindLease(bindInput(binder, rows))
+        SqlRunner.Bind bind = binder -> leasedInsert
+                .bindLease(bindInput(binder, rows))
                 .array("uuid", column(leasedInsert.wanted(rows), Message::id, MessageId::value));
         return keyed
                 ? insertKeyed(connection, INSERT_KEYED_LEASED, rows, leasedInsert, bind)
@@ -270,11 +272,7 @@ final class PostgresInserts implements InsertStatements {
     private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
         if (row.mark() != null) {
             return insertKeyed(
-                    connection,
-                    INSERT_ONE_KEYED,
-                    List.of(row),
-                    null,
-                    binder -> row.bind(row.bindMark(binder)));
+                    connection, INSERT_ONE_KEYED, List.of(row), null, binder -> row.bind(row.bindMark(binder)));
         }
         int inserted = sql.update(connection, INSERT_ONE, row::bind);
         return inserted == 1 ? Set.of(row.id()) : Set.of();
@@ -348,7 +346,8 @@ final class PostgresInserts implements InsertStatements {
     }
 
     @Override
-    public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) throws SQLException {
+    public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
+            throws SQLException {
         return sql.query(
                 connection,
                 FIRST_USES,
@@ -360,6 +359,7 @@ final class PostgresInserts implements InsertStatements {
 
     @Override
     public Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
-        return sql.query(connection, LIVE, binder -> binder.array("uuid", ids.toArray()), rows -> LiveMessage.read(rows, sql));
+        return sql.query(
+                connection, LIVE, binder -> binder.array("uuid", ids.toArray()), rows -> LiveMessage.read(rows, sql));
     }
 }

@@ -182,9 +182,7 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                 ? binder -> rows(fence(binder, fence), rows)
                 : binder -> rows(fence(binder, fence), rows).flag(withPayload);
         if (waiting) {
-            String statement = archive == JdbcOptions.Archive.OFF
-                    ? DELETE_WAITING
-                    : ARCHIVE_WAITING;
+            String statement = archive == JdbcOptions.Archive.OFF ? DELETE_WAITING : ARCHIVE_WAITING;
             return written(connection, statement, bind);
         }
         String statement = archive == JdbcOptions.Archive.OFF ? DELETE : ARCHIVE;
@@ -218,14 +216,18 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                         .array("uuid", PostgresLanes.column(rows, Move::id))
                         .array("text", PostgresLanes.column(rows, Move::state))
                         .array("int4", PostgresLanes.column(rows, Move::attempts))
-                        .array("int8", PostgresLanes.column(rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
+                        .array(
+                                "int8",
+                                PostgresLanes.column(
+                                        rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
                         .array("text", PostgresLanes.column(rows, Move::error))
                         .array("text", PostgresLanes.column(rows, Move::reason))
                         .array("text", PostgresLanes.column(rows, Move::fingerprint)));
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException {
         return written(connection, BLOCK, binder -> rows(fence(binder, fence), rows));
     }
 

@@ -148,7 +148,8 @@ final class PostgresLaneReads implements LaneReads {
     }
 
     @Override
-    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+            throws SQLException {
         List<Long> leaveOut = LaneReads.leaveOut(scans);
         Object[] lanes = PostgresLanes.column(scans, LaneCursor.Scan::lane);
         Object[] starts = PostgresLanes.column(scans, LaneCursor.Scan::start);

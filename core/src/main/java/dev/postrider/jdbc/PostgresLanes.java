@@ -149,7 +149,8 @@ final class PostgresLanes implements LaneStatements {
     }
 
     @Override
-    public List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    public List<AcquiredLane> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         boolean leftOver = request.supply() == Lane.Supply.UNCLAIMED;
         return sql.query(
@@ -188,7 +189,8 @@ final class PostgresLanes implements LaneStatements {
     }
 
     @Override
-    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
+    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException {
         return sql.query(
                 connection,
                 RENEW,
@@ -245,8 +247,7 @@ final class PostgresLanes implements LaneStatements {
             Map<UUID, Standing> byToken = new HashMap<>();
             while (rows.next()) {
                 server = rows.getString("server");
-                byToken.put(
-                        sql.readUuid(rows, "token"), new Standing(rows.getInt("revision"), rows.getLong("floor")));
+                byToken.put(sql.readUuid(rows, "token"), new Standing(rows.getInt("revision"), rows.getLong("floor")));
             }
             return new Standings(server, byToken);
         });
@@ -260,9 +261,7 @@ final class PostgresLanes implements LaneStatements {
                 .toArray();
         if (one.length > 0) {
             sql.update(
-                    connection,
-                    SUSPECT_ONE,
-                    binder -> binder.array("int8", one).integer(topicId));
+                    connection, SUSPECT_ONE, binder -> binder.array("int8", one).integer(topicId));
         }
         Object[] lanes = column(crashed, AcquiredLane::lane);
         Object[] buffers = column(crashed, AcquiredLane::buffer);

@@ -130,8 +130,7 @@ final class PostgresOutcomes implements OutcomeStatements {
             return sql.query(connection, DELETE, binder -> lookUp(binder, rows), LeasedRow.reader(sql));
         }
         boolean withPayload = archive == JdbcOptions.Archive.FULL;
-        return sql.query(
-                connection, ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), LeasedRow.reader(sql));
+        return sql.query(connection, ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), LeasedRow.reader(sql));
     }
 
     @Override
@@ -175,8 +174,7 @@ final class PostgresOutcomes implements OutcomeStatements {
 
     @Override
     public Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
-        return sql.query(
-                connection, EXTEND, binder -> lookUp(binder, rows).micros(lease), LeasedRow.reader(sql));
+        return sql.query(connection, EXTEND, binder -> lookUp(binder, rows).micros(lease), LeasedRow.reader(sql));
     }
 
     @Override
@@ -196,7 +194,6 @@ final class PostgresOutcomes implements OutcomeStatements {
 
     @Override
     public Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
-        return sql.query(
-                connection, PRESENT, binder -> binder.array("int8", seqs.toArray()), sql::numbersWithIds);
+        return sql.query(connection, PRESENT, binder -> binder.array("int8", seqs.toArray()), sql::numbersWithIds);
     }
 }

@@ -127,10 +127,14 @@ final class PostgresSchema implements SchemaStatements {
             checkEncoding(row.getString(2));
             return true;
         });
-        sql.query(connection, "SELECT seqcache FROM pg_sequence WHERE seqrelid = ?::regclass", this::bindSequence, row -> {
-            checkSequence(row.next() ? row.getLong(1) : 1);
-            return true;
-        });
+        sql.query(
+                connection,
+                "SELECT seqcache FROM pg_sequence WHERE seqrelid = ?::regclass",
+                this::bindSequence,
+                row -> {
+                    checkSequence(row.next() ? row.getLong(1) : 1);
+                    return true;
+                });
     }
 
     private void bindSequence(Binder binder) throws SQLException {

@@ -215,8 +215,12 @@ final class SchemaCheck {
     }
 
     private List<String> compare(Connection connection, String schema, String table) throws SQLException {
-        Catalog catalog =
-                Catalog.read(sql, statements.catalogQuestions(), connection, schema, sql.tables().bare(table));
+        Catalog catalog = Catalog.read(
+                sql,
+                statements.catalogQuestions(),
+                connection,
+                schema,
+                sql.tables().bare(table));
         if (!catalog.isTable()) {
             return List.of(sql.tables().bare(table) + " is missing or not a table");
         }

@@ -99,7 +99,11 @@ final class Sessions {
                 doing,
                 false,
                 connection -> settings.idleLimit()
-                        .within(networkTimeout.dividedBy(2), lockTimeout(), connection, within -> committed(within, body)));
+                        .within(
+                                networkTimeout.dividedBy(2),
+                                lockTimeout(),
+                                connection,
+                                within -> committed(within, body)));
     }
 
     /** How long a statement of a transaction may wait for a lock: a sixth of the lease, if the network timeout is half of the lease. */
@@ -154,8 +158,9 @@ final class Sessions {
             refuseForeign(connection, inCallersThread && settings.autoCommit());
             boolean wasAutoCommit = connection.getAutoCommit();
             int wasTimeout = connection.getNetworkTimeout();
-            int wasIsolation =
-                    settings.setIsolation() ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
+            int wasIsolation = settings.setIsolation()
+                    ? connection.getTransactionIsolation()
+                    : Connection.TRANSACTION_READ_COMMITTED;
             try {
                 connection.setNetworkTimeout(Runnable::run, timeoutMillis);
                 if (settings.setIsolation()) {

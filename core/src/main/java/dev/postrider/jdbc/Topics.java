@@ -66,7 +66,10 @@ final class Topics {
                 binder -> binder.text(name.namespace()).text(name.topic()),
                 row -> row.next()
                         ? Optional.of(new Topic(
-                                row.getInt(1), row.getInt(2), row.getBoolean(3), sql.readTime(row, "removed_at") != null))
+                                row.getInt(1),
+                                row.getInt(2),
+                                row.getBoolean(3),
+                                sql.readTime(row, "removed_at") != null))
                         : Optional.empty());
     }
 

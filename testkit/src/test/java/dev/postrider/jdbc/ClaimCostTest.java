@@ -59,11 +59,11 @@ final class ClaimCostTest {
 
     private static String planOfClaim(DataSource dataSource) throws SQLException {
         int topicId = topicId(dataSource);
-        Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain =
-                        connection.prepareStatement("EXPLAIN " + dialect.sql(PostgresSql.CLAIM_DUE))) {
-            dialect.bind(explain)
+                        connection.prepareStatement("EXPLAIN " + sql.sql(PostgresClaims.CLAIM_DUE))) {
+            sql.bind(explain)
                     .integer(topicId)
                     .time(Instant.EPOCH)
                     .text(null)
@@ -98,7 +98,8 @@ final class ClaimCostTest {
                 if (analyzed) {
                     Sql.execute(dataSource, "ANALYZE postrider_message");
                 }
-                for (String statement : List.of(PostgresSql.DELETE, PostgresSql.ARCHIVE, PostgresSql.RESCHEDULE)) {
+                for (String statement :
+                        List.of(PostgresOutcomes.DELETE, PostgresOutcomes.ARCHIVE, PostgresOutcomes.RESCHEDULE)) {
                     assertThat(planOfOutcome(dataSource, statement))
                             .as("%s rows, analyzed %s", crowd, analyzed)
                             .contains("postrider_message_pk")
@@ -109,18 +110,18 @@ final class ClaimCostTest {
     }
 
     private static String planOfOutcome(DataSource dataSource, String outcome) throws SQLException {
-        Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
         Object[] numbers = {1L, 2L, 3L};
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + dialect.sql(outcome))) {
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(outcome))) {
             Object[] tokens = {UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()};
-            Binder binder = dialect.bind(explain).array("int8", numbers);
-            if (outcome.equals(PostgresSql.RESCHEDULE)) {
+            Binder binder = sql.bind(explain).array("int8", numbers);
+            if (outcome.equals(PostgresOutcomes.RESCHEDULE)) {
                 binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
             } else {
                 binder.array("int8", numbers).array("uuid", tokens);
             }
-            if (outcome.equals(PostgresSql.ARCHIVE)) {
+            if (outcome.equals(PostgresOutcomes.ARCHIVE)) {
                 binder.flag(true);
             }
             return plan(explain);
@@ -161,14 +162,14 @@ final class ClaimCostTest {
         DataSource dataSource = migrated(engine);
         fill(dataSource, engine, 100_000);
         int topicId = topicId(dataSource);
-        Dialect dialect = new MySqlDialect(new Tables(JdbcOptions.defaults(), "`"));
-        String lock = dialect.sql(LockingSql.LOCK_DUE.replace("{tenants}", ""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, JdbcOptions.defaults());
+        String lock = sql.sql(InnoDbClaims.LOCK_DUE.replace("{tenants}", ""));
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 PreparedStatement claim = connection.prepareStatement(lock)) {
             connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(false);
-            dialect.bind(claim)
+            sql.bind(claim)
                     .integer(topicId)
                     .time(Instant.EPOCH)
                     .integer(topicId)

@@ -13,7 +13,6 @@ import dev.postrider.store.Outcome;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.testkit.database.Sql;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -95,18 +94,8 @@ final class FullScanTest {
         });
     }
 
-    private LaneStore store(DataSource dataSource) throws SQLException {
-        try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            Sessions sessions = new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None());
-            return new JdbcLaneStore(
-                    sessions,
-                    dialect,
-                    new Topics(dialect),
-                    JdbcOptions.defaults(),
-                    events::add,
-                    nanos::get,
-                    UUID::randomUUID);
-        }
+    private LaneStore store(DataSource dataSource) {
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), events::add)
+                .lanes(new TimeAndIds(nanos::get, UUID::randomUUID));
     }
 }

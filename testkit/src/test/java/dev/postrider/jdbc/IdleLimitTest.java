@@ -124,8 +124,8 @@ final class IdleLimitTest {
 
     private static Sessions sessions(DataSource dataSource, Duration networkTimeout) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            return new Sessions(dataSource, true, true, networkTimeout, dialect.idleLimit(connection));
+            DatabaseKind kind = DatabaseKind.of(connection.getMetaData());
+            return new Sessions(dataSource, kind, ConnectionSettings.of(connection, kind), networkTimeout);
         }
     }
 

@@ -43,13 +43,13 @@ final class InboxCostTest {
 
     private final Engine engine;
     private final DataSource dataSource;
-    private final LockingDialect dialect;
+    private final SqlRunner sql;
     private final Postrider postrider;
 
     InboxCostTest(Engine engine) {
         this.engine = engine;
-        Tables tables = new Tables(JdbcOptions.defaults(), "`");
-        dialect = engine == Engine.MYSQL_8_0 ? new MySqlDialect(tables) : new MariaDbDialect(tables, "any");
+        DatabaseKind kind = engine == Engine.MYSQL_8_0 ? DatabaseKind.MYSQL : DatabaseKind.MARIADB;
+        sql = SqlRunner.of(kind, JdbcOptions.defaults());
         dataSource = Databases.assumeStarted(engine).createDatabase("inboxcost").dataSource();
         postrider = Postrider.on(dataSource).topic("t").build();
         postrider.migrate();
@@ -69,14 +69,14 @@ final class InboxCostTest {
 
     private void goByTheirIndex(int size) throws SQLException {
         for (int keys : List.of(1, 3, 500)) {
-            assertThat(plan(LockingInbox.findSql(keys, dialect.lockingRead()), keys))
+            assertThat(plan(InnoDbInbox.findSql(keys, sql.kind().newestRead()), keys))
                     .as("find %s keys among %s marks", keys, size)
                     .isIn("PRIMARY const", "PRIMARY range");
-            assertThat(plan(LockingInbox.purgeSql(keys), keys))
+            assertThat(plan(InnoDbInbox.purgeSql(keys), keys))
                     .as("purge %s keys among %s marks", keys, size)
                     .isIn("PRIMARY const", "PRIMARY range");
         }
-        assertThat(plan(LockingInbox.lockOldSql(dialect), 0))
+        assertThat(plan(InnoDbInbox.LOCK_OLD, 0))
                 .as("look for old ones among %s marks", size)
                 .isEqualTo("postrider_inbox_mark_seen range");
     }
@@ -84,12 +84,12 @@ final class InboxCostTest {
     /** The index that is used, and how. */
     private String plan(String statement, int keys) throws SQLException {
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + dialect.sql(statement))) {
-            Binder binder = dialect.bind(explain);
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(statement))) {
+            Binder binder = sql.bind(explain);
             if (keys == 0) {
                 binder.micros(DAY).micros(DAY.multipliedBy(2)).integer(5);
             }
-            for (int i = 0; i < LockingDialect.paddedSize(keys); i++) {
+            for (int i = 0; i < ValueList.paddedSize(keys); i++) {
                 binder.uuid(id(Math.min(i, keys - 1))).text("billing").text("");
             }
             try (ResultSet row = explain.executeQuery()) {
@@ -160,7 +160,7 @@ final class InboxCostTest {
         Sql.execute(dataSource, "UPDATE postrider_inbox_mark SET seen_at = seen_at - INTERVAL 36 HOUR");
         try (Connection connection = transaction();
                 Statement statement = connection.createStatement()) {
-            int purged = dialect.inbox().purge(connection, DAY, DAY, 50);
+            int purged = sql.inbox().purge(connection, DAY, DAY, 50);
 
             assertThat(purged).isEqualTo(50);
             assertThat(locked(statement)).as("rows locked, in two indexes").isBetween(50L, 220L);

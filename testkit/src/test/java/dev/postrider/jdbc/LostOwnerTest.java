@@ -14,7 +14,6 @@ import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.testkit.database.Sql;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -121,16 +120,7 @@ final class LostOwnerTest {
     }
 
     private static LaneStore store(DataSource dataSource, Supplier<UUID> ids) throws SQLException {
-        try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            return new JdbcLaneStore(
-                    new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None()),
-                    dialect,
-                    new Topics(dialect),
-                    JdbcOptions.defaults(),
-                    event -> {},
-                    System::nanoTime,
-                    ids);
-        }
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+                .lanes(new TimeAndIds(System::nanoTime, ids));
     }
 }

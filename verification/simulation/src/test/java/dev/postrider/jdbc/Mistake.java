@@ -84,7 +84,8 @@ public enum Mistake implements SimulatedStores.Speech {
     /** Whoever takes over a lane does not learn which keys are held. */
     HELD_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes) {
+        public Map<Integer, Set<OrderingKey>> blockedKeys(
+                Connection connection, int topicId, Collection<Integer> lanes) {
             return Map.of();
         }
     })),
@@ -122,7 +123,7 @@ public enum Mistake implements SimulatedStores.Speech {
     /** A failed head of a key goes back into the order, where what is behind it does not wait. */
     FAILED_HEAD_STAYS_IN_ORDER(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
+        public Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
                 throws SQLException {
             return super.move(
                     connection, fence, moves.stream().map(Mistake::pending).toList(), leaving);
@@ -159,7 +160,7 @@ public enum Mistake implements SimulatedStores.Speech {
     /** Leases count as over at once. */
     LEASE_WITHOUT_LENGTH(database -> new SimulatedDialect(database) {
         @Override
-        Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
+        public Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
             return super.extend(connection, rows, Duration.ZERO);
         }
     }),
@@ -323,10 +324,10 @@ public enum Mistake implements SimulatedStores.Speech {
     }
 
     private static Function<SimulatedDatabase, SimulatedDialect> lanes(
-            Function<SimulatedDialect, LaneStatements> lanes) {
+            Function<SimulatedDialect, SimulatedLanes> lanes) {
         return database -> new SimulatedDialect(database) {
             @Override
-            LaneStatements lanes(Duration lockTimeout) {
+            SimulatedLanes simulatedLanes() {
                 return lanes.apply(this);
             }
         };
@@ -346,7 +347,7 @@ public enum Mistake implements SimulatedStores.Speech {
             Function<SimulatedDialect, SimulatedInbox> inbox) {
         return database -> new SimulatedDialect(database) {
             @Override
-            InboxStatements inbox() {
+            public InboxStatements inbox() {
                 return inbox.apply(this);
             }
         };
@@ -358,10 +359,10 @@ public enum Mistake implements SimulatedStores.Speech {
         return places;
     }
 
-    private static LaneStatements.Move pending(LaneStatements.Move move) {
+    private static LaneOutcomeStatements.Move pending(LaneOutcomeStatements.Move move) {
         return !move.state().equals("RETRY")
                 ? move
-                : new LaneStatements.Move(
+                : new LaneOutcomeStatements.Move(
                         move.seq(),
                         move.id(),
                         "PENDING",

@@ -29,12 +29,11 @@ import org.jspecify.annotations.Nullable;
  * What {@link PostgresLanes} asks, answered by the simulated database, statement for statement: the comments there say why each is as
  * it is. Where a statement locks something, others have their turn before and after.
  */
-class SimulatedLanes extends LaneStatements {
+class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements, KeyHeads, NodeStatements {
 
     final SimulatedDatabase database;
 
     SimulatedLanes(SimulatedDialect dialect) {
-        super(dialect);
         this.database = dialect.database;
     }
 
@@ -45,8 +44,8 @@ class SimulatedLanes extends LaneStatements {
     // Nodes
 
     @Override
-    Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
-            throws SQLException {
+    public Map<Integer, Integer> announce(
+            Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease) throws SQLException {
         return Session.of(connection).run("announce", transaction -> {
             database.nodes.put(
                     node.instance(),
@@ -60,14 +59,14 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
+    public boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
         return Session.of(connection).run("leave", transaction -> database.nodes.remove(node.instance()) != null);
     }
 
     // Keys without a head
 
     @Override
-    Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with a key", transaction -> {
@@ -95,7 +94,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+    public Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
         return Session.of(connection).run("look for keys without a head", transaction -> {
             Set<Integer> headless = new TreeSet<>();
             headless(database.snapshot(transaction), topicId, lanes)
@@ -116,7 +116,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
+    public Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with keys", transaction -> {
@@ -151,7 +151,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    public List<AcquiredLane> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("take lanes", transaction -> {
@@ -190,12 +191,12 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean renewalMeetsOutcomes() {
+    public boolean renewalMeetsOutcomes() {
         return false;
     }
 
     @Override
-    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+    public Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
         return Session.of(connection).run("look for messages", transaction -> {
             Map<Long, String> states = new HashMap<>();
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -210,7 +211,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
+    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("renew lanes", transaction -> {
             session.meanwhile(transaction);
@@ -261,7 +263,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void release(Connection connection, Floors floors) throws SQLException {
+    public void release(Connection connection, Floors floors) throws SQLException {
         Session session = Session.of(connection);
         session.run("release lanes", transaction -> {
             session.meanwhile(transaction);
@@ -283,7 +285,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
         Session.of(connection).run("give back lanes", transaction -> {
             for (SimulatedDatabase.Place place : List.copyOf(database.lanes.keySet())) {
                 LaneState lane = lockLane(
@@ -301,7 +303,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+    public Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
         return Session.of(connection).run("look after lanes", transaction -> {
             Map<UUID, Standing> byToken = new HashMap<>();
             for (LaneCursor cursor : lanes) {
@@ -320,7 +322,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    public Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException {
         return Session.of(connection).run("look for held keys", transaction -> {
             Map<Integer, Set<OrderingKey>> held = new HashMap<>();
@@ -334,7 +336,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
+    public void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Session session = Session.of(connection);
         session.run("suspect messages", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -380,7 +382,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
+    public boolean setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
         return Session.of(connection).run("note what is delivered alone", transaction -> {
             LaneState lane =
                     lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
@@ -396,7 +398,8 @@ class SimulatedLanes extends LaneStatements {
 
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
-    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -405,7 +408,7 @@ class SimulatedLanes extends LaneStatements {
             Horizon.Sight sight = sight(finishedBefore);
             boolean paused = database.isPaused(topicId);
             return new LaneRead(
-                    sight, paused, paused ? List.of() : rows(seen, topicId, scans, leaveOut(scans), maxBytes));
+                    sight, paused, paused ? List.of() : rows(seen, topicId, scans, LaneReads.leaveOut(scans), maxBytes));
         });
     }
 
@@ -451,7 +454,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<LaneRow> readTimed(
+    public List<LaneRow> readTimed(
             Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
             throws SQLException {
         return Session.of(connection).run("read what is due in lanes", transaction -> {
@@ -487,7 +490,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+    public DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
         return Session.of(connection).run("look for due messages in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             Map<Integer, Long> due = new TreeMap<>();
@@ -550,7 +553,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written acknowledge(
+    public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
@@ -614,7 +617,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
+    public Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("move in lanes", transaction -> {
@@ -656,7 +659,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("block in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
