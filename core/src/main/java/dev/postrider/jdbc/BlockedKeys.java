@@ -97,7 +97,7 @@ final class BlockedKeys {
     }
 
     private BlockedKey blockedKey(ResultSet row, TopicName topic) throws SQLException {
-        boolean parked = row.getString("state").equals("PARKED");
+        boolean parked = RowState.read(row) == RowState.PARKED;
         Instant since = sql.readTime(row, "updated_at");
         return new BlockedKey(
                 row.getLong("seq"),
@@ -123,7 +123,7 @@ final class BlockedKeys {
         if (!keys.lockRow(connection, head)) {
             return new Change(Repair.BUSY, null);
         }
-        keys.goOn(connection, head, head.state().equals("PARKED") ? "0" : "attempts");
+        keys.goOn(connection, head, head.state() == RowState.PARKED ? "0" : "attempts");
         return new Change(Repair.DONE, head.id());
     }
 
@@ -165,9 +165,9 @@ final class BlockedKeys {
         int met = sql.update(
                 connection,
                 REPLAY,
-                binder -> binder.text(behind ? "BLOCKED" : "RETRY")
+                binder -> binder.text((behind ? RowState.BLOCKED : RowState.RETRY).name())
                         .number(row.seq())
-                        .text(row.state()));
+                        .text(row.state().name()));
         SqlRunner.expect(1, met, "replay a message");
         if (!behind && first.isPresent() && first.get().seq() > row.seq()) {
             blockDueRetry(connection, first.get());
@@ -189,9 +189,9 @@ final class BlockedKeys {
             return notLocked(connection, row);
         }
         int met = sql.update(
-                connection, DELETE, binder -> binder.number(row.seq()).text(row.state()));
+                connection, DELETE, binder -> binder.number(row.seq()).text(row.state().name()));
         SqlRunner.expect(1, met, "discard a message");
-        return !row.state().equals("PARKED") || keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
+        return row.state() != RowState.PARKED || keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
     }
 
     /** Returns {@code BUSY} if the row is unchanged and only locked. Otherwise another operator was faster: {@code NOT_DEAD}. */
@@ -200,7 +200,7 @@ final class BlockedKeys {
                 connection,
                 STATE,
                 binder -> binder.number(row.seq()),
-                found -> found.next() && row.state().equals(found.getString("state")));
+                found -> found.next() && row.state() == RowState.read(found));
         return same ? Repair.BUSY : Repair.NOT_DEAD;
     }
 }

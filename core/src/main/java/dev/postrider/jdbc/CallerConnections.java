@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 
 /** Checks connections of the caller, and translates their failures. Thread-safe. */
@@ -15,6 +16,10 @@ final class CallerConnections {
     CallerConnections(DatabaseKind kind, String ownAddress) {
         this.kind = kind;
         this.own = new KnownConnections(ownAddress);
+    }
+
+    static CallerConnections of(DatabaseKind kind, DatabaseMetaData own) throws SQLException {
+        return new CallerConnections(kind, Urls.address(own.getURL()));
     }
 
     DatabaseKind kind() {

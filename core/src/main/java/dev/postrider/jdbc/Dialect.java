@@ -31,6 +31,6 @@ interface Dialect {
 
     /** Detects the database of a connection. */
     static Dialect of(DatabaseMetaData server, JdbcOptions options) throws SQLException {
-        return new DetectedDialect(SqlRunner.of(DatabaseKind.of(server), options), server.getDriverName());
+        return new DetectedDialect(SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix()), server.getDriverName());
     }
 }

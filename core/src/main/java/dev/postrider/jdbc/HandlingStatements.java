@@ -16,7 +16,7 @@ interface HandlingStatements {
     /**
      * A row to be handled. The row is available while it has this id, this token (none for a row of a lane) and one of these states.
      */
-    record HandledRow(long seq, UUID id, @Nullable UUID token, Set<String> states) {}
+    record HandledRow(long seq, UUID id, @Nullable UUID token, Set<RowState> states) {}
 
     /** The numbers of the locked rows, and the session that locked them; the session is null when no row was found. */
     record LockedRows(Set<Long> seqs, SessionStatements.@Nullable ServerSession session) {}

@@ -348,15 +348,15 @@ final class HandlingTransaction implements HandlingStore.Transaction {
                 claim.seq(),
                 claim.message().id().value(),
                 place == null ? claim.lease().token() : null,
-                place == null ? Set.of("PROCESSING") : states(place));
+                place == null ? Set.of(RowState.PROCESSING) : states(place));
     }
 
     /** A message behind the head of its key may become the head while it is in flight. */
-    private static Set<String> states(LaneClaim.Place place) {
+    private static Set<RowState> states(LaneClaim.Place place) {
         return switch (place) {
-            case IN_ORDER -> Set.of("PENDING");
-            case OUT_OF_ORDER -> Set.of("SCHEDULED");
-            case IN_BLOCKED_KEY -> Set.of("RETRY", "BLOCKED");
+            case IN_ORDER -> Set.of(RowState.PENDING);
+            case OUT_OF_ORDER -> Set.of(RowState.SCHEDULED);
+            case IN_BLOCKED_KEY -> Set.of(RowState.RETRY, RowState.BLOCKED);
         };
     }
 

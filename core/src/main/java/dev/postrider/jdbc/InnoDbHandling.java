@@ -60,9 +60,9 @@ final class InnoDbHandling implements HandlingStatements {
                 });
     }
 
-    private HandledRow asFound(ResultSet row, Set<String> wanted) throws SQLException {
+    private HandledRow asFound(ResultSet row, Set<RowState> wanted) throws SQLException {
         UUID token = row.getBytes("lease_token") == null ? null : sql.readUuid(row, "lease_token");
-        String state = row.getString("state");
+        RowState state = RowState.read(row);
         return new HandledRow(
                 row.getLong("seq"), sql.readUuid(row, "id"), token, wanted.contains(state) ? wanted : Set.of(state));
     }

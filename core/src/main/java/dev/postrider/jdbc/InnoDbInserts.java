@@ -231,11 +231,11 @@ class InnoDbInserts implements InsertStatements {
     public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks)
             throws SQLException {
         Map<NewRow.Mark, FirstUse> found = new HashMap<>();
-        for (Map.Entry<Integer, List<NewRow.Mark>> topic : byTopic(marks).entrySet()) {
+        for (Map.Entry<Integer, List<NewRow.Mark>> topic : NewRow.Mark.byTopic(marks).entrySet()) {
             String select = ValueList.in(
                     FIRST_USES + sql.kind().newestRead(), topic.getValue().size());
             found.putAll(sql.query(
-                    connection, select, binder -> bindMarks(binder, topic), rows -> FirstUse.read(rows, sql)));
+                    connection, select, binder -> NewRow.Mark.bindAll(binder, topic), rows -> FirstUse.read(rows, sql)));
         }
         return found;
     }
@@ -247,16 +247,5 @@ class InnoDbInserts implements InsertStatements {
                 ValueList.in(LIVE + sql.kind().newestRead(), ids.size()),
                 binder -> ValueList.bindUuids(binder, ids),
                 rows -> LiveMessage.read(rows, sql));
-    }
-
-    static Map<Integer, List<NewRow.Mark>> byTopic(Collection<NewRow.Mark> marks) {
-        return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
-    }
-
-    static void bindMarks(Binder binder, Map.Entry<Integer, List<NewRow.Mark>> topic) throws SQLException {
-        binder.integer(topic.getKey());
-        for (NewRow.Mark mark : ValueList.padded(topic.getValue())) {
-            binder.bytes(mark.keyHash);
-        }
     }
 }

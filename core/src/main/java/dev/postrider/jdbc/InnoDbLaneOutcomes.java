@@ -49,7 +49,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
 
     private static final String LATER = "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
 
-    private record Found(long seq, UUID id, String state, InnoDbLaneReads.Key key) {}
+    private record Found(long seq, UUID id, RowState state, InnoDbLaneReads.Key key) {}
 
     private final SqlRunner sql;
     private final InnoDbLanes lanes;
@@ -90,7 +90,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
             if (met.containsKey(row.seq())) {
                 move(connection, row);
                 keyBlocked.put(
-                        row.seq(), row.state().equals("RETRY") || row.state().equals("PARKED"));
+                        row.seq(), row.state() == RowState.RETRY || row.state() == RowState.PARKED);
             }
         }
         return leaving == Leaving.THEIR_KEY
@@ -102,7 +102,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         Duration delay = row.delay();
         String due = delay == null ? NEVER : LATER;
         int changed = sql.update(connection, MOVE.replace("{due}", due), binder -> {
-            binder.text(row.state())
+            binder.text(row.state().name())
                     .integer(row.attempts())
                     .text(row.error())
                     .text(row.reason())
@@ -119,7 +119,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
         Map<Long, Found> met = fenced(connection, fence, rows);
-        met.values().removeIf(row -> !row.state().equals("PENDING"));
+        met.values().removeIf(row -> row.state() != RowState.PENDING);
         Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();
         for (Found row : met.values()) {
@@ -131,16 +131,16 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
             behind.put(row.seq(), first < row.seq());
             lowest.put(row.key(), Math.min(first, row.seq()));
         }
-        wait(connection, "BLOCKED", behind, true);
-        wait(connection, "RETRY", behind, false);
+        wait(connection, RowState.BLOCKED, behind, true);
+        wait(connection, RowState.RETRY, behind, false);
         return new Written(behind, Horizon.NO_TRANSACTION);
     }
 
-    private void wait(Connection connection, String state, Map<Long, Boolean> rows, boolean which) throws SQLException {
+    private void wait(Connection connection, RowState state, Map<Long, Boolean> rows, boolean which) throws SQLException {
         List<Long> seqs = rows.keySet().stream()
                 .filter(seq -> rows.getOrDefault(seq, false) == which)
                 .toList();
-        sql.change(connection, WAIT, seqs, "block messages", binder -> binder.text(state));
+        sql.change(connection, WAIT, seqs, "block messages", binder -> binder.text(state.name()));
     }
 
     /**
@@ -169,7 +169,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
                             Found row = new Found(
                                     found.getLong("seq"),
                                     sql.readUuid(found, "id"),
-                                    found.getString("state"),
+                                    RowState.read(found),
                                     InnoDbLaneReads.Key.read(found));
                             if (row.id().equals(rows.get(row.seq()))
                                     && owned.contains(row.key().place())) {
@@ -213,14 +213,14 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
 
     private KeyHeads.Promotion promote(Connection connection, InnoDbLaneReads.Key key) throws SQLException {
         List<InnoDbLaneReads.Sized> left = reads.waiting(connection, key, 1);
-        if (left.isEmpty() || !left.get(0).state().equals("BLOCKED")) {
+        if (left.isEmpty() || left.get(0).state() != RowState.BLOCKED) {
             return new KeyHeads.Promotion(!left.isEmpty(), null);
         }
         long head = left.get(0).seq();
         if (lanes.free(connection, Set.of(head)).isEmpty()) {
             return new KeyHeads.Promotion(true, head);
         }
-        sql.change(connection, WAIT, List.of(head), "promote a new head", binder -> binder.text("RETRY"));
+        sql.change(connection, WAIT, List.of(head), "promote a new head", binder -> binder.text(RowState.RETRY.name()));
         return new KeyHeads.Promotion(true, null);
     }
 }

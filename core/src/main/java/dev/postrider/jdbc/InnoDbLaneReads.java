@@ -90,7 +90,7 @@ final class InnoDbLaneReads implements LaneReads {
         }
     }
 
-    record Sized(long seq, int lane, String state, long bytes) {}
+    record Sized(long seq, int lane, RowState state, long bytes) {}
 
     private record Due(long seq, int lane, OrderingKey key, long bytes) {}
 
@@ -123,7 +123,7 @@ final class InnoDbLaneReads implements LaneReads {
                                 .integer(scan.room() + scan.leaveOut().size());
                     }
                 },
-                rows -> sized(rows, "PENDING"));
+                rows -> sized(rows, RowState.PENDING));
         Set<Long> leaveOut = new HashSet<>(LaneReads.leaveOut(scans));
         next.removeIf(row -> leaveOut.contains(row.seq()));
         next.sort(Comparator.comparingLong(Sized::seq));
@@ -147,13 +147,13 @@ final class InnoDbLaneReads implements LaneReads {
         return time == null ? 0 : ChronoUnit.MICROS.between(Instant.EPOCH, time);
     }
 
-    private static List<Sized> sized(ResultSet rows, @Nullable String state) throws SQLException {
+    private static List<Sized> sized(ResultSet rows, @Nullable RowState state) throws SQLException {
         List<Sized> sized = new ArrayList<>();
         while (rows.next()) {
             sized.add(new Sized(
                     rows.getLong("seq"),
                     rows.getInt("lane"),
-                    state == null ? rows.getString("state") : state,
+                    state == null ? RowState.read(rows) : state,
                     rows.getLong("bytes")));
         }
         return sized;
@@ -191,11 +191,11 @@ final class InnoDbLaneReads implements LaneReads {
             throws SQLException {
         Set<Long> inFlight = new HashSet<>(leaveOut);
         List<Sized> due = new ArrayList<>();
-        for (Due beside : due(connection, "SCHEDULED", topicId, lanes, MOST_TIMED + inFlight.size())) {
+        for (Due beside : due(connection, RowState.SCHEDULED, topicId, lanes, MOST_TIMED + inFlight.size())) {
             if (inFlight.contains(beside.seq())) {
                 continue;
             }
-            due.add(new Sized(beside.seq(), beside.lane(), "SCHEDULED", beside.bytes()));
+            due.add(new Sized(beside.seq(), beside.lane(), RowState.SCHEDULED, beside.bytes()));
         }
         due.addAll(dueHeads(connection, topicId, lanes, inFlight));
         due.sort(Comparator.comparingLong(Sized::seq));
@@ -214,7 +214,7 @@ final class InnoDbLaneReads implements LaneReads {
         while (true) {
             List<Sized> found = new ArrayList<>();
             int heads = 0;
-            List<Due> rows = due(connection, "RETRY", topicId, lanes, limit);
+            List<Due> rows = due(connection, RowState.RETRY, topicId, lanes, limit);
             for (Due row : rows) {
                 if (heads < MOST_TIMED && !inFlight.contains(row.seq())) {
                     Key key = new Key(new InnoDbLanes.Place(topicId, row.lane()), row.key());
@@ -236,12 +236,12 @@ final class InnoDbLaneReads implements LaneReads {
         }
     }
 
-    private List<Due> due(Connection connection, String state, int topicId, List<Integer> lanes, int limit)
+    private List<Due> due(Connection connection, RowState state, int topicId, List<Integer> lanes, int limit)
             throws SQLException {
         return sql.query(
                 connection,
                 ValueList.in(DUE, lanes.size()),
-                binder -> ValueList.bindIntegers(binder.text(state).integer(topicId), lanes)
+                binder -> ValueList.bindIntegers(binder.text(state.name()).integer(topicId), lanes)
                         .integer(topicId)
                         .integer(limit),
                 rows -> {
@@ -262,9 +262,9 @@ final class InnoDbLaneReads implements LaneReads {
     List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
         String tenant = key.key().tenant();
         String one = WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
-        List<String> states = List.of("RETRY", "BLOCKED", "PARKED");
+        List<RowState> states = List.of(RowState.RETRY, RowState.BLOCKED, RowState.PARKED);
         String all =
-                states.stream().map(state -> one.replace("{state}", state)).collect(Collectors.joining(" UNION ALL "));
+                states.stream().map(state -> one.replace("{state}", state.name())).collect(Collectors.joining(" UNION ALL "));
         List<Sized> waiting = sql.query(
                 connection,
                 all,
@@ -325,7 +325,7 @@ final class InnoDbLaneReads implements LaneReads {
     }
 
     @Override
-    public Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+    public Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
         return sql.query(
                 connection,
                 ValueList.in(STATES, rows.size()),

@@ -69,9 +69,9 @@ class InnoDbPurges implements PurgeStatements {
                 InnoDbPurges::marks);
         int removed = 0;
         for (Map.Entry<Integer, List<NewRow.Mark>> topic :
-                InnoDbInserts.byTopic(old).entrySet()) {
+                NewRow.Mark.byTopic(old).entrySet()) {
             String delete = ValueList.in(PURGE_KEYS, topic.getValue().size());
-            removed += sql.update(connection, delete, binder -> InnoDbInserts.bindMarks(binder, topic));
+            removed += sql.update(connection, delete, binder -> NewRow.Mark.bindAll(binder, topic));
         }
         return removed;
     }

@@ -434,7 +434,7 @@ final class JdbcAdmin implements Admin {
     }
 
     private static boolean isEnded(LaneKeys.Row row) {
-        return row.state().equals("DEAD") || row.state().equals("PARKED");
+        return row.state() == RowState.DEAD || row.state() == RowState.PARKED;
     }
 
     @Override

@@ -70,15 +70,15 @@ public final class JdbcDatabase {
             DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
         try (Connection connection = dataSource.getConnection()) {
             DatabaseMetaData server = connection.getMetaData();
-            SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options);
+            SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix());
             if (!connection.getAutoCommit()) {
                 refuseCallersTransaction(dataSource, SessionStatements.of(asConnected), connection);
             }
-            JdbcSchema schema = JdbcSchema.of(dataSource, asConnected, connection, options);
+            JdbcSchema schema = JdbcSchema.of(dataSource, asConnected, connection);
             ConnectionSettings settings = ConnectionSettings.of(connection, asConnected.kind());
             Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
             Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
-            CallerConnections connections = new CallerConnections(asConnected.kind(), Urls.address(server.getURL()));
+            CallerConnections connections = CallerConnections.of(asConnected.kind(), server);
             return of(dataSource, dialect, schema, sessions, connections, new Settings(options, events));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
@@ -93,13 +93,8 @@ public final class JdbcDatabase {
             CallerConnections connections,
             Settings settings) {
         JdbcOptions options = settings.options();
-        Topics topics = new Topics(dialect.sql());
-        JdbcOutbox outboxes = new JdbcOutbox(
-                dialect.inserts(),
-                new InsertUndo(dialect.sql()),
-                new MessageCheck(topics, options.maxPayloadBytes()),
-                connections,
-                settings.events());
+        JdbcOutbox outboxes = JdbcOutbox.of(
+                dialect.sql(), dialect.inserts(), options.maxPayloadBytes(), connections, settings.events());
         JdbcTransactions transactions = new JdbcTransactions(
                 dataSource,
                 outboxes,
@@ -269,7 +264,7 @@ public final class JdbcDatabase {
     }
 
     private Topics topics() {
-        return transactions.outboxes().check().topics();
+        return transactions.outboxes().topics();
     }
 
     public CommandAdmin commandAdmin() {

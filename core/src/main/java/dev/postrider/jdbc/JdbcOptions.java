@@ -50,7 +50,7 @@ public record JdbcOptions(
     }
 
     public static JdbcOptions defaults() {
-        return new JdbcOptions(null, "postrider_", 1024 * 1024, 10_000, 2000, Archive.FULL);
+        return new JdbcOptions(null, Tables.DEFAULT_PREFIX, 1024 * 1024, 10_000, 2000, Archive.FULL);
     }
 
     public JdbcOptions withSchema(@Nullable String schema) {

@@ -51,6 +51,21 @@ final class JdbcOutbox {
         this.events = events;
     }
 
+    static JdbcOutbox of(
+            SqlRunner sql,
+            InsertStatements inserts,
+            int maxPayloadBytes,
+            CallerConnections connections,
+            EventListener events) {
+        MessageCheck check = new MessageCheck(new Topics(sql), maxPayloadBytes);
+        return new JdbcOutbox(inserts, new InsertUndo(sql), check, connections, events);
+    }
+
+    /** The registered topics, which all users of this database share. */
+    Topics topics() {
+        return check.topics();
+    }
+
     MessageCheck check() {
         return check;
     }

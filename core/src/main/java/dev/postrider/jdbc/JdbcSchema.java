@@ -20,7 +20,6 @@ final class JdbcSchema {
     private final DataSource dataSource;
     private final SqlRunner asConnected;
     private final SchemaStatements statements;
-    private final JdbcOptions options;
     private final @Nullable String place;
 
     /**
@@ -31,22 +30,20 @@ final class JdbcSchema {
             DataSource dataSource,
             SqlRunner asConnected,
             SchemaStatements statements,
-            JdbcOptions options,
             @Nullable String place) {
         this.dataSource = dataSource;
         this.asConnected = asConnected;
         this.statements = statements;
-        this.options = options;
         this.place = place;
     }
 
     /** Finds the place of the tables over the first connection, and refuses a connection that would change values. */
-    static JdbcSchema of(DataSource dataSource, SqlRunner asConnected, Connection connection, JdbcOptions options)
+    static JdbcSchema of(DataSource dataSource, SqlRunner asConnected, Connection connection)
             throws SQLException {
         SchemaStatements statements = SchemaStatements.of(asConnected);
         statements.checkConnection(connection);
-        String place = statements.schemaOfTables(connection, options.schema()).orElse(null);
-        return new JdbcSchema(dataSource, asConnected, statements, options, place);
+        String place = statements.schemaOfTables(connection, asConnected.tables().schema()).orElse(null);
+        return new JdbcSchema(dataSource, asConnected, statements, place);
     }
 
     /**
@@ -54,11 +51,11 @@ final class JdbcSchema {
      * with other topic ids.
      */
     SqlRunner inPlace() {
-        return options.schema() != null || place == null ? asConnected : asConnected.in(place);
+        return asConnected.tables().schema() != null || place == null ? asConnected : asConnected.in(place);
     }
 
     private Migrator migrator() {
-        return new Migrator(asConnected, statements, options.schema());
+        return new Migrator(asConnected, statements);
     }
 
     /** Migrates the tables to the version of this library. Returns how many versions it applied. Safe on several nodes at once. */
@@ -95,7 +92,7 @@ final class JdbcSchema {
     void check(Sessions sessions) {
         sessions.statement("check the schema", connection -> {
             requireSamePlace(connection);
-            new SchemaCheck(asConnected, statements, options).check(connection);
+            new SchemaCheck(asConnected, statements).check(connection);
             SchemaStatements.of(inPlace()).checkServer(connection);
             return true;
         });
@@ -103,7 +100,7 @@ final class JdbcSchema {
 
     /** @throws InvalidConfigurationException when this connection resolves another schema than the first one did */
     private void requireSamePlace(Connection connection) throws SQLException {
-        String now = Migrator.place(statements, connection, options.schema());
+        String now = Migrator.place(statements, connection, asConnected.tables().schema());
         if (place != null && !place.equals(now)) {
             throw new InvalidConfigurationException(
                     "schema",

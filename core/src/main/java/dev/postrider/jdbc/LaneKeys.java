@@ -55,7 +55,7 @@ final class LaneKeys implements KeyHeads {
             """;
 
     /** A retrying, blocked, parked or dead message of an ordered topic. */
-    record Row(long seq, MessageId id, String state, int topicId, int lane, OrderingKey key) {}
+    record Row(long seq, MessageId id, RowState state, int topicId, int lane, OrderingKey key) {}
 
     private final SqlRunner sql;
 
@@ -114,7 +114,7 @@ final class LaneKeys implements KeyHeads {
      * @return false if the message should become the head and is locked
      */
     boolean promoteIfBlocked(Connection connection, Row row) throws SQLException {
-        boolean blocked = row.state().equals("BLOCKED");
+        boolean blocked = row.state() == RowState.BLOCKED;
         boolean locked = blocked && lockRow(connection, row);
         if (locked) {
             goOn(connection, row, "attempts");
@@ -125,7 +125,7 @@ final class LaneKeys implements KeyHeads {
     /** Locks the row without waiting, because the lane is locked meanwhile. */
     boolean lockRow(Connection connection, Row row) throws SQLException {
         return sql.query(
-                connection, LOCK_ROW, binder -> binder.number(row.seq()).text(row.state()), ResultSet::next);
+                connection, LOCK_ROW, binder -> binder.number(row.seq()).text(row.state().name()), ResultSet::next);
     }
 
     /** Locks the lane without a new revision: nothing changes that its owner keeps in memory. */
@@ -170,7 +170,7 @@ final class LaneKeys implements KeyHeads {
         return new Row(
                 row.getLong("seq"),
                 new MessageId(sql.readUuid(row, "id")),
-                row.getString("state"),
+                RowState.read(row),
                 row.getInt("topic_id"),
                 row.getInt("lane"),
                 key);
@@ -189,7 +189,7 @@ final class LaneKeys implements KeyHeads {
         int met = sql.update(
                 connection,
                 GO_ON.replace("{attempts}", attempts),
-                binder -> binder.number(row.seq()).text(row.state()));
+                binder -> binder.number(row.seq()).text(row.state().name()));
         SqlRunner.expect(1, met, "continue a blocked key");
     }
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,7 @@ interface LaneOutcomeStatements {
     record Move(
             long seq,
             UUID id,
-            String state,
+            RowState state,
             int attempts,
             @Nullable Duration delay,
             @Nullable String error,
@@ -44,8 +45,8 @@ interface LaneOutcomeStatements {
         /** The messages stay in their blocked key. */
         NOTHING;
 
-        List<String> states() {
-            return this == THE_ORDER ? List.of("PENDING", "SCHEDULED") : List.of("RETRY", "BLOCKED");
+        Set<RowState> states() {
+            return this == THE_ORDER ? Set.of(RowState.PENDING, RowState.SCHEDULED) : Set.of(RowState.RETRY, RowState.BLOCKED);
         }
     }
 

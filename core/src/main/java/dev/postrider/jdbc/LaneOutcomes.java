@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -48,10 +49,10 @@ final class LaneOutcomes {
      *
      * @param states the states of the rows that it changes
      */
-    record Step(List<LaneOutcome> part, Write write, List<String> states) {}
+    record Step(List<LaneOutcome> part, Write write, Set<RowState> states) {}
 
     /** A delivered message is removed, also if an operator has changed its state meanwhile. */
-    private static final List<String> ANY_STATE = List.of("PENDING", "SCHEDULED", "RETRY", "BLOCKED", "PARKED", "DEAD");
+    private static final Set<RowState> ANY_STATE = EnumSet.complementOf(EnumSet.of(RowState.PROCESSING));
 
     private final List<? extends LaneOutcome> outcomes;
     private final LaneCursors cursors;
@@ -147,7 +148,7 @@ final class LaneOutcomes {
         leaving.moveTo(steps, LaneOutcomeStatements.Leaving.THE_ORDER);
         joining.addTo(
                 steps,
-                List.of("PENDING"),
+                Set.of(RowState.PENDING),
                 (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
@@ -166,7 +167,7 @@ final class LaneOutcomes {
             part.add(outcome);
         }
 
-        void addTo(List<Step> steps, List<String> states, Write write) {
+        void addTo(List<Step> steps, Set<RowState> states, Write write) {
             if (!part.isEmpty()) {
                 steps.add(new Step(part, write, states));
             }
@@ -201,27 +202,27 @@ final class LaneOutcomes {
 
     private LaneOutcomeStatements.Move move(LaneOutcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
-            return later(retry.claim(), "RETRY", retry.delay(), retry.error());
+            return later(retry.claim(), RowState.RETRY, retry.delay(), retry.error());
         }
         if (outcome instanceof LaneOutcome.RetryOutOfOrder outOfOrder) {
-            return later(outOfOrder.claim(), "SCHEDULED", outOfOrder.delay(), outOfOrder.error());
+            return later(outOfOrder.claim(), RowState.SCHEDULED, outOfOrder.delay(), outOfOrder.error());
         }
         if (outcome instanceof LaneOutcome.Parked parked) {
-            return ended(parked.claim(), "PARKED", parked.reason(), parked.error());
+            return ended(parked.claim(), RowState.PARKED, parked.reason(), parked.error());
         }
         if (outcome instanceof Outcome.Buried buried) {
-            return ended(buried.claim(), "DEAD", buried.reason(), buried.error());
+            return ended(buried.claim(), RowState.DEAD, buried.reason(), buried.error());
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
 
-    private LaneOutcomeStatements.Move later(Claim claim, String state, Duration delay, String error) {
+    private LaneOutcomeStatements.Move later(Claim claim, RowState state, Duration delay, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
         return new LaneOutcomeStatements.Move(
                 claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
     }
 
-    private LaneOutcomeStatements.Move ended(Claim claim, String state, DeadReason reason, String error) {
+    private LaneOutcomeStatements.Move ended(Claim claim, RowState state, DeadReason reason, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
         return new LaneOutcomeStatements.Move(
                 claim.seq(),
@@ -241,7 +242,7 @@ final class LaneOutcomes {
         return new LaneOutcomeStatements.Move(
                 found.row().seq(),
                 id,
-                "DEAD",
+                RowState.DEAD,
                 found.row().attempts(),
                 null,
                 text,

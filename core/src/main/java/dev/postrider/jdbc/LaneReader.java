@@ -233,7 +233,7 @@ final class LaneReader {
             boolean taken = place == LaneClaim.Place.IN_ORDER
                     ? cursor.addInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
-                            && !found.state().equals("PARKED")
+                            && found.state() != RowState.PARKED
                             && !inFlight.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
@@ -246,10 +246,10 @@ final class LaneReader {
         return claims;
     }
 
-    private static LaneClaim.Place place(String state) {
+    private static LaneClaim.Place place(RowState state) {
         return switch (state) {
-            case "PENDING" -> LaneClaim.Place.IN_ORDER;
-            case "SCHEDULED" -> LaneClaim.Place.OUT_OF_ORDER;
+            case PENDING -> LaneClaim.Place.IN_ORDER;
+            case SCHEDULED -> LaneClaim.Place.OUT_OF_ORDER;
             default -> LaneClaim.Place.IN_BLOCKED_KEY;
         };
     }

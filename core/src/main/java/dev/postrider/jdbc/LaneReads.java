@@ -22,7 +22,7 @@ interface LaneReads {
     int BEHIND_HEAD = 50;
 
     /** A row of a lane, and its state at the read. */
-    record LaneRow(int lane, String state, ClaimedRow row) {}
+    record LaneRow(int lane, RowState state, ClaimedRow row) {}
 
     /**
      * The result of one read of lanes.
@@ -55,7 +55,7 @@ interface LaneReads {
     DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
 
     /** Returns the states of the rows with these numbers and ids. Locks nothing. */
-    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
+    Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
 
     /** Returns the blocked keys of each of these lanes. */
     Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
@@ -69,17 +69,17 @@ interface LaneReads {
         int state = rows.findColumn("state");
         List<LaneRow> found = new ArrayList<>();
         while (rows.next()) {
-            found.add(new LaneRow(rows.getInt(lane), rows.getString(state), reader.read(Instant.EPOCH)));
+            found.add(new LaneRow(rows.getInt(lane), RowState.valueOf(rows.getString(state)), reader.read(Instant.EPOCH)));
         }
         return found;
     }
 
-    static Map<Long, String> states(ResultSet found, Map<Long, UUID> wanted, SqlRunner sql) throws SQLException {
-        Map<Long, String> states = new HashMap<>();
+    static Map<Long, RowState> states(ResultSet found, Map<Long, UUID> wanted, SqlRunner sql) throws SQLException {
+        Map<Long, RowState> states = new HashMap<>();
         while (found.next()) {
             long seq = found.getLong("seq");
             if (sql.readUuid(found, "id").equals(wanted.get(seq))) {
-                states.put(seq, found.getString("state"));
+                states.put(seq, RowState.read(found));
             }
         }
         return states;

@@ -210,11 +210,11 @@ final class LaneWriter {
         Map<Long, UUID> rows = new HashMap<>();
         unmet.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
-        Map<Long, String> states =
+        Map<Long, RowState> states =
                 table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
         for (LaneOutcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
-            String state = states.get(outcome.claim().seq());
+            RowState state = states.get(outcome.claim().seq());
             if (cursor != null && state != null && step.states().contains(state)) {
                 batch.locked(cursor, outcome);
             } else {

@@ -41,10 +41,10 @@ final class Migrator {
     private final SchemaStatements statements;
     private final @Nullable String schema;
 
-    Migrator(SqlRunner sql, SchemaStatements statements, @Nullable String schema) {
+    Migrator(SqlRunner sql, SchemaStatements statements) {
         this.sql = sql;
         this.statements = statements;
-        this.schema = schema;
+        this.schema = sql.tables().schema();
     }
 
     /** @return the number of applied versions */

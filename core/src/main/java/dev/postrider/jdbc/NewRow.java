@@ -11,9 +11,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key. */
@@ -131,6 +134,18 @@ record NewRow(
             this.topicId = topicId;
             this.keyHash = keyHash;
             this.payloadHash = payloadHash;
+        }
+
+        static Map<Integer, List<Mark>> byTopic(Collection<Mark> marks) {
+            return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
+        }
+
+        /** Binds the number of the topic and a list of the key hashes of its marks. */
+        static void bindAll(Binder binder, Map.Entry<Integer, List<Mark>> topic) throws SQLException {
+            binder.integer(topic.getKey());
+            for (Mark mark : ValueList.padded(topic.getValue())) {
+                binder.bytes(mark.keyHash);
+            }
         }
 
         @Override

@@ -41,9 +41,9 @@ final class PostgresCommandInserts implements CommandInserts {
     @Override
     public Optional<CommandRecord> insertCommandAlone(
             Connection connection, CommandId id, SqlRunner.Bind bind, Duration lockTimeout) throws SQLException {
-        String both = PostgresSession.SET_LOCK_TIMEOUT + ";\n" + INSERT_OR_FIND_COMMAND;
+        String both = "SELECT set_config('lock_timeout', ?, true);\n" + INSERT_OR_FIND_COMMAND;
         try (PreparedStatement prepared = connection.prepareStatement(sql.sql(both))) {
-            Binder binder = sql.bind(prepared).text(PostgresSession.inMillis(lockTimeout));
+            Binder binder = sql.bind(prepared).text(SessionStatements.lockTimeout(lockTimeout));
             bind.to(binder);
             binder.bytes(id.bytes());
             prepared.execute();

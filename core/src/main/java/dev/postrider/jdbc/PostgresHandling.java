@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** Locks and removes handled messages on PostgreSQL: one statement for each operation, which also limits the idle time. */
 final class PostgresHandling implements HandlingStatements {
@@ -146,8 +147,12 @@ final class PostgresHandling implements HandlingStatements {
                 });
     }
 
+    private static String stateList(HandledRow row) {
+        return row.states().stream().map(RowState::name).collect(Collectors.joining(","));
+    }
+
     private static void handled(Binder binder, HandledRow row) throws SQLException {
-        binder.number(row.seq()).uuid(row.id()).uuidOrNone(row.token()).text(String.join(",", row.states()));
+        binder.number(row.seq()).uuid(row.id()).uuidOrNone(row.token()).text(stateList(row));
     }
 
     private static Binder handled(Binder binder, List<HandledRow> rows) throws SQLException {
@@ -156,7 +161,7 @@ final class PostgresHandling implements HandlingStatements {
                 .array("uuid", rows.stream().map(HandledRow::token).toArray())
                 .array(
                         "text",
-                        rows.stream().map(row -> String.join(",", row.states())).toArray());
+                        rows.stream().map(row -> stateList(row)).toArray());
     }
 
     @Override

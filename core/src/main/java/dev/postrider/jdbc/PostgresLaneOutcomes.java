@@ -166,7 +166,7 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
     /** @param lockTimeout how long a statement may wait for a lane */
     PostgresLaneOutcomes(SqlRunner sql, Duration lockTimeout) {
         this.sql = sql;
-        this.lockTimeout = PostgresSession.inMillis(lockTimeout);
+        this.lockTimeout = SessionStatements.lockTimeout(lockTimeout);
     }
 
     @Override
@@ -211,10 +211,10 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                 leaving == Leaving.THEIR_KEY ? MOVE_OUT : MOVE,
                 binder -> fence(binder, fence)
                         .array("int8", PostgresLanes.column(rows, Move::seq))
-                        .array("text", leaving.states().toArray())
+                        .array("text", PostgresLanes.column(leaving.states(), RowState::name))
                         .array("int8", PostgresLanes.column(rows, Move::seq))
                         .array("uuid", PostgresLanes.column(rows, Move::id))
-                        .array("text", PostgresLanes.column(rows, Move::state))
+                        .array("text", PostgresLanes.column(rows, row -> row.state().name()))
                         .array("int4", PostgresLanes.column(rows, Move::attempts))
                         .array(
                                 "int8",

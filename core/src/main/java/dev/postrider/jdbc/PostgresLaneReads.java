@@ -201,7 +201,7 @@ final class PostgresLaneReads implements LaneReads {
             if (rows.getBytes(payload) == null) {
                 return Optional.empty();
             }
-            found.add(new LaneRow(rows.getInt(lane), "PENDING", reader.read(Instant.EPOCH)));
+            found.add(new LaneRow(rows.getInt(lane), RowState.PENDING, reader.read(Instant.EPOCH)));
         } while (rows.next());
         found.sort(BY_NUMBER);
         return Optional.of(new LaneRead(sight, paused, found));
@@ -251,7 +251,7 @@ final class PostgresLaneReads implements LaneReads {
     }
 
     @Override
-    public Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+    public Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
         return sql.query(
                 connection,
                 STATES,

@@ -145,7 +145,7 @@ final class PostgresLanes implements LaneStatements {
     /** @param lockTimeout how long a statement may wait for a lane */
     PostgresLanes(SqlRunner sql, Duration lockTimeout) {
         this.sql = sql;
-        this.lockTimeout = PostgresSession.inMillis(lockTimeout);
+        this.lockTimeout = SessionStatements.lockTimeout(lockTimeout);
     }
 
     @Override

@@ -12,7 +12,7 @@ final class PostgresSession implements SessionStatements {
     static final String END_SESSION =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND backend_xid::text = ?";
 
-    static final String SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', ?, true)";
+    private static final String SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', ?, true)";
 
     private final SqlRunner sql;
 
@@ -42,7 +42,7 @@ final class PostgresSession implements SessionStatements {
                 "SELECT current_setting('lock_timeout')",
                 binder -> {},
                 row -> row.next() ? row.getString(1) : "0");
-        setLockTimeout(connection, inMillis(wait));
+        setLockTimeout(connection, SessionStatements.lockTimeout(wait));
         T result = body.run(connection);
         setLockTimeout(connection, before);
         return result;
@@ -50,9 +50,5 @@ final class PostgresSession implements SessionStatements {
 
     private void setLockTimeout(Connection connection, String timeout) throws SQLException {
         sql.query(connection, SET_LOCK_TIMEOUT, binder -> binder.text(timeout), row -> true);
-    }
-
-    static String inMillis(Duration wait) {
-        return Math.max(wait.toMillis(), 1) + "ms";
     }
 }

@@ -17,10 +17,6 @@ import java.util.TreeSet;
 /** Compares the tables in the database with those that this version needs. A difference is reported with its fix. */
 final class SchemaCheck {
 
-    static final String FIX =
-            "Run `postrider migrate --db <jdbc url>`, or call postrider.migrate(), or apply the files under"
-                    + " dev/postrider/schema with your own tool";
-
     /** The kind of data in a column, independent of the database. */
     private enum Kind {
         NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
@@ -132,19 +128,17 @@ final class SchemaCheck {
 
     private final SqlRunner sql;
     private final SchemaStatements statements;
-    private final JdbcOptions options;
 
-    SchemaCheck(SqlRunner sql, SchemaStatements statements, JdbcOptions options) {
+    SchemaCheck(SqlRunner sql, SchemaStatements statements) {
         this.sql = sql;
         this.statements = statements;
-        this.options = options;
     }
 
     /** @throws SchemaMismatchException if this version cannot work with the tables */
     void check(Connection connection) throws SQLException {
         checkVersion(connection);
         checkGrants(connection);
-        String schema = Migrator.place(statements, connection, options.schema());
+        String schema = Migrator.place(statements, connection, sql.tables().schema());
         List<String> problems = new ArrayList<>();
         for (String table : new TreeSet<>(COLUMNS.keySet())) {
             problems.addAll(compare(connection, schema, table));
@@ -173,11 +167,11 @@ final class SchemaCheck {
 
     /** Adds the options of these tables to the command, which otherwise would create other tables. */
     private String fix() {
-        String tables = (options.schema() == null ? "" : " --schema " + options.schema())
-                + (options.tablePrefix().equals(JdbcOptions.defaults().tablePrefix())
+        String tables = (sql.tables().schema() == null ? "" : " --schema " + sql.tables().schema())
+                + (sql.tables().prefix().equals(Tables.DEFAULT_PREFIX)
                         ? ""
-                        : " --table-prefix " + options.tablePrefix());
-        return FIX.replace("<jdbc url>", "<jdbc url>" + tables);
+                        : " --table-prefix " + sql.tables().prefix());
+        return SqlErrors.FIX.replace("<jdbc url>", "<jdbc url>" + tables);
     }
 
     private void checkVersion(Connection connection) throws SQLException {
@@ -197,9 +191,9 @@ final class SchemaCheck {
                                 + ": the owner of the tables must grant it (docs/databases.md has the statements)");
             }
             if (SqlErrors.isMissingTable(e)) {
-                Migrator.requireSchema(sql, statements, connection, options.schema());
+                Migrator.requireSchema(sql, statements, connection, sql.tables().schema());
                 throw new SchemaMismatchException("There are no tables of Postrider in this database"
-                        + (options.schema() == null ? "" : " in schema " + options.schema()) + ". " + fix());
+                        + (sql.tables().schema() == null ? "" : " in schema " + sql.tables().schema()) + ". " + fix());
             }
             throw e;
         }

@@ -32,6 +32,11 @@ interface SessionStatements {
     /** Runs statements that wait at most this long for a lock, and restores the session afterwards. */
     <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException;
 
+    /** Returns a lock timeout as PostgreSQL reads it, at least a millisecond. */
+    static String lockTimeout(Duration wait) {
+        return Math.max(wait.toMillis(), 1) + "ms";
+    }
+
     /** Reads the result of a statement that selects one number. */
     static long number(ResultSet row) throws SQLException {
         row.next();

@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
 /** Classifies and translates errors of the database, by SQLState and vendor code, never by their text. */
 final class SqlErrors {
 
+    /** How to get the tables of this version. */
+    static final String FIX =
+            "Run `postrider migrate --db <jdbc url>`, or call postrider.migrate(), or apply the files under"
+                    + " dev/postrider/schema with your own tool";
+
     /** Serialization failure, deadlock, lock timeout of PostgreSQL, lock timeout of H2. */
     private static final Set<String> CONFLICT_STATES = Set.of("40001", "40P01", "55P03", "HYT00");
 
@@ -151,7 +156,7 @@ final class SqlErrors {
             return new StoreUnavailableException(text, e);
         }
         if (isMissingTable(e)) {
-            return new SchemaMismatchException(text + ". " + SchemaCheck.FIX);
+            return new SchemaMismatchException(text + ". " + FIX);
         }
         return new StoreException(text, e);
     }

@@ -32,8 +32,9 @@ final class SqlRunner {
         this.tables = tables;
     }
 
-    static SqlRunner of(DatabaseKind kind, JdbcOptions options) {
-        return new SqlRunner(kind, new Tables(options, kind.schemaQuote()));
+    /** @param schema the configured schema; null for the schema of the connection */
+    static SqlRunner of(DatabaseKind kind, @Nullable String schema, String tablePrefix) {
+        return new SqlRunner(kind, Tables.of(schema, tablePrefix, kind.schemaQuote()));
     }
 
     /** Returns a runner for the same database that names the tables of the given schema in full. */

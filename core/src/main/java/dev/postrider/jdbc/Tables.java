@@ -1,23 +1,28 @@
 package dev.postrider.jdbc;
 
 import java.util.regex.Matcher;
+import org.jspecify.annotations.Nullable;
 
 /** Replaces table names in a statement, written {@code {message}}, by the names of this installation. Immutable, thread-safe. */
 final class Tables {
 
+    /** The prefix of every table name, unless another one is configured. */
+    static final String DEFAULT_PREFIX = "postrider_";
+
+    private final @Nullable String schema;
     private final String qualifiedPrefix;
     private final String barePrefix;
 
-    /** @param quote the quote character for the schema, which may be a reserved word; Postrider's own names never are */
-    Tables(JdbcOptions options, String quote) {
-        this(
-                options.schema() == null
-                        ? options.tablePrefix()
-                        : quote + options.schema() + quote + "." + options.tablePrefix(),
-                options.tablePrefix());
+    /**
+     * @param schema the configured schema; null for the schema of the connection
+     * @param quote the quote character for the schema, which may be a reserved word; Postrider's own names never are
+     */
+    static Tables of(@Nullable String schema, String prefix, String quote) {
+        return new Tables(schema, schema == null ? prefix : quote + schema + quote + "." + prefix, prefix);
     }
 
-    private Tables(String qualifiedPrefix, String barePrefix) {
+    private Tables(@Nullable String schema, String qualifiedPrefix, String barePrefix) {
+        this.schema = schema;
         this.qualifiedPrefix = qualifiedPrefix;
         this.barePrefix = barePrefix;
     }
@@ -29,7 +34,7 @@ final class Tables {
      * @param quote the quote character that the database accepts around any name
      */
     Tables in(String schema, String quote) {
-        return new Tables(quote + schema.replace(quote, quote + quote) + quote + "." + barePrefix, barePrefix);
+        return new Tables(schema, quote + schema.replace(quote, quote + quote) + quote + "." + barePrefix, barePrefix);
     }
 
     /**
@@ -45,6 +50,17 @@ final class Tables {
     /** Replaces the placeholders in a schema file. Flyway can replace them too. */
     String ddl(String script) {
         return script.replace("${tables}", qualifiedPrefix).replace("${prefix}", barePrefix);
+    }
+
+    /** The schema that is named in statements; null for the schema of the connection. */
+    @Nullable
+    String schema() {
+        return schema;
+    }
+
+    /** The prefix of every table name. */
+    String prefix() {
+        return barePrefix;
     }
 
     String bare(String table) {

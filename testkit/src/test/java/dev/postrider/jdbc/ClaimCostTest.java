@@ -59,7 +59,7 @@ final class ClaimCostTest {
 
     private static String planOfClaim(DataSource dataSource) throws SQLException {
         int topicId = topicId(dataSource);
-        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain =
                         connection.prepareStatement("EXPLAIN " + sql.sql(PostgresClaims.CLAIM_DUE))) {
@@ -110,7 +110,7 @@ final class ClaimCostTest {
     }
 
     private static String planOfOutcome(DataSource dataSource, String outcome) throws SQLException {
-        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         Object[] numbers = {1L, 2L, 3L};
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(outcome))) {
@@ -162,7 +162,7 @@ final class ClaimCostTest {
         DataSource dataSource = migrated(engine);
         fill(dataSource, engine, 100_000);
         int topicId = topicId(dataSource);
-        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, JdbcOptions.defaults());
+        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX);
         String lock = sql.sql(InnoDbClaims.LOCK_DUE.replace("{tenants}", ""));
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();

@@ -32,7 +32,7 @@ final class DueScanSightTest {
     private static final Duration LITTLE = Duration.ofMillis(1500);
 
     private final ClaimStatements claims =
-            ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults()));
+            ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX));
     private final DueScanStart frontier = new DueScanStart();
     private Instant reached = Instant.EPOCH;
 

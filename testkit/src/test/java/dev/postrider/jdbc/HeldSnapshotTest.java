@@ -42,7 +42,7 @@ final class HeldSnapshotTest {
 
     private static final Pattern HITS = Pattern.compile("Buffers: shared hit=(\\d+)");
 
-    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})

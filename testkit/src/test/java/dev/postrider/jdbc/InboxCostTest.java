@@ -49,7 +49,7 @@ final class InboxCostTest {
     InboxCostTest(Engine engine) {
         this.engine = engine;
         DatabaseKind kind = engine == Engine.MYSQL_8_0 ? DatabaseKind.MYSQL : DatabaseKind.MARIADB;
-        sql = SqlRunner.of(kind, JdbcOptions.defaults());
+        sql = SqlRunner.of(kind, null, Tables.DEFAULT_PREFIX);
         dataSource = Databases.assumeStarted(engine).createDatabase("inboxcost").dataSource();
         postrider = Postrider.on(dataSource).topic("t").build();
         postrider.migrate();
@@ -160,7 +160,7 @@ final class InboxCostTest {
         Sql.execute(dataSource, "UPDATE postrider_inbox_mark SET seen_at = seen_at - INTERVAL 36 HOUR");
         try (Connection connection = transaction();
                 Statement statement = connection.createStatement()) {
-            int purged = sql.inbox().purge(connection, DAY, DAY, 50);
+            int purged = InboxStatements.of(sql).purge(connection, DAY, DAY, 50);
 
             assertThat(purged).isEqualTo(50);
             assertThat(locked(statement)).as("rows locked, in two indexes").isBetween(50L, 220L);

@@ -226,7 +226,7 @@ final class LaneCostTest {
     private static final class Session implements AutoCloseable {
 
         private final Connection connection;
-        private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
+        private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         final int topicId;
 
         Session(DataSource dataSource, boolean generic) throws SQLException {
@@ -369,7 +369,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverItsOwnRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, JdbcOptions.defaults()));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<LaneCursor.Scan> looks = IntStream.range(0, LANES)
                 .mapToObj(lane -> new LaneCursor.Scan(lane, 0, ROOM, false, List.of()))
@@ -403,7 +403,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverWhatWasReadOfEachLaneOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, JdbcOptions.defaults()));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         fill(dataSource, engine, 50_000);
         List<LaneCursor.Scan> looks = new ArrayList<>();
@@ -431,7 +431,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOfDueHeadsOnInnoDbStepsOverDueRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, JdbcOptions.defaults()));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<Integer> owned = IntStream.range(0, LANES).boxed().toList();
         for (int crowd : List.of(1_000, 100_000)) {

@@ -144,7 +144,7 @@ public enum Mistake implements SimulatedStores.Speech {
     OUTCOME_WITHOUT_TOKEN(database -> new SimulatedDialect(database) {
         @Override
         boolean isHeld(Row row, UUID token) {
-            return row.state.equals("PROCESSING");
+            return row.state == RowState.PROCESSING;
         }
     }),
 
@@ -306,8 +306,8 @@ public enum Mistake implements SimulatedStores.Speech {
     /** What is handed over after the commit can be claimed by everybody, too. */
     BIRTH_OPEN_TO_ALL(database -> new SimulatedDialect(database) {
         @Override
-        String bornState() {
-            return "PENDING";
+        RowState bornState() {
+            return RowState.PENDING;
         }
     });
 
@@ -360,12 +360,12 @@ public enum Mistake implements SimulatedStores.Speech {
     }
 
     private static LaneOutcomeStatements.Move pending(LaneOutcomeStatements.Move move) {
-        return !move.state().equals("RETRY")
+        return move.state() != RowState.RETRY
                 ? move
                 : new LaneOutcomeStatements.Move(
                         move.seq(),
                         move.id(),
-                        "PENDING",
+                        RowState.PENDING,
                         move.attempts(),
                         Objects.requireNonNull(move.delay()),
                         move.error(),

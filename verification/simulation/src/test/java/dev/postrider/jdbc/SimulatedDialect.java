@@ -42,7 +42,7 @@ class SimulatedDialect
                 SessionStatements {
 
     final SimulatedDatabase database;
-    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, JdbcOptions.defaults());
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
 
     SimulatedDialect(SimulatedDatabase database) {
         this.database = database;
@@ -121,7 +121,7 @@ class SimulatedDialect
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.lane == null
-                    && row.state.equals("PENDING")
+                    && row.state == RowState.PENDING
                     && row.availableAt >= micros(from)
                     && row.availableAt <= began;
             List<Row> due = inOrderOfTime(database.snapshot(transaction), condition);
@@ -156,7 +156,7 @@ class SimulatedDialect
             transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
-                    && row.state.equals("PROCESSING")
+                    && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
                     && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts < request.maxAttempts();
@@ -190,7 +190,7 @@ class SimulatedDialect
             Row row = lockForClaim(transaction, candidate, condition);
             if (row != null) {
                 change.accept(row);
-                row.state = "PROCESSING";
+                row.state = RowState.PROCESSING;
                 row.attempts++;
                 row.token = token;
                 row.lockedUntil = clock(session) + micros(request.lease());
@@ -256,7 +256,7 @@ class SimulatedDialect
         return token.equals(row.token);
     }
 
-    private void free(Row row, String state) {
+    private void free(Row row, RowState state) {
         row.state = state;
         row.token = null;
         row.lockedUntil = 0;
@@ -277,7 +277,7 @@ class SimulatedDialect
                 connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
                     row.attempts = Math.max(row.attempts, 1);
                     row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
-                    free(row, "PENDING");
+                    free(row, RowState.PENDING);
                 });
     }
 
@@ -288,7 +288,7 @@ class SimulatedDialect
         return change(connection, "bury", rows.stream().map(BuriedRow::row).toList(), row -> {
             row.attempts = Math.max(row.attempts, 1);
             row.reason = reasons.get(row.seq);
-            free(row, "DEAD");
+            free(row, RowState.DEAD);
         });
     }
 
@@ -300,7 +300,7 @@ class SimulatedDialect
     private void giveBack(Row row) {
         row.attempts = Math.max(row.attempts - 1, 0);
         row.availableAt = database.micros();
-        free(row, "PENDING");
+        free(row, RowState.PENDING);
     }
 
     @Override
@@ -451,7 +451,7 @@ class SimulatedDialect
             transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
-                    && row.state.equals("PROCESSING")
+                    && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
                     && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts >= maxAttempts;
@@ -468,7 +468,7 @@ class SimulatedDialect
                     database.deprived("sweep", row, began);
                     row.crashes++;
                     row.reason = epitaph.reason();
-                    free(row, "DEAD");
+                    free(row, RowState.DEAD);
                     buried++;
                 }
             }
@@ -487,7 +487,7 @@ class SimulatedDialect
         return session.run("purge dead letters", transaction -> {
             transaction.isClaim = true;
             long before = database.micros() - micros(age);
-            Predicate<Row> condition = row -> row.state.equals("DEAD") && row.updatedAt < before;
+            Predicate<Row> condition = row -> row.state == RowState.DEAD && row.updatedAt < before;
             List<Row> old = database.snapshot(transaction).values().stream()
                     .filter(condition)
                     .limit(limit)
@@ -535,9 +535,9 @@ class SimulatedDialect
             if (row.topicId != topicId || row.lane != null) {
                 continue;
             }
-            if (row.state.equals("PENDING") && row.availableAt >= micros(peek.from())) {
+            if (row.state == RowState.PENDING && row.availableAt >= micros(peek.from())) {
                 pending = pending == null ? row.availableAt : Math.min(pending, row.availableAt);
-            } else if (row.state.equals("PROCESSING")
+            } else if (row.state == RowState.PROCESSING
                     && peek.span() != null
                     && row.lockedUntil >= now - Binder.toMicros(peek.span())) {
                 leased = leased == null ? row.lockedUntil : Math.min(leased, row.lockedUntil);
@@ -588,7 +588,7 @@ class SimulatedDialect
         long now = database.micros();
         Instant deliverAt = row.message().deliverAt();
         long due = deliverAt == null ? now : Math.max(now, micros(deliverAt));
-        String state = row.lane() != null && due > now ? "SCHEDULED" : "PENDING";
+        RowState state = row.lane() != null && due > now ? RowState.SCHEDULED : RowState.PENDING;
         Row written = new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
         if (lease != null && !database.isPaused(row.topicId())) {
             written.state = bornState();
@@ -600,8 +600,8 @@ class SimulatedDialect
         return written;
     }
 
-    String bornState() {
-        return "PROCESSING";
+    RowState bornState() {
+        return RowState.PROCESSING;
     }
 
     long lockedUntil(Transaction transaction, Lease lease) {

@@ -76,16 +76,16 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                             && keyOf(row).equals(key))
                     .findFirst();
             session.meanwhile(transaction);
-            boolean blocked = head.isPresent() && head.get().state.equals("BLOCKED");
+            boolean blocked = head.isPresent() && head.get().state == RowState.BLOCKED;
             boolean promoted = !blocked || promote(transaction, head.get().seq);
             return new Promotion(head.isPresent(), promoted ? null : head.get().seq);
         });
     }
 
     private boolean promote(Transaction transaction, long seq) {
-        Row row = database.tryLockRow(transaction, seq, newest -> newest.state.equals("BLOCKED"));
+        Row row = database.tryLockRow(transaction, seq, newest -> newest.state == RowState.BLOCKED);
         if (row != null) {
-            row.state = "RETRY";
+            row.state = RowState.RETRY;
             row.crashes = 0;
             row.availableAt = database.micros();
             database.update(row);
@@ -107,7 +107,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     private static List<Row> headless(NavigableMap<Long, Row> seen, int topicId, Collection<Integer> lanes) {
         return seen.values().stream()
                 .filter(row -> row.topicId == topicId && row.lane != null && lanes.contains(row.lane))
-                .filter(row -> row.state.equals("BLOCKED") && !hasWaitingBefore(seen, row))
+                .filter(row -> row.state == RowState.BLOCKED && !hasWaitingBefore(seen, row))
                 .toList();
     }
 
@@ -196,9 +196,9 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+    public Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
         return Session.of(connection).run("look for messages", transaction -> {
-            Map<Long, String> states = new HashMap<>();
+            Map<Long, RowState> states = new HashMap<>();
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             rows.forEach((seq, id) -> {
                 Row row = seen.get(seq);
@@ -328,7 +328,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Map<Integer, Set<OrderingKey>> held = new HashMap<>();
             database.snapshot(transaction).values().stream()
                     .filter(row -> row.topicId == topicId && row.lane != null && lanes.contains(row.lane))
-                    .filter(row -> row.state.equals("RETRY") || row.state.equals("PARKED"))
+                    .filter(row -> row.state == RowState.RETRY || row.state == RowState.PARKED)
                     .forEach(row -> held.computeIfAbsent(Objects.requireNonNull(row.lane), lane -> new HashSet<>())
                             .add(keyOf(row)));
             return held;
@@ -347,7 +347,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                 if (alone != null) {
                     Row row = seen.containsKey(alone)
                             ? database.tryLockRow(
-                                    transaction, alone, newest -> newest.lane != null && !newest.state.equals("DEAD"))
+                                    transaction, alone, newest -> newest.lane != null && newest.state != RowState.DEAD)
                             : null;
                     if (row != null) {
                         row.crashes++;
@@ -364,7 +364,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Transaction transaction, NavigableMap<Long, Row> seen, int topicId, AcquiredLane lane, long began) {
         List<Row> suspects = new ArrayList<>();
         seen.tailMap(lane.floor(), false).values().stream()
-                .filter(row -> row.isIn(topicId, lane.lane()) && row.state.equals("PENDING"))
+                .filter(row -> row.isIn(topicId, lane.lane()) && row.state == RowState.PENDING)
                 .limit(lane.buffer())
                 .forEach(suspects::add);
         seen.values().stream()
@@ -425,7 +425,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         List<LaneRow> rows = new ArrayList<>();
         for (LaneCursor.Scan scan : scans) {
             seen.tailMap(scan.start(), false).values().stream()
-                    .filter(row -> row.isIn(topicId, scan.lane()) && row.state.equals("PENDING"))
+                    .filter(row -> row.isIn(topicId, scan.lane()) && row.state == RowState.PENDING)
                     .filter(row -> !leaveOut.contains(row.seq))
                     .limit(scan.room())
                     .forEach(row -> rows.add(laneRow(row)));
@@ -468,7 +468,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                 seen.values().stream()
                         .filter(row -> row.isIn(topicId, lane) && row.isTimed() && row.availableAt <= began)
                         .filter(row -> !leaveOut.contains(row.seq))
-                        .filter(row -> row.state.equals("SCHEDULED") || !hasWaitingBefore(seen, row))
+                        .filter(row -> row.state == RowState.SCHEDULED || !hasWaitingBefore(seen, row))
                         .sorted(Comparator.comparingLong((Row row) -> row.availableAt)
                                 .thenComparingLong(row -> row.seq))
                         .limit(limit)
@@ -481,7 +481,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     private static void withWhatIsBehind(List<LaneRow> rows, NavigableMap<Long, Row> seen, Row due) {
         rows.add(laneRow(due));
-        if (due.state.equals("RETRY")) {
+        if (due.state == RowState.RETRY) {
             seen.tailMap(due.seq, false).values().stream()
                     .filter(row -> row.isWaiting() && row.isOfKey(due))
                     .limit(BEHIND_HEAD)
@@ -501,7 +501,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                     return;
                 }
                 boolean hot = seen.tailMap(start, false).values().stream()
-                        .anyMatch(row -> row.isIn(cursor.topicId, cursor.lane) && row.state.equals("PENDING"));
+                        .anyMatch(row -> row.isIn(cursor.topicId, cursor.lane) && row.state == RowState.PENDING);
                 Optional<Long> timed = seen.values().stream()
                         .filter(row -> row.isIn(cursor.topicId, cursor.lane) && row.isTimed())
                         .map(row -> row.availableAt - database.micros())
@@ -602,12 +602,12 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                     .filter(other -> other.isWaiting() && other.isOfKey(row) && !gone.contains(other.seq))
                     .findFirst();
             keyBlocked.put(row.seq, head.isPresent());
-            if (head.isPresent() && head.get().state.equals("BLOCKED") && promoted.add(head.get().seq)) {
-                Row next = database.tryLockRow(transaction, head.get().seq, newest -> newest.state.equals("BLOCKED"));
+            if (head.isPresent() && head.get().state == RowState.BLOCKED && promoted.add(head.get().seq)) {
+                Row next = database.tryLockRow(transaction, head.get().seq, newest -> newest.state == RowState.BLOCKED);
                 if (next == null) {
                     lockedHeads.put(row.seq, head.get().seq);
                 } else {
-                    next.state = "RETRY";
+                    next.state = RowState.RETRY;
                     next.availableAt = database.micros();
                     database.update(next);
                 }
@@ -646,7 +646,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             }
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             Map<Long, Long> lockedHeads = new HashMap<>();
-            finished.forEach(row -> keyBlocked.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
+            finished.forEach(row -> keyBlocked.put(row.seq, row.state == RowState.RETRY || row.state == RowState.PARKED));
             if (leaving == Leaving.THEIR_KEY) {
                 keyBlocked.putAll(promote(transaction, seen, finished, lockedHeads));
             }
@@ -670,17 +670,17 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
                 Predicate<Row> condition =
-                        row -> isMeant(row, wanted.getValue()) && row.state.equals("PENDING") && isFenced(row, places);
+                        row -> isMeant(row, wanted.getValue()) && row.state == RowState.PENDING && isFenced(row, places);
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null
                         : database.tryLockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
                     settled("block in lanes", row, fence);
-                    row.state = hasWaitingBefore(seen, row) ? "BLOCKED" : "RETRY";
+                    row.state = hasWaitingBefore(seen, row) ? RowState.BLOCKED : RowState.RETRY;
                     row.availableAt = database.micros();
                     database.update(row);
-                    keyBlocked.put(row.seq, row.state.equals("BLOCKED"));
+                    keyBlocked.put(row.seq, row.state == RowState.BLOCKED);
                 }
             }
             session.meanwhile(transaction);

@@ -46,7 +46,7 @@ public final class SimulatedStores {
         this.room = JdbcDatabase.of(
                 dataSource,
                 spoken,
-                new JdbcSchema(dataSource, sql, SchemaStatements.of(sql), options, null),
+                new JdbcSchema(dataSource, sql, SchemaStatements.of(sql), null),
                 new Sessions(
                         dataSource,
                         sql.kind(),

@@ -44,7 +44,7 @@ public final class SimulatedWriter {
                 long now = database.micros();
                 java.time.Instant deliverAt = made.deliverAt();
                 long due = deliverAt == null ? now : Math.max(now, deliverAt.toEpochMilli() * 1000);
-                String state = lane != null && due > now ? "SCHEDULED" : "PENDING";
+                RowState state = lane != null && due > now ? RowState.SCHEDULED : RowState.PENDING;
                 long seq = database.drawNumber(transaction);
                 database.insert(transaction, new Row(seq, made, registered.id(), lane, state, due));
                 return made.id().value();
