@@ -138,7 +138,14 @@ final class Engine {
                 events,
                 this::lanesTaken);
         isolated = new IsolatedDelivery(
-                stores.lanes(), sequencers.values(), inFlight, pipeline, this::decide, events, platform.waiter());
+                stores.lanes(),
+                sequencers.values(),
+                inFlight,
+                pipeline,
+                this::decide,
+                events,
+                platform,
+                platform.waiter());
         LeaseExtender leaseExtender = new LeaseExtender(stores.messages(), inFlight, options.lease(), platform);
         housekeeper = new Housekeeper(
                 stores.messages(), stores.retention(), options, topics, platform, events, inFlight, this::counters);

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * of them in its lane before. If the node is lost during such a delivery, the note counts a third loss for that
  * message. The message is then delivered with nothing else in flight on the node. If the node is lost again, this
  * message is the cause: it is buried, and no other message is buried for that loss. A slow topic does not delay the
- * suspects of other topics. The whole node waits only for a message that was noted when a node was lost. One thread
- * runs it.
+ * suspects of other topics. The whole node waits only for a message that was noted when a node was lost, and for the
+ * messages of one topic at most a tenth of the time. One thread runs it.
  */
 final class IsolatedDelivery {
 
@@ -43,6 +44,9 @@ final class IsolatedDelivery {
     /** From this number of losses on a message is buried: it was delivered alone when its node was lost. */
     static final int CONVICTED = 4;
 
+    /** The slots are closed for the suspects of one topic for at most one part in this many of all time. */
+    private static final int SHARE = 10;
+
     private static final Duration CHECK_EVERY = Duration.ofMillis(100);
 
     private final LaneStore store;
@@ -51,6 +55,7 @@ final class IsolatedDelivery {
     private final DeliveryPipeline pipeline;
     private final BiConsumer<InFlightMessage, Outcome> decided;
     private final EventListener events;
+    private final Platform time;
     private final Platform.Waiter progress;
     private volatile boolean stopping;
 
@@ -63,6 +68,11 @@ final class IsolatedDelivery {
     /** The notes that must be removed: their messages are no longer in flight. */
     private final Deque<Note> stale = new ArrayDeque<>();
 
+    /** How long the slots were last closed for a suspect of a topic. */
+    private record Closed(long nanos, long endedNanos) {}
+
+    private final Map<Sequencer, Closed> closed = new HashMap<>();
+
     /** @param progress this thread waits for it, and {@link #progressed} signals it */
     IsolatedDelivery(
             LaneStore store,
@@ -71,6 +81,7 @@ final class IsolatedDelivery {
             DeliveryPipeline pipeline,
             BiConsumer<InFlightMessage, Outcome> decided,
             EventListener events,
+            Platform time,
             Platform.Waiter progress) {
         this.store = store;
         this.sequencers = List.copyOf(sequencers);
@@ -78,6 +89,7 @@ final class IsolatedDelivery {
         this.pipeline = pipeline;
         this.decided = decided;
         this.events = events;
+        this.time = time;
         this.progress = progress;
     }
 
@@ -126,7 +138,7 @@ final class IsolatedDelivery {
 
     /** @return the failure; a lane of one topic that cannot be written does not stop the suspects of the others */
     private @Nullable RuntimeException deliverNext(Sequencer sequencer) {
-        InFlightMessage next = sequencer.nextSuspect();
+        InFlightMessage next = sequencer.nextSuspect(mayCloseSlots(sequencer));
         if (next == null) {
             return null;
         }
@@ -138,25 +150,38 @@ final class IsolatedDelivery {
         }
     }
 
+    /**
+     * Whether a suspect of this topic may stop the node: for a share of the time, and not while a note of another
+     * message is left. A suspect may come back again and again without an attempt, for example while an abandoned
+     * handler keeps its row locked.
+     */
+    private boolean mayCloseSlots(Sequencer sequencer) {
+        Closed last = closed.get(sequencer);
+        return stale.isEmpty() && (last == null || time.nanos() - last.endedNanos() >= (SHARE - 1) * last.nanos());
+    }
+
     private void deliver(Sequencer sequencer, InFlightMessage next) {
         if (next.claim().crashes() >= CONVICTED) {
-            withSlotsClosed(() -> bury(next));
+            withSlotsClosed(sequencer, () -> bury(next));
             return;
         }
         events.on(new Event.Suspected(next.claim().message(), next.claim().crashes()));
         if (mustBeAlone(next)) {
-            withSlotsClosed(() -> startIsolated(sequencer, next));
+            withSlotsClosed(sequencer, () -> startIsolated(sequencer, next));
         } else {
             deliverNoted(sequencer, next);
         }
     }
 
-    private void withSlotsClosed(Runnable step) {
+    private void withSlotsClosed(Sequencer sequencer, Runnable step) {
+        long begun = time.nanos();
         inFlight.closeSlots();
         try {
             step.run();
         } finally {
             inFlight.openSlots();
+            long ended = time.nanos();
+            closed.put(sequencer, new Closed(ended - begun, ended));
             sequencers.forEach(Sequencer::slotsFreed);
         }
     }
@@ -177,10 +202,16 @@ final class IsolatedDelivery {
 
     private void startIsolated(Sequencer sequencer, InFlightMessage claimed) {
         await(() -> inFlight.slotsTaken() == 0);
+        RuntimeException failure = removeNotes();
+        if (failure != null) {
+            // If the node were lost now, a message that has ended would get the crash too.
+            decided.accept(claimed, new Outcome.Released(claimed.claim()));
+            throw failure;
+        }
         inFlight.takeSlot(claimed);
         deliverNoted(sequencer, claimed);
         await(() -> !inFlight.contains(claimed));
-        RuntimeException failure = removeNotes();
+        failure = removeNotes();
         if (failure != null) {
             throw failure;
         }

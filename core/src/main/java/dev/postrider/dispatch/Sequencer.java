@@ -327,7 +327,7 @@ final class Sequencer {
     }
 
     private synchronized @Nullable InFlightMessage nextReady() {
-        int kept = suspects.isEmpty() ? 0 : 1; // for a suspect: otherwise a backlog takes every freed slot
+        int kept = hasSuspectForASlot() ? 1 : 0; // otherwise a backlog takes every freed slot
         InFlightMessage next = ready.peek();
         if (next == null || !inFlight.tryTakeSlot(next, kept)) {
             return null;
@@ -338,16 +338,22 @@ final class Sequencer {
     /**
      * Removes and returns the next suspect, or null. It has its slot, unless it must be alone on the node: then it gets
      * one when nothing else is in flight.
+     *
+     * @param alone whether a suspect that must be alone is returned too
      */
-    synchronized @Nullable InFlightMessage nextSuspect() {
-        InFlightMessage next = suspects.peek();
-        if (next == null) {
-            return null;
+    synchronized @Nullable InFlightMessage nextSuspect(boolean alone) {
+        for (InFlightMessage next : suspects) {
+            boolean mustBeAlone = IsolatedDelivery.mustBeAlone(next);
+            if (mustBeAlone ? alone : inFlight.tryTakeSlot(next, 0)) {
+                suspects.remove(next);
+                return next;
+            }
         }
-        if (!IsolatedDelivery.mustBeAlone(next) && !inFlight.tryTakeSlot(next, 0)) {
-            return null;
-        }
-        return suspects.remove();
+        return null;
+    }
+
+    private boolean hasSuspectForASlot() {
+        return !suspects.isEmpty() && !suspects.stream().allMatch(IsolatedDelivery::mustBeAlone);
     }
 
     synchronized boolean hasSuspects() {

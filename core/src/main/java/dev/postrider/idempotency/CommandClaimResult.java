@@ -8,8 +8,12 @@ import org.jspecify.annotations.Nullable;
 /** The result of an attempt to claim a command. */
 sealed interface CommandClaimResult {
 
-    /** The caller owns the command and runs it now. */
-    record Claimed(CommandRecord row) implements CommandClaimResult {}
+    /**
+     * The caller owns the command and runs it now.
+     *
+     * @param askedNanos a time before the statement that made the lease, by the monotonic clock of this node
+     */
+    record Claimed(CommandRecord row, long askedNanos) implements CommandClaimResult {}
 
     /** The command is completed or rejected, and its request was the same. */
     record Completed(CommandRecord row) implements CommandClaimResult {}

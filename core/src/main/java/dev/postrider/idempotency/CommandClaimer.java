@@ -3,13 +3,12 @@ package dev.postrider.idempotency;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Platform;
 import dev.postrider.store.CommandClaim;
 import dev.postrider.store.CommandRecord;
 import dev.postrider.store.CommandStore;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.UUID;
-import java.util.function.Supplier;
 
 /**
  * Claims commands. The first statement inserts the row. If the row exists, the claimer decides by these, in this order:
@@ -29,24 +28,24 @@ final class CommandClaimer {
     private final CommandStore store;
     private final ProbeRunner probes;
     private final DatabaseTime time;
-    private final Supplier<UUID> ids;
+    private final Platform platform;
     private final EventListener events;
 
-    CommandClaimer(
-            CommandStore store, ProbeRunner probes, DatabaseTime time, Supplier<UUID> ids, EventListener events) {
+    CommandClaimer(CommandStore store, ProbeRunner probes, DatabaseTime time, Platform platform, EventListener events) {
         this.store = store;
         this.probes = probes;
         this.time = time;
-        this.ids = ids;
+        this.platform = platform;
         this.events = events;
     }
 
     /** Claims the command in a short transaction of its own. */
     CommandClaimResult claim(CommandRequest<?> request, boolean uncertainIfLost) {
-        CommandClaim claim = request.claim(uncertainIfLost, ids);
+        CommandClaim claim = request.claim(uncertainIfLost, platform::id);
+        long asked = platform.nanos();
         for (int attempt = 1; ; attempt++) {
             try {
-                return claim(request, claim);
+                return claim(request, claim, asked);
             } catch (StoreUnavailableException e) {
                 // If the statement ran and only its response was lost, the row has the token of this claim. The second
                 // attempt finds it.
@@ -57,18 +56,20 @@ final class CommandClaimer {
         }
     }
 
-    private CommandClaimResult claim(CommandRequest<?> request, CommandClaim claim) {
+    /** @param firstAsked before the first statement with this claim, which may have made the lease without a response */
+    private CommandClaimResult claim(CommandRequest<?> request, CommandClaim claim, long firstAsked) {
+        long asked = firstAsked;
         for (int race = 0; race < RACES; race++) {
             CommandRecord row = store.claim(claim);
             time.seen(row.readAt());
-            Decision decision = decide(request, claim, row);
+            Decision decision = decide(request, claim, row, asked);
             if (decision instanceof Answer answer) {
                 return reported(request, row, answer.claimResult());
             }
             if (decision == Act.TAKE) {
                 Optional<CommandRecord> taken = store.take(claim, row);
                 if (taken.isPresent()) {
-                    return reported(request, row, new CommandClaimResult.Claimed(taken.get()));
+                    return reported(request, row, new CommandClaimResult.Claimed(taken.get(), asked));
                 }
             } else if (decision == Act.MARK_UNCERTAIN) {
                 if (store.markUncertain(row)) {
@@ -79,6 +80,7 @@ final class CommandClaimer {
                 if (claimResult.isPresent()) {
                     return claimResult.get();
                 }
+                asked = platform.nanos(); // a probe may take longer than a lease
             }
         }
         return new CommandClaimResult.InProgress(null, Duration.ZERO);
@@ -89,7 +91,8 @@ final class CommandClaimer {
      * runs no probe and does not write the state uncertain.
      */
     CommandClaimResult claim(CommandRequest<?> request, CommandStore.Joined rows) {
-        CommandClaim claim = request.claim(false, ids);
+        CommandClaim claim = request.claim(false, platform::id);
+        long asked = platform.nanos();
         Optional<CommandRecord> found =
                 rows.claim(claim, request.command().options().joinWait());
         if (found.isEmpty()) {
@@ -97,10 +100,10 @@ final class CommandClaimer {
         }
         CommandRecord row = found.get();
         time.seen(row.readAt());
-        Decision decision = decide(request, claim, row);
+        Decision decision = decide(request, claim, row, asked);
         if (decision == Act.TAKE) {
             return rows.take(claim, row)
-                    .map(taken -> reported(request, row, new CommandClaimResult.Claimed(taken)))
+                    .map(taken -> reported(request, row, new CommandClaimResult.Claimed(taken, asked)))
                     .orElse(new CommandClaimResult.InProgress(row.reference(), Duration.ZERO));
         }
         return reported(
@@ -122,10 +125,10 @@ final class CommandClaimer {
         PROBE
     }
 
-    private static Decision decide(CommandRequest<?> request, CommandClaim claim, CommandRecord row) {
+    private static Decision decide(CommandRequest<?> request, CommandClaim claim, CommandRecord row, long asked) {
         if (row.state() == CommandRecord.State.IN_PROGRESS
                 && row.owner().token().equals(claim.owner())) {
-            return new Answer(new CommandClaimResult.Claimed(row));
+            return new Answer(new CommandClaimResult.Claimed(row, asked));
         }
         if (row.isOver()) {
             return Act.TAKE;

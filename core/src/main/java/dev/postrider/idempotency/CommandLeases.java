@@ -40,11 +40,12 @@ final class CommandLeases {
         private final long lease;
         private final long longest;
         private final long since = nanos.getAsLong();
-        private volatile long renewed = since;
+        private volatile long renewed;
         private volatile boolean lost;
 
-        private RunningLease(CommandOwner owner, Command.Options options) {
-            this.owner = owner;
+        private RunningLease(CommandClaimResult.Claimed claimed, Command.Options options) {
+            this.owner = claimed.row().owner();
+            this.renewed = claimed.askedNanos();
             this.lease = options.lease().toNanos();
             this.longest = options.maxRunTime().toNanos();
         }
@@ -58,9 +59,8 @@ final class CommandLeases {
         }
 
         /**
-         * Whether the lease ended or is lost, by the monotonic clock of this node. The time of a renewal counts from
-         * before its statement, so a renewed lease ends here earlier than in the database, not later. The first lease
-         * counts from {@link CommandLeases#begin}.
+         * Whether the lease ended or is lost, by the monotonic clock of this node. The lease counts from before the
+         * statement that made or renewed it, so it ends here earlier than in the database, not later.
          */
         boolean isLost() {
             return lost || nanos.getAsLong() - renewed >= lease;
@@ -80,9 +80,9 @@ final class CommandLeases {
         }
     }
 
-    RunningLease begin(CommandOwner owner, Command.Options options) {
-        RunningLease runningLease = new RunningLease(owner, options);
-        runningLeases.put(owner, runningLease);
+    RunningLease begin(CommandClaimResult.Claimed claimed, Command.Options options) {
+        RunningLease runningLease = new RunningLease(claimed, options);
+        runningLeases.put(runningLease.owner(), runningLease);
         if (!begun.getAndSet(true) || runningLease.lease < SHORT_LEASE) {
             beat.run();
         }

@@ -44,7 +44,7 @@ public final class CommandRunner implements Commands {
         ResultEncoding results = new ResultEncoding(options);
         CommandReplies replies = new CommandReplies(results, new RetryAfterEstimate(platform::chance), events);
         ProbeRunner probes = new ProbeRunner(store, results, background, platform);
-        CommandClaimer claimer = new CommandClaimer(store, probes, time, platform::id, events);
+        CommandClaimer claimer = new CommandClaimer(store, probes, time, platform, events);
         CommandLeases leases = new CommandLeases(heartbeats, background, platform::nanos);
         CommandCompletion completion = new CommandCompletion(store, results, replies, events);
         this.transactions = transactions;
@@ -58,7 +58,7 @@ public final class CommandRunner implements Commands {
 
     @Override
     public <R, X extends Exception> CommandResult<R> run(Command<R> command, CommandWork<R, X> work) throws X {
-        RunResult.Mode<R, X> mode = (request, row) -> fenced.run(request, row, work);
+        RunResult.Mode<R, X> mode = (request, claimed) -> fenced.run(request, claimed, work);
         return singleFlight.once(checked(command), isUncertainIfLost(command), mode);
     }
 
@@ -71,7 +71,7 @@ public final class CommandRunner implements Commands {
 
     @Override
     public <R, X extends Exception> CommandResult<R> lease(Command<R> command, LeasedWork<R, X> work) throws X {
-        RunResult.Mode<R, X> mode = (request, row) -> leased.run(request, row, work);
+        RunResult.Mode<R, X> mode = (request, claimed) -> leased.run(request, claimed, work);
         return singleFlight.once(checked(command), isUncertainIfLost(command), mode);
     }
 

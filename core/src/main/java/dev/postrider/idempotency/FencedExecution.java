@@ -23,11 +23,12 @@ final class FencedExecution {
         this.completion = completion;
     }
 
-    <R, X extends Exception> RunResult<R> run(CommandRequest<R> request, CommandRecord row, CommandWork<R, X> work)
-            throws X {
+    <R, X extends Exception> RunResult<R> run(
+            CommandRequest<R> request, CommandClaimResult.Claimed claimed, CommandWork<R, X> work) throws X {
+        CommandRecord row = claimed.row();
         Run<R, X> run = new Run<>(request, row, work);
         CommandLeases.RunningLease runningLease =
-                leases.begin(row.owner(), request.command().options());
+                leases.begin(claimed, request.command().options());
         try {
             transactions.run(run::work, run::end);
         } catch (Throwable e) {

@@ -14,10 +14,11 @@ final class LeasedExecution {
         this.completion = completion;
     }
 
-    <R, X extends Exception> RunResult<R> run(CommandRequest<R> request, CommandRecord row, LeasedWork<R, X> work)
-            throws X {
+    <R, X extends Exception> RunResult<R> run(
+            CommandRequest<R> request, CommandClaimResult.Claimed claimed, LeasedWork<R, X> work) throws X {
+        CommandRecord row = claimed.row();
         Command.Options options = request.command().options();
-        CommandLeases.RunningLease runningLease = leases.begin(row.owner(), options);
+        CommandLeases.RunningLease runningLease = leases.begin(claimed, options);
         try {
             ActiveLease lease = lease(request, row, runningLease);
             ResultEncoding.Kept<R> kept = run(request, row, work, lease);

@@ -17,7 +17,8 @@ public interface ResultCodec<R> {
     R decode(byte[] bytes);
 
     /**
-     * A shorter replacement for a result that is too large to be stored; null to store only that there was a result.
+     * A shorter replacement for a result that is too large to be stored; null to store only that there was a result. If
+     * the replacement is too large as well, this method is called once more, with the replacement.
      */
     default @Nullable R shortened(R result) {
         return null;

@@ -33,6 +33,8 @@ final class ResultEncoding {
     /** The size limit for compression. Larger values are not compressed, and decompression stops at this size. */
     private static final int LARGEST = 16 << 20;
 
+    private static final int MOST_SHORTENED = 2;
+
     private static final int REASON_LIMIT = 2000;
 
     /** In characters. The encrypted bytes of such a reason, written as text, still fit into the column. */
@@ -140,8 +142,9 @@ final class ResultEncoding {
     private <R> StoredResult store(Command<R> command, CommandOwner owner, R value, byte[] encoded) {
         byte[] context = context(owner, Part.RESULT);
         byte[] packed = pack(encoded, context);
-        if (packed == null) {
-            R shortened = command.codec().shortened(value);
+        R shortened = value;
+        for (int i = 0; packed == null && shortened != null && i < MOST_SHORTENED; i++) {
+            shortened = command.codec().shortened(shortened);
             packed = shortened == null ? null : pack(command.codec().encode(shortened), context);
         }
         return packed == null

@@ -13,6 +13,6 @@ record RunResult<R>(CommandResult<R> result, Optional<CommandRecord> row) {
     /** A mode of execution for a claimed command. */
     @FunctionalInterface
     interface Mode<R, X extends Exception> {
-        RunResult<R> run(CommandRequest<R> request, CommandRecord row) throws X;
+        RunResult<R> run(CommandRequest<R> request, CommandClaimResult.Claimed claimed) throws X;
     }
 }

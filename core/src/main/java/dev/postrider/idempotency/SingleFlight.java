@@ -82,7 +82,7 @@ final class SingleFlight {
                 claimResult = claimer.claim(request, uncertainIfLost);
             }
             if (claimResult instanceof CommandClaimResult.Claimed claimed) {
-                RunResult<R> ran = mode.run(request, claimed.row());
+                RunResult<R> ran = mode.run(request, claimed);
                 end = ran.row();
                 remember(call, end, asked);
                 return ran.result();

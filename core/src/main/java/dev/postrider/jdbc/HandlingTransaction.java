@@ -147,7 +147,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     /** The row is locked, or removed, before the handler is called: other transactions skip it until this one ends. */
     private List<Handled> alone(Connection connection, Item item) {
-        JdbcUnitOfWork unit = unit(connection);
+        JdbcUnitOfWork unit = unit(connection, item);
         boolean begun = false;
         try {
             if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
@@ -218,7 +218,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
                     ends.put(item.claim(), new Handled(item.claim(), locked ? End.LOCKED : End.LOST, null));
                     continue;
                 }
-                JdbcUnitOfWork unit = unit(connection);
+                JdbcUnitOfWork unit = unit(connection, item);
                 Throwable failure = handleBehindSavepoint(connection, item, unit);
                 if (failure != null) {
                     ends.put(item.claim(), new Handled(item.claim(), End.FAILED, failure));
@@ -333,8 +333,9 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return handled.size() == 1 ? End.FAILED : End.UNDONE;
     }
 
-    private JdbcUnitOfWork unit(Connection connection) {
-        return means.transactions().unitOfWork(connection, terms.handOver());
+    private JdbcUnitOfWork unit(Connection connection, Item item) {
+        return means.transactions()
+                .handlingUnit(connection, terms.handOver(), item.claim().message().id());
     }
 
     private static List<HandlingStatements.HandledRow> rows(List<Item> items) {

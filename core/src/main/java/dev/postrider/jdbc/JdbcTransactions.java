@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.message.MessageId;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.HandOver;
@@ -112,5 +113,10 @@ final class JdbcTransactions {
     /** As {@link #unitOfWork(Connection)}, with local hand-over after the commit. */
     JdbcUnitOfWork unitOfWork(Connection connection, HandOver handOver) {
         return new JdbcUnitOfWork(connection, outboxes, stagedLimit, handOver);
+    }
+
+    /** Returns a unit of work in which a message is handled, and which refuses to write that message again. */
+    JdbcUnitOfWork handlingUnit(Connection connection, HandOver handOver, MessageId handled) {
+        return new JdbcUnitOfWork(connection, outboxes, stagedLimit, handOver, handled);
     }
 }

@@ -1,9 +1,11 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Staging;
@@ -34,6 +36,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private final Staging staging;
     private final int stagedLimit;
     private final HandOver handOver;
+    private final @Nullable MessageId handled;
     private final List<Message> written = new ArrayList<>();
     private final List<Enqueued> staged = new ArrayList<>();
     private final List<Runnable> afterCommit = new ArrayList<>();
@@ -43,13 +46,23 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private boolean ended;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection =
-                new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
+        this(connection, outboxes, stagedLimit, handOver, null);
+    }
+
+    /** @param handled the id of the message that this unit of work removes; null for none */
+    JdbcUnitOfWork(
+            Connection connection,
+            JdbcOutbox outboxes,
+            int stagedLimit,
+            HandOver handOver,
+            @Nullable MessageId handled) {
+        this.connection = new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
         this.stagedLimit = stagedLimit;
         this.handOver = handOver;
+        this.handled = handled;
     }
 
     @Override
@@ -69,9 +82,25 @@ final class JdbcUnitOfWork implements UnitOfWork {
         try {
             List<Message> batch = JdbcOutbox.batch(messages);
             JdbcOutbox.refuseReserved(batch);
+            refuseHandled(batch);
             staging.addAll(checked(batch));
         } catch (PostriderException e) {
             throw remember(e);
+        }
+    }
+
+    /**
+     * Refuses the id of the handled message. Whether its row is still there at that moment depends on the database and on the other
+     * messages of the transaction.
+     */
+    private void refuseHandled(List<Message> batch) {
+        for (Message message : batch) {
+            if (message.id().equals(handled)) {
+                throw new InvalidMessageException(
+                        "id",
+                        message.id() + " belongs to the message that is being handled: give each message a unique id,"
+                                + " or let Postrider generate it");
+            }
         }
     }
 
@@ -106,6 +135,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
                 requireOpen();
                 try {
                     List<Message> batch = JdbcOutbox.batch(messages);
+                    refuseHandled(batch);
                     List<Enqueued> answers = direct.enqueueAll(batch);
                     addWritten(batch, answers);
                     return answers;

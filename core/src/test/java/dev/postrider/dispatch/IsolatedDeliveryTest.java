@@ -29,7 +29,14 @@ final class IsolatedDeliveryTest {
 
     private IsolatedDelivery isolated(List<Sequencer> sequencers) {
         return new IsolatedDelivery(
-                lanes, sequencers, rig.inFlight, rig.pipeline, rig.sequencer::decide, rig.events::add, new Writing());
+                lanes,
+                sequencers,
+                rig.inFlight,
+                rig.pipeline,
+                rig.sequencer::decide,
+                rig.events::add,
+                rig.time,
+                new Writing());
     }
 
     /** While it waits, what was sent is delivered, and outcomes are written; what was sent by then is remembered. */
@@ -201,5 +208,77 @@ final class IsolatedDeliveryTest {
 
         assertThat(rig.written).contains(new Outcome.Delivered(suspect.claim()));
         assertThat(sentBeforeWriting.subList(0, SLOTS)).contains("1");
+    }
+
+    private Sequencer another() {
+        Sequencer second =
+                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        second.add(lane, LeaseValidity.Stamp.now(rig.time));
+        return second;
+    }
+
+    /** Otherwise the loss of the node during the isolated delivery would count as a loss during theirs. */
+    @Test
+    void notesOfSuspectsThatHaveEndedAreRemovedBeforeAMessageIsDeliveredAlone() {
+        Sequencer second = another();
+        LaneClaim ended = suspected(rig.next(lane, "a"));
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        rig.offer(ended);
+        second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
+        List<Claim> removed = new ArrayList<>();
+        lanes.onAlone = claim -> {
+            if (claim.equals(suspect.claim())) {
+                removed.addAll(lanes.aloneEnded);
+            }
+            return true;
+        };
+
+        isolated(List.of(rig.sequencer, second)).runOnce();
+
+        assertThat(lanes.alone).containsExactly(ended.claim(), suspect.claim());
+        assertThat(removed).containsExactly(ended.claim());
+    }
+
+    @Test
+    void messageIsNotDeliveredAloneWhileANoteOfAnotherCannotBeRemoved() {
+        Sequencer second = another();
+        rig.offer(suspected(rig.next(lane, "a")));
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
+        IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
+        lanes.onEndAlone = () -> {
+            throw FakeStore.unavailable();
+        };
+
+        assertThatThrownBy(both::runOnce).isInstanceOf(StoreUnavailableException.class);
+        rig.write();
+
+        assertThat(rig.sent()).containsExactly("1");
+        assertThat(rig.written).contains(new Outcome.Released(suspect.claim()));
+    }
+
+    /** A handler that was given up may keep the row locked for minutes: the delivery ends without an attempt each time. */
+    @Test
+    void nodeStandsStillForTheSuspectsOfATopicForATenthOfTheTimeAtMost() {
+        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.ALONE);
+        lanes.onAlone = claim -> {
+            rig.time.pass(Duration.ofSeconds(1));
+            return false;
+        };
+        for (int i = 0; i < 2; i++) {
+            rig.offer(suspect);
+            isolated.runOnce();
+            rig.write();
+        }
+        assertThat(lanes.alone).as("the second delivery waits").hasSize(1);
+        for (int i = 0; i < SLOTS; i++) {
+            rig.offer(rig.next(lane, "key " + i));
+        }
+        assertThat(rig.sent()).as("it keeps no slot free meanwhile").hasSize(SLOTS);
+
+        rig.time.pass(Duration.ofSeconds(10));
+        isolated.runOnce();
+
+        assertThat(lanes.alone).hasSize(2);
     }
 }

@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 public final class InMemoryCommands implements Commands {
 
     private static final int LARGEST_RESULT = 64 * 1024;
+    private static final int MOST_SHORTENED = 2;
     private static final Duration LEASE_LEFT = Duration.ofSeconds(2);
 
     private final Map<Command.Identity, Row> rows = new HashMap<>();
@@ -215,8 +216,9 @@ public final class InMemoryCommands implements Commands {
             return;
         }
         byte[] result = codec.encode(value);
-        if (result.length > LARGEST_RESULT) {
-            R shortened = codec.shortened(value);
+        R shortened = value;
+        for (int i = 0; result.length > LARGEST_RESULT && shortened != null && i < MOST_SHORTENED; i++) {
+            shortened = codec.shortened(shortened);
             result = shortened == null ? result : codec.encode(shortened);
         }
         row.tooLarge = result.length > LARGEST_RESULT;

@@ -33,6 +33,10 @@ final class KeyedRun<X extends Exception> {
     /** The limit for runs of a handler for one request after transaction conflicts. */
     private static final int MOST_RUNS = 3;
 
+    private static final String DEGRADED = "Idempotency-Degraded";
+    private static final String NOT_ROLLED_BACK =
+            "It is too large. The request was handled without its key, so what the request did was not rolled back.";
+
     private static final Duration SOON = Duration.ofSeconds(1);
     private static final Duration WHEN_THE_STORE_MAY_BE_BACK = Duration.ofSeconds(5);
 
@@ -267,13 +271,23 @@ final class KeyedRun<X extends Exception> {
             return degraded(produced);
         }
         if (!started && unprotected != null) {
-            return degraded(unprotected.handle(call));
+            return withoutProtection(unprotected);
         }
         return later(Problem.STORE_UNAVAILABLE, null, WHEN_THE_STORE_MAY_BE_BACK);
     }
 
+    private KeyedResponse withoutProtection(KeyedEndpoint.Unprotected<X> unprotected) throws X {
+        try {
+            return degraded(unprotected.handle(call));
+        } catch (UnkeptException e) {
+            return Problem.ANSWER_NOT_RECORDABLE
+                    .answer(settings.problems, null, NOT_ROLLED_BACK)
+                    .header(DEGRADED, "true");
+        }
+    }
+
     private KeyedResponse degraded(KeyedResponse answer) {
-        return echoed(answer).header("Idempotency-Degraded", "true");
+        return echoed(answer).header(DEGRADED, "true");
     }
 
     /** Adds the key of the request. The key was validated, so its characters are valid in a header. */

@@ -112,8 +112,11 @@ final class ResponseCodec implements ResultCodec<KeyedResponse> {
         return bytes;
     }
 
+    /** Omits the body, and then the headers too: the status alone says whether the request succeeded. */
     @Override
     public KeyedResponse shortened(KeyedResponse answer) {
-        return answer.withoutBody();
+        return answer.isOmitted()
+                ? new KeyedResponse(answer.status(), Map.of(), new byte[0], true, answer.keeping())
+                : answer.withoutBody();
     }
 }

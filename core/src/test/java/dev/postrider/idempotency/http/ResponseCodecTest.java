@@ -41,6 +41,16 @@ final class ResponseCodecTest {
         assertThat(back.isOmitted()).isTrue();
     }
 
+    /** The headers are larger than the limit for results. */
+    @Test
+    void answerThatIsShortenedOnceMoreKeepsItsStatus() {
+        KeyedResponse answer = KeyedResponse.text(402, "no").header("Location", "/payments/7");
+        KeyedResponse back = codec.decode(codec.encode(codec.shortened(codec.shortened(answer))));
+        assertThat(back.status()).isEqualTo(402);
+        assertThat(back.headers()).isEmpty();
+        assertThat(back.isOmitted()).isTrue();
+    }
+
     @Test
     void storedFormStaysWhatItIs() {
         byte[] stored = {

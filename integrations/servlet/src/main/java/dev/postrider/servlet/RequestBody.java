@@ -1,6 +1,8 @@
 package dev.postrider.servlet;
 
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.Locale;
@@ -17,15 +19,16 @@ final class RequestBody {
 
     /**
      * Reads the body and checks that no component has read it before: the number of bytes must match Content-Length. A
-     * chunked body has no length. An empty chunked body is refused, because it was read before or could have been sent
-     * without chunks. It cannot be detected whether the beginning of a chunked body was read before.
+     * chunked body has no length, and a body that a filter in front has decoded has another. An empty chunked body is
+     * refused, because it was read before or could have been sent without chunks. It cannot be detected whether the
+     * beginning of a chunked body was read before.
      *
      * @throws ServletException when the body was read before: without their bodies, different requests would have the
      *     same fingerprint
      */
     static byte[] read(HttpServletRequest request, int limit) throws IOException, ServletException {
         byte[] body = request.getInputStream().readNBytes(limit);
-        if (body.length < limit && body.length < request.getContentLengthLong()) {
+        if (body.length < limit && body.length < request.getContentLengthLong() && !mayBeDecoded(request, body)) {
             throw readBefore();
         }
         if (body.length == 0) {
@@ -38,6 +41,18 @@ final class RequestBody {
             }
         }
         return body;
+    }
+
+    /** A filter in front can keep the length of the encoded body, which may be longer than the decoded one. */
+    private static boolean mayBeDecoded(HttpServletRequest request, byte[] body) {
+        ServletRequest sent = request;
+        while (sent instanceof ServletRequestWrapper wrapper) {
+            sent = wrapper.getRequest();
+        }
+        return body.length > 0
+                && !request.equals(sent)
+                && sent instanceof HttpServletRequest http
+                && http.getHeader("Content-Encoding") != null;
     }
 
     private static ServletException readBefore() {

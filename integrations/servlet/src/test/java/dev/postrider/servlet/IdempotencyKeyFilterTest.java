@@ -13,15 +13,20 @@ import dev.postrider.idempotency.http.IdempotencyKey;
 import dev.postrider.testkit.InMemoryCommands;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
+import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.net.Socket;
 import java.net.http.HttpClient;
@@ -34,12 +39,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is of servlets only, in each container. */
 @Timeout(180)
@@ -98,17 +107,19 @@ final class IdempotencyKeyFilterTest {
         return send("application/json", body);
     }
 
-    private HttpResponse<String> send(String type, HttpRequest.BodyPublisher body) throws Exception {
+    private HttpResponse<String> send(String type, HttpRequest.BodyPublisher body, String... headers) throws Exception {
         if (server == null) {
             throw new IllegalStateException("nothing is served");
         }
-        HttpRequest request = HttpRequest.newBuilder(server.uri())
+        HttpRequest.Builder request = HttpRequest.newBuilder(server.uri())
                 .header("Content-Type", type)
                 .header("Idempotency-Key", "k")
                 .header(Believer.USER, "ada")
-                .POST(body)
-                .build();
-        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+                .POST(body);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     private HttpResponse<String> post() throws Exception {
@@ -266,6 +277,77 @@ final class IdempotencyKeyFilterTest {
         }
         assertThat(runs).hasValue(0);
         assertThat(commands.size()).isZero();
+    }
+
+    /** The length is that of the encoded body, which may be the longer one. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void bodyThatAFilterInFrontHasDecodedIsPartOfTheRequest(boolean hidesTheEncoding) throws Exception {
+        Filter decoding = (request, response, chain) ->
+                chain.doFilter(new DecodedRequest((HttpServletRequest) request, hidesTheEncoding), response);
+        serve(
+                List.of(decoding, new IdempotencyKeyFilter(KEY, commands)),
+                (request, response) ->
+                        response.getWriter().print(request.getReader().readLine()));
+        for (String body : List.of("{\"pay\":1}", "{\"pay\":2}")) {
+            ByteArrayOutputStream encoded = new ByteArrayOutputStream();
+            try (GZIPOutputStream gzip = new GZIPOutputStream(encoded)) {
+                gzip.write(body.getBytes(UTF_8));
+            }
+            HttpResponse<String> response = send(
+                    "application/json",
+                    HttpRequest.BodyPublishers.ofByteArray(encoded.toByteArray()),
+                    "Content-Encoding",
+                    "gzip");
+            assertThat(response.statusCode()).isEqualTo(body.contains("1") ? 200 : 422);
+        }
+        assertThat(runs).hasValue(1);
+    }
+
+    private static final class DecodedRequest extends HttpServletRequestWrapper {
+
+        private final boolean hidesTheEncoding;
+
+        DecodedRequest(HttpServletRequest request, boolean hidesTheEncoding) {
+            super(request);
+            this.hidesTheEncoding = hidesTheEncoding;
+        }
+
+        @Override
+        public @Nullable String getHeader(String name) {
+            return hidesTheEncoding && name.equalsIgnoreCase("Content-Encoding") ? null : super.getHeader(name);
+        }
+
+        @Override
+        public ServletInputStream getInputStream() throws IOException {
+            InputStream decoded = new GZIPInputStream(super.getInputStream());
+            return new ServletInputStream() {
+                @Override
+                public int read() throws IOException {
+                    return decoded.read();
+                }
+
+                @Override
+                public int read(byte[] target, int from, int length) throws IOException {
+                    return decoded.read(target, from, length);
+                }
+
+                @Override
+                public boolean isFinished() {
+                    return false;
+                }
+
+                @Override
+                public boolean isReady() {
+                    return true;
+                }
+
+                @Override
+                public void setReadListener(ReadListener listener) {
+                    throw new IllegalStateException("not asynchronous");
+                }
+            };
+        }
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
@@ -225,6 +226,29 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(live()).isEqualTo(1);
         assertThat(archived()).isEqualTo(5);
         assertThat(column("state")).as("its claim still has the lease").isEqualTo("PROCESSING");
+    }
+
+    /** Whether its own message is still live depends on the database and on the other messages of the transaction. */
+    @Test
+    void handlerCannotSendAMessageWithTheIdOfItsOwn() throws Exception {
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+        List<Claim> claims = claim(postrider);
+        for (List<Claim> together : List.of(claims.subList(0, 1), claims)) {
+            for (HandlingStore.Handler sending : List.<HandlingStore.Handler>of(
+                    (claim, message, work) -> work.stage(message),
+                    (claim, message, work) -> work.outbox().enqueue(message))) {
+                assertThat(handle(items(together), sending))
+                        .hasSameSizeAs(together)
+                        .allSatisfy(handled -> {
+                            assertThat(handled.end()).isEqualTo(End.FAILED);
+                            assertThat(handled.failure())
+                                    .isInstanceOf(InvalidMessageException.class)
+                                    .hasMessageContaining("being handled");
+                        });
+            }
+        }
+        assertThat(live()).isEqualTo(3);
     }
 
     @Test

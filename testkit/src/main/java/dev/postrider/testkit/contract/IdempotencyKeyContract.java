@@ -895,6 +895,22 @@ public abstract class IdempotencyKeyContract {
         assertThat(post(uri, "k").statusCode()).isEqualTo(200);
     }
 
+    /** Without the store the work of the handler is not rolled back. */
+    @Test
+    void answerBeyondTheLimitWithoutTheStoreIsNoRollback() throws Exception {
+        if (!canFailOpen()) {
+            return;
+        }
+        URI uri = serve(
+                charge.failOpen().largestAnswer(1000),
+                (body, transaction) -> KeyedResponse.text(200, "x".repeat(1001)));
+        commands.unavailable = true;
+        HttpResponse<String> response = post(uri, "k");
+        assertProblem(response, 500, "answer-not-recordable");
+        assertThat(header(response, "Idempotency-Degraded")).hasValue("true");
+        assertThat(response.body()).contains("not rolled back");
+    }
+
     @Test
     void streamIsRefused() throws Exception {
         URI uri = serve(

@@ -28,11 +28,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -186,6 +188,26 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
         HttpResponse<String> replay = post(uri, "k");
         assertThat(replay.body()).isEqualTo("no money");
         assertThat(replay.headers().firstValue("Idempotency-Replayed")).hasValue("true");
+        assertEffects(0);
+    }
+
+    @Test
+    void rejectionWhoseHeadersAreTooLargeToKeepIsRepeatedWithItsStatus() throws Exception {
+        Postrider small = opened(Postrider.on(pool())
+                .topic("payments")
+                .commands(options -> options.withCacheBytes(0).withMaxResultBytes(100))
+                .build());
+        // the numbers of a random generator, which compression cannot make small
+        String large = new Random(42).longs(50).mapToObj(Long::toHexString).collect(Collectors.joining());
+        URI uri = serve(
+                IdempotencyKey.required("charge"),
+                small.commands(),
+                (body, transaction) -> KeyedResponse.text(402, "no money").header("Location", "/" + large));
+        assertThat(post(uri, "k").statusCode()).isEqualTo(402);
+        HttpResponse<String> replay = post(uri, "k");
+        assertThat(replay.statusCode()).isEqualTo(402);
+        assertThat(replay.headers().firstValue("Idempotency-Result")).hasValue("omitted");
+        assertThat(replay.headers().firstValue("Location")).isEmpty();
         assertEffects(0);
     }
 

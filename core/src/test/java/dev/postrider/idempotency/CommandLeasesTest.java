@@ -1,0 +1,210 @@
+package dev.postrider.idempotency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.internal.Platform;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.CommandClaim;
+import dev.postrider.store.CommandId;
+import dev.postrider.store.CommandOutcome;
+import dev.postrider.store.CommandOwner;
+import dev.postrider.store.CommandRecord;
+import dev.postrider.store.CommandStore;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+final class CommandLeasesTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration STATEMENT = Duration.ofSeconds(2);
+    private static final Duration MOMENT = Duration.ofMillis(1);
+
+    private final ManualTime time = new ManualTime();
+    private final SlowStore store = new SlowStore();
+    private final Command<Void> command = Command.named("op")
+            .anyCaller()
+            .key("k")
+            .fingerprint("f")
+            .with(options -> options.withLease(LEASE))
+            .returningNothing();
+
+    private CommandLeases.RunningLease lease() {
+        Unused background = new Unused();
+        ResultEncoding results = new ResultEncoding(CommandOptions.defaults());
+        CommandClaimer claimer = new CommandClaimer(
+                store, new ProbeRunner(store, results, background, time), new DatabaseTime(time), time, event -> {});
+        CommandRequest<Void> request = CommandRequest.of(command, new Fingerprints(Map.of()));
+        if (claimer.claim(request, false) instanceof CommandClaimResult.Claimed claimed) {
+            return new CommandLeases(store, background, time::nanos).begin(claimed, command.options());
+        }
+        throw new AssertionError("not claimed");
+    }
+
+    @Test
+    void firstLeaseCountsFromBeforeItsClaim() {
+        CommandLeases.RunningLease lease = lease();
+
+        time.pass(LEASE.minus(STATEMENT).minus(MOMENT));
+        assertThat(lease.isLost()).isFalse();
+        time.pass(MOMENT);
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    /** The first statement may have made the lease. */
+    @Test
+    void leaseOfAClaimWithoutAResponseCountsFromBeforeTheFirstStatement() {
+        store.lostResponses = 1;
+
+        CommandLeases.RunningLease lease = lease();
+
+        time.pass(LEASE.minus(STATEMENT.multipliedBy(2)));
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    /** Commands of which each claim takes a while. */
+    private final class SlowStore implements CommandStore {
+
+        private int lostResponses;
+
+        @Override
+        public CommandRecord claim(CommandClaim claim) {
+            time.pass(STATEMENT);
+            if (lostResponses-- > 0) {
+                throw new StoreUnavailableException("The response is lost", new IOException("as the test asked"));
+            }
+            return new CommandRecord(
+                    new CommandOwner(claim.id(), claim.owner(), 1),
+                    claim.reference(),
+                    CommandRecord.State.IN_PROGRESS,
+                    claim.print(),
+                    1,
+                    false,
+                    null,
+                    null,
+                    claim.lease(),
+                    claim.keyTtl(),
+                    null,
+                    Instant.EPOCH);
+        }
+
+        @Override
+        public Optional<CommandRecord> take(CommandClaim claim, CommandRecord found) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Optional<CommandRecord> find(CommandId id) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean complete(CommandOwner owner, CommandOutcome outcome) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean fail(CommandOwner owner, String error, int maxAttempts) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean markUncertain(CommandRecord found) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Set<CommandOwner> renew(Collection<CommandOwner> owners) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean startEffect(CommandOwner owner, boolean uncertainIfLost) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean saveSteps(CommandOwner owner, CommandRecord.Steps steps) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Joined within(UnitOfWork unit) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** No lease is renewed and no probe runs. */
+    private static final class Unused implements Background {
+
+        @Override
+        public Runnable every(Supplier<Duration> duty) {
+            return () -> {};
+        }
+
+        @Override
+        public void start(Runnable task) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** A monotonic clock that the test moves. */
+    private static final class ManualTime implements Platform {
+
+        private final Platform machine = Platform.system();
+        private long nanos = -1_000_000_000_000L;
+
+        void pass(Duration time) {
+            nanos += time.toNanos();
+        }
+
+        @Override
+        public long nanos() {
+            return nanos;
+        }
+
+        @Override
+        public long wallMillis() {
+            return machine.wallMillis();
+        }
+
+        @Override
+        public Waiter waiter() {
+            return machine.waiter();
+        }
+
+        @Override
+        public Latch latch() {
+            return machine.latch();
+        }
+
+        @Override
+        public Thread thread(Object owner, Runnable task, String name) {
+            return machine.thread(owner, task, name);
+        }
+
+        @Override
+        public ExecutorService threads(Object owner, String name, int most) {
+            return machine.threads(owner, name, most);
+        }
+
+        @Override
+        public double chance() {
+            return machine.chance();
+        }
+
+        @Override
+        public UUID id() {
+            return machine.id();
+        }
+    }
+}
