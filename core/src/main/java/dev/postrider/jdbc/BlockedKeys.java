@@ -2,6 +2,9 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
@@ -189,7 +192,9 @@ final class BlockedKeys {
             return notLocked(connection, row);
         }
         int met = sql.update(
-                connection, DELETE, binder -> binder.number(row.seq()).text(row.state().name()));
+                connection,
+                DELETE,
+                binder -> binder.number(row.seq()).text(row.state().name()));
         SqlRunner.expect(1, met, "discard a message");
         return row.state() != RowState.PARKED || keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
     }

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import java.sql.ResultSet;
 import java.sql.SQLException;

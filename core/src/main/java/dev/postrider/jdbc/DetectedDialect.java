@@ -1,5 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandInserts;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.outbox.InsertStatements;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.time.Duration;
 
 /**

@@ -1,5 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandInserts;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.outbox.InsertStatements;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,6 +38,7 @@ interface Dialect {
 
     /** Detects the database of a connection. */
     static Dialect of(DatabaseMetaData server, JdbcOptions options) throws SQLException {
-        return new DetectedDialect(SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix()), server.getDriverName());
+        return new DetectedDialect(
+                SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix()), server.getDriverName());
     }
 }

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

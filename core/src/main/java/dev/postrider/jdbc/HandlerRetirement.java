@@ -1,6 +1,10 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.store.DeadReason;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

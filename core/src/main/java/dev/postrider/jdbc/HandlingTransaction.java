@@ -1,6 +1,15 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
+import dev.postrider.jdbc.inbox.InboxEnvelope;
+import dev.postrider.jdbc.outbox.CausedUnitOfWork;
+import dev.postrider.jdbc.outbox.JdbcTransactions;
+import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
@@ -335,7 +344,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     private JdbcUnitOfWork unit(Connection connection, Item item) {
         return means.transactions()
-                .handlingUnit(connection, terms.handOver(), item.claim().message().id());
+                .handlingUnit(
+                        connection, terms.handOver(), item.claim().message().id());
     }
 
     private static List<HandlingStatements.HandledRow> rows(List<Item> items) {

@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.store.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -41,14 +44,16 @@ final class InnoDbClaims implements ClaimStatements {
 
     static final String LEASE_DUE = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?, locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
+                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
                 updated_at = UTC_TIMESTAMP(6)
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
 
     static final String LEASE_EXPIRED = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?, locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
                 updated_at = UTC_TIMESTAMP(6)
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
@@ -79,7 +84,8 @@ final class InnoDbClaims implements ClaimStatements {
                    (SELECT TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), m.available_at) FROM {message} m
                     WHERE m.state = 'PENDING' AND m.topic_id = t.id AND m.available_at >= ?
                     ORDER BY m.available_at LIMIT 1) AS pending,
-                   (SELECT MIN(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), m.locked_until)) FROM {message} m WHERE m.state = 'PROCESSING' AND m.topic_id = t.id) AS leased
+                   (SELECT MIN(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6),
+                       m.locked_until)) FROM {message} m WHERE m.state = 'PROCESSING' AND m.topic_id = t.id) AS leased
             FROM {topic} t WHERE t.id = ? AND NOT t.paused
             """;
 

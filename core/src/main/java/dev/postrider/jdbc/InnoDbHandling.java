@@ -1,5 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.IdleLimit;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

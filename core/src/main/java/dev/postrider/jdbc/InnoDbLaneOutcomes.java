@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -89,8 +92,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         for (Move row : rows) {
             if (met.containsKey(row.seq())) {
                 move(connection, row);
-                keyBlocked.put(
-                        row.seq(), row.state() == RowState.RETRY || row.state() == RowState.PARKED);
+                keyBlocked.put(row.seq(), row.state() == RowState.RETRY || row.state() == RowState.PARKED);
             }
         }
         return leaving == Leaving.THEIR_KEY
@@ -136,7 +138,8 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         return new Written(behind, Horizon.NO_TRANSACTION);
     }
 
-    private void wait(Connection connection, RowState state, Map<Long, Boolean> rows, boolean which) throws SQLException {
+    private void wait(Connection connection, RowState state, Map<Long, Boolean> rows, boolean which)
+            throws SQLException {
         List<Long> seqs = rows.keySet().stream()
                 .filter(seq -> rows.getOrDefault(seq, false) == which)
                 .toList();

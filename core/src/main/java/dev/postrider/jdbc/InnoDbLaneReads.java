@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -28,7 +32,8 @@ final class InnoDbLaneReads implements LaneReads {
 
     /** The highest visible number, the time of the database, and whether the topic is paused. */
     static final String SIGHT = """
-            SELECT UTC_TIMESTAMP(6) AS now, (SELECT MAX(seq) FROM {message}) AS last_number, (SELECT paused FROM {topic} WHERE id = ?) AS paused
+            SELECT UTC_TIMESTAMP(6) AS now, (SELECT MAX(seq) FROM {message}) AS last_number,
+              (SELECT paused FROM {topic} WHERE id = ?) AS paused
             """;
 
     /** The next messages of one lane. A union of these reads all lanes in one statement and one snapshot. */
@@ -263,8 +268,9 @@ final class InnoDbLaneReads implements LaneReads {
         String tenant = key.key().tenant();
         String one = WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
         List<RowState> states = List.of(RowState.RETRY, RowState.BLOCKED, RowState.PARKED);
-        String all =
-                states.stream().map(state -> one.replace("{state}", state.name())).collect(Collectors.joining(" UNION ALL "));
+        String all = states.stream()
+                .map(state -> one.replace("{state}", state.name()))
+                .collect(Collectors.joining(" UNION ALL "));
         List<Sized> waiting = sql.query(
                 connection,
                 all,

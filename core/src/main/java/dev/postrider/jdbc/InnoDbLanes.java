@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.store.Lane;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -58,7 +61,8 @@ final class InnoDbLanes implements LaneStatements {
             """;
 
     static final String FIRST_IN_LANE = """
-            SELECT seq FROM {message} FORCE INDEX ({index message_lane}) WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ? ORDER BY seq LIMIT ?
+            SELECT seq FROM {message} FORCE INDEX ({index message_lane}) WHERE state = 'PENDING' AND topic_id = ? AND lane = ?
+              AND seq > ? ORDER BY seq LIMIT ?
             """;
 
     static final String DUE_IN_LANE = """

@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,7 +40,8 @@ final class InnoDbOutcomes implements OutcomeStatements {
 
     static final String RESCHEDULE = """
             UPDATE {message}
-            SET state = 'PENDING', attempts = GREATEST(attempts, 1), available_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, last_error = ?, lease_token = NULL, locked_by = NULL,
+            SET state = 'PENDING', attempts = GREATEST(attempts, 1), available_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+                last_error = ?, lease_token = NULL, locked_by = NULL,
                 locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;

@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.outbox.NewRow;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -16,7 +20,8 @@ import java.util.Set;
 class InnoDbPurges implements PurgeStatements {
 
     private static final String PURGE_ARCHIVE = """
-            DELETE FROM {archive} WHERE delivered_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND delivered_at >= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY delivered_at, seq LIMIT ?
+            DELETE FROM {archive} WHERE delivered_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+              AND delivered_at >= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY delivered_at, seq LIMIT ?
             """;
 
     static final String LOCK_OLD_DEAD =
@@ -26,7 +31,8 @@ class InnoDbPurges implements PurgeStatements {
 
     static final String LOCK_OLD_KEYS = """
             SELECT topic_id, key_hash FROM {dedup} d
-            WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND seen_at >= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
+            WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND seen_at >= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+              AND NOT EXISTS (SELECT 1 FROM {message} m WHERE m.id = d.message_id)
             ORDER BY seen_at LIMIT ?
             FOR UPDATE SKIP LOCKED
             """;

@@ -3,6 +3,8 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.StoredCommand;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.FanOut;
+import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;

@@ -4,6 +4,8 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;

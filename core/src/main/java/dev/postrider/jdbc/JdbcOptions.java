@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.sql.Tables;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandSweep;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.SweptCommands;
 import java.sql.Connection;

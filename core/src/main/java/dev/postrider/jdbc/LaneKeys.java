@@ -1,5 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.outbox.LaneHash;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
@@ -125,7 +130,10 @@ final class LaneKeys implements KeyHeads {
     /** Locks the row without waiting, because the lane is locked meanwhile. */
     boolean lockRow(Connection connection, Row row) throws SQLException {
         return sql.query(
-                connection, LOCK_ROW, binder -> binder.number(row.seq()).text(row.state().name()), ResultSet::next);
+                connection,
+                LOCK_ROW,
+                binder -> binder.number(row.seq()).text(row.state().name()),
+                ResultSet::next);
     }
 
     /** Locks the lane without a new revision: nothing changes that its owner keeps in memory. */

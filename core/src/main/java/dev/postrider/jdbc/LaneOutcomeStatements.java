@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -46,7 +47,9 @@ interface LaneOutcomeStatements {
         NOTHING;
 
         Set<RowState> states() {
-            return this == THE_ORDER ? Set.of(RowState.PENDING, RowState.SCHEDULED) : Set.of(RowState.RETRY, RowState.BLOCKED);
+            return this == THE_ORDER
+                    ? Set.of(RowState.PENDING, RowState.SCHEDULED)
+                    : Set.of(RowState.RETRY, RowState.BLOCKED);
         }
     }
 

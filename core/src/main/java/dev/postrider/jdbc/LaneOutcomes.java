@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -69,7 +71,8 @@ interface LaneReads {
         int state = rows.findColumn("state");
         List<LaneRow> found = new ArrayList<>();
         while (rows.next()) {
-            found.add(new LaneRow(rows.getInt(lane), RowState.valueOf(rows.getString(state)), reader.read(Instant.EPOCH)));
+            found.add(new LaneRow(
+                    rows.getInt(lane), RowState.valueOf(rows.getString(state)), reader.read(Instant.EPOCH)));
         }
         return found;
     }

@@ -1,6 +1,9 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.StoreException;
+import dev.postrider.jdbc.outbox.LaneHash;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.OrderingKey;

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.UUID;

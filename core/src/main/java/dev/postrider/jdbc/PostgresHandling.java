@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -159,9 +163,7 @@ final class PostgresHandling implements HandlingStatements {
         return binder.array("int8", rows.stream().map(HandledRow::seq).toArray())
                 .array("uuid", rows.stream().map(HandledRow::id).toArray())
                 .array("uuid", rows.stream().map(HandledRow::token).toArray())
-                .array(
-                        "text",
-                        rows.stream().map(row -> stateList(row)).toArray());
+                .array("text", rows.stream().map(row -> stateList(row)).toArray());
     }
 
     @Override

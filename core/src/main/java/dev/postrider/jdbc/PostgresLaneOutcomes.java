@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -214,7 +218,9 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                         .array("text", PostgresLanes.column(leaving.states(), RowState::name))
                         .array("int8", PostgresLanes.column(rows, Move::seq))
                         .array("uuid", PostgresLanes.column(rows, Move::id))
-                        .array("text", PostgresLanes.column(rows, row -> row.state().name()))
+                        .array(
+                                "text",
+                                PostgresLanes.column(rows, row -> row.state().name()))
                         .array("int4", PostgresLanes.column(rows, Move::attempts))
                         .array(
                                 "int8",

@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.Lane;
 import java.sql.Connection;
 import java.sql.ResultSet;

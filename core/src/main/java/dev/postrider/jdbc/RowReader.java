@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.internal.Json;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;

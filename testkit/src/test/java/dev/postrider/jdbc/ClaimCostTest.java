@@ -3,6 +3,10 @@ package dev.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;

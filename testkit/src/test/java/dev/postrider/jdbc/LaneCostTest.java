@@ -3,6 +3,10 @@ package dev.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import dev.postrider.testkit.database.Sql;

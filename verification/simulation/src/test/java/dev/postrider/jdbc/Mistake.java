@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;

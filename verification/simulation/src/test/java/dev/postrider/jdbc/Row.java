@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.store.OrderingKey;
 import java.util.UUID;

@@ -2,6 +2,10 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.SimulatedSql.Answer;
 import dev.postrider.jdbc.SimulatedSql.Parameters;
+import dev.postrider.jdbc.command.CommandStatements;
+import dev.postrider.jdbc.command.CommandSweep;
+import dev.postrider.jdbc.command.PostgresCommandInserts;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.CommandId;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;

@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.TopicName;
 import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;

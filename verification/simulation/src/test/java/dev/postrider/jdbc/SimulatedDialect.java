@@ -1,5 +1,23 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandInserts;
+import dev.postrider.jdbc.command.CommandRow;
+import dev.postrider.jdbc.command.PostgresCommandInserts;
+import dev.postrider.jdbc.inbox.InboxHandlers;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.outbox.FirstUse;
+import dev.postrider.jdbc.outbox.InsertStatements;
+import dev.postrider.jdbc.outbox.LeasedInsert;
+import dev.postrider.jdbc.outbox.LiveMessage;
+import dev.postrider.jdbc.outbox.NewRow;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;

@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.inbox.InboxPartitions;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.inbox.PostgresInbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

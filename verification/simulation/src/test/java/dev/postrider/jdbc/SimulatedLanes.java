@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.OrderingKey;
@@ -408,7 +409,9 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Horizon.Sight sight = sight(finishedBefore);
             boolean paused = database.isPaused(topicId);
             return new LaneRead(
-                    sight, paused, paused ? List.of() : rows(seen, topicId, scans, LaneReads.leaveOut(scans), maxBytes));
+                    sight,
+                    paused,
+                    paused ? List.of() : rows(seen, topicId, scans, LaneReads.leaveOut(scans), maxBytes));
         });
     }
 
@@ -646,7 +649,8 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             }
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             Map<Long, Long> lockedHeads = new HashMap<>();
-            finished.forEach(row -> keyBlocked.put(row.seq, row.state == RowState.RETRY || row.state == RowState.PARKED));
+            finished.forEach(
+                    row -> keyBlocked.put(row.seq, row.state == RowState.RETRY || row.state == RowState.PARKED));
             if (leaving == Leaving.THEIR_KEY) {
                 keyBlocked.putAll(promote(transaction, seen, finished, lockedHeads));
             }
@@ -669,8 +673,8 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
-                Predicate<Row> condition =
-                        row -> isMeant(row, wanted.getValue()) && row.state == RowState.PENDING && isFenced(row, places);
+                Predicate<Row> condition = row ->
+                        isMeant(row, wanted.getValue()) && row.state == RowState.PENDING && isFenced(row, places);
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
@@ -26,7 +27,8 @@ public final class SimulatedOperator {
         List<Row> repairable = database.messages.values().stream()
                 .map(cell -> cell.committed)
                 .filter(Objects::nonNull)
-                .filter(row -> row.state == RowState.DEAD || row.state == RowState.PARKED || row.state == RowState.RETRY)
+                .filter(row ->
+                        row.state == RowState.DEAD || row.state == RowState.PARKED || row.state == RowState.RETRY)
                 .toList();
         if (repairable.isEmpty()) {
             return Optional.empty();

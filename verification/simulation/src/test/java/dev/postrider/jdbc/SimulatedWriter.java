@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.outbox.LaneHash;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.sql.SQLException;
