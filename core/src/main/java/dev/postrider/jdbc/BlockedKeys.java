@@ -2,6 +2,9 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
@@ -11,18 +14,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Operators' actions on the keys of ordered topics: list, retry, bury, replay and discard. Every action that changes a key locks the
- * lane first and raises its revision, so that the owner of the lane reloads before it writes another outcome. The head of a key is its
- * lowest retrying, blocked or parked message. The class also promotes the next message of a key after the transaction of a handler
- * removed the head. No method waits for a message while it has locked the lane: a message is locked for as long as its handler runs.
+ * lane first and raises its revision, so that the owner of the lane reloads before it writes another outcome.
  */
 final class BlockedKeys {
 
@@ -40,41 +38,6 @@ final class BlockedKeys {
                     AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND (w.tenant = h.tenant OR w.tenant IS NULL AND h.tenant IS NULL)
                     AND w.seq < h.seq)
             ORDER BY h.seq LIMIT ?
-            """;
-
-    /** On PostgreSQL an UPDATE alone does not conflict with the lane locks of outcomes that are being written. */
-    private static final String LOCK_LANE = "SELECT lane FROM {lane} WHERE topic_id = ? AND lane = ? FOR UPDATE";
-
-    private static final String RAISE_REVISION =
-            "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
-
-    private static final String LOCK_ROW =
-            "SELECT seq FROM {message}{by key} WHERE seq = ? AND state = ? FOR UPDATE SKIP LOCKED";
-
-    /**
-     * Finds the first message of each key whose head is gone. The statement groups by key. It does not test each message for an earlier
-     * message of its key, because a planner turns that into a join of every message of a key with every other.
-     */
-    static final String HEADLESS = """
-            SELECT b.seq, b.id, b.state, b.topic_id, b.lane, b.tenant, b.ordering_key
-            FROM (SELECT MIN(w.seq) AS head FROM {message} w
-                  WHERE w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.topic_id = ? AND w.lane IN ({values})
-                  GROUP BY w.lane, w.tenant, w.ordering_key
-                  HAVING MIN(w.seq) = MIN(CASE WHEN w.state = 'BLOCKED' THEN w.seq END)) k
-            JOIN {message} b ON b.seq = k.head
-            """;
-
-    private static final String HEAD = """
-            SELECT seq, id, state, topic_id, lane FROM {message}
-            WHERE topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant} AND state IN ('RETRY', 'BLOCKED', 'PARKED')
-            ORDER BY seq LIMIT 1
-            """;
-
-    private static final String GO_ON = """
-            UPDATE {message}
-            SET state = 'RETRY', attempts = {attempts}, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL,
-                updated_at = {now}
-            WHERE seq = ? AND state = ?
             """;
 
     private static final String REPLAY = """
@@ -106,17 +69,21 @@ final class BlockedKeys {
      */
     record Change(Repair repair, @Nullable MessageId head) {}
 
-    /** A retrying, blocked, parked or dead message of an ordered topic. */
-    record Row(long seq, MessageId id, String state, int topicId, int lane, OrderingKey key) {}
+    private final SqlRunner sql;
+    private final LaneKeys keys;
 
-    private final Dialect dialect;
+    BlockedKeys(SqlRunner sql) {
+        this.sql = sql;
+        this.keys = new LaneKeys(sql);
+    }
 
-    BlockedKeys(Dialect dialect) {
-        this.dialect = dialect;
+    /** Returns null for a message of an unordered topic, and for a row without an ordering key. */
+    LaneKeys.@Nullable Row ordered(ResultSet row) throws SQLException {
+        return keys.ordered(row);
     }
 
     List<BlockedKey> list(Connection connection, TopicName topic, long afterSeq, int limit) throws SQLException {
-        return dialect.query(
+        return sql.query(
                 connection,
                 LIST,
                 binder -> binder.text(topic.namespace())
@@ -124,25 +91,25 @@ final class BlockedKeys {
                         .number(afterSeq)
                         .integer(limit),
                 rows -> {
-                    List<BlockedKey> keys = new ArrayList<>();
+                    List<BlockedKey> found = new ArrayList<>();
                     while (rows.next()) {
-                        keys.add(blockedKey(rows, topic));
+                        found.add(blockedKey(rows, topic));
                     }
-                    return keys;
+                    return found;
                 });
     }
 
     private BlockedKey blockedKey(ResultSet row, TopicName topic) throws SQLException {
-        boolean parked = row.getString("state").equals("PARKED");
-        Instant since = dialect.readTime(row, "updated_at");
+        boolean parked = RowState.read(row) == RowState.PARKED;
+        Instant since = sql.readTime(row, "updated_at");
         return new BlockedKey(
                 row.getLong("seq"),
                 topic,
                 row.getString("tenant"),
                 row.getString("ordering_key"),
-                new MessageId(dialect.readUuid(row, "id")),
+                new MessageId(sql.readUuid(row, "id")),
                 row.getInt("attempts"),
-                parked ? null : dialect.readTime(row, "available_at"),
+                parked ? null : sql.readTime(row, "available_at"),
                 row.getString("reason"),
                 row.getString("last_error"),
                 since == null ? Instant.EPOCH : since,
@@ -151,15 +118,15 @@ final class BlockedKeys {
 
     /** Makes the head due now. A parked head starts again with zero attempts. */
     Change retry(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
-        Optional<Row> found = head(connection, topic, key);
+        Optional<LaneKeys.Row> found = keys.head(connection, topic, key);
         if (found.isEmpty()) {
             return new Change(Repair.NOT_FOUND, null);
         }
-        Row head = found.get();
-        if (!lockRow(connection, head)) {
+        LaneKeys.Row head = found.get();
+        if (!keys.lockRow(connection, head)) {
             return new Change(Repair.BUSY, null);
         }
-        goOn(connection, head, head.state().equals("PARKED") ? "0" : "attempts");
+        keys.goOn(connection, head, head.state() == RowState.PARKED ? "0" : "attempts");
         return new Change(Repair.DONE, head.id());
     }
 
@@ -169,21 +136,21 @@ final class BlockedKeys {
      * @param seen the head that the operator saw; the result is {@code NOT_FOUND} if the key has another head by now
      */
     Change bury(Connection connection, Topics.Topic topic, OrderingKey key, MessageId seen) throws SQLException {
-        Optional<Row> found =
-                head(connection, topic, key).filter(row -> row.id().equals(seen));
+        Optional<LaneKeys.Row> found =
+                keys.head(connection, topic, key).filter(row -> row.id().equals(seen));
         if (found.isEmpty()) {
             return new Change(Repair.NOT_FOUND, null);
         }
-        Row head = found.get();
-        if (!lockRow(connection, head)) {
+        LaneKeys.Row head = found.get();
+        if (!keys.lockRow(connection, head)) {
             return new Change(Repair.BUSY, null);
         }
-        int met = dialect.update(
+        int met = sql.update(
                 connection,
                 BURY,
                 binder -> binder.text(DeadReason.BURIED.name()).number(head.seq()));
-        LockingDialect.expect(1, met, "bury the head of a key");
-        return promote(connection, head) ? new Change(Repair.DONE, head.id()) : new Change(Repair.BUSY, null);
+        SqlRunner.expect(1, met, "bury the head of a key");
+        return keys.promote(connection, head) ? new Change(Repair.DONE, head.id()) : new Change(Repair.BUSY, null);
     }
 
     /**
@@ -191,197 +158,54 @@ final class BlockedKeys {
      * the head and is due now, and the former head is blocked behind it. Reads search by due time only among heads. So every row that a
      * read finds is a head, however many messages of one key are replayed.
      */
-    Repair replay(Connection connection, Row row) throws SQLException {
-        lock(connection, row.topicId(), row.lane());
-        if (!lockRow(connection, row)) {
+    Repair replay(Connection connection, LaneKeys.Row row) throws SQLException {
+        keys.lock(connection, row.topicId(), row.lane());
+        if (!keys.lockRow(connection, row)) {
             return notLocked(connection, row);
         }
-        Optional<Row> first = head(connection, row.topicId(), row.lane(), row.key());
+        Optional<LaneKeys.Row> first = keys.head(connection, row.topicId(), row.lane(), row.key());
         boolean behind = first.isPresent() && first.get().seq() < row.seq();
-        int met = dialect.update(
+        int met = sql.update(
                 connection,
                 REPLAY,
-                binder -> binder.text(behind ? "BLOCKED" : "RETRY")
+                binder -> binder.text((behind ? RowState.BLOCKED : RowState.RETRY).name())
                         .number(row.seq())
-                        .text(row.state()));
-        LockingDialect.expect(1, met, "replay a message");
+                        .text(row.state().name()));
+        SqlRunner.expect(1, met, "replay a message");
         if (!behind && first.isPresent() && first.get().seq() > row.seq()) {
             blockDueRetry(connection, first.get());
         }
         return Repair.DONE;
     }
 
-    private void blockDueRetry(Connection connection, Row row) throws SQLException {
-        if (dialect.query(connection, LOCK_DUE_RETRY, binder -> binder.number(row.seq()), ResultSet::next)) {
-            int met = dialect.update(connection, BLOCK_RETRY, binder -> binder.number(row.seq()));
-            LockingDialect.expect(1, met, "block a message behind a replayed message");
+    private void blockDueRetry(Connection connection, LaneKeys.Row row) throws SQLException {
+        if (sql.query(connection, LOCK_DUE_RETRY, binder -> binder.number(row.seq()), ResultSet::next)) {
+            int met = sql.update(connection, BLOCK_RETRY, binder -> binder.number(row.seq()));
+            SqlRunner.expect(1, met, "block a message behind a replayed message");
         }
     }
 
     /** Removes a dead or parked message. If the message was parked, its key continues. */
-    Repair discard(Connection connection, Row row) throws SQLException {
-        lock(connection, row.topicId(), row.lane());
-        if (!lockRow(connection, row)) {
+    Repair discard(Connection connection, LaneKeys.Row row) throws SQLException {
+        keys.lock(connection, row.topicId(), row.lane());
+        if (!keys.lockRow(connection, row)) {
             return notLocked(connection, row);
         }
-        int met = dialect.update(
-                connection, DELETE, binder -> binder.number(row.seq()).text(row.state()));
-        LockingDialect.expect(1, met, "discard a message");
-        return !row.state().equals("PARKED") || promote(connection, row) ? Repair.DONE : Repair.BUSY;
+        int met = sql.update(
+                connection,
+                DELETE,
+                binder -> binder.number(row.seq()).text(row.state().name()));
+        SqlRunner.expect(1, met, "discard a message");
+        return row.state() != RowState.PARKED || keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
     }
 
     /** Returns {@code BUSY} if the row is unchanged and only locked. Otherwise another operator was faster: {@code NOT_DEAD}. */
-    private Repair notLocked(Connection connection, Row row) throws SQLException {
-        boolean same = dialect.query(
+    private Repair notLocked(Connection connection, LaneKeys.Row row) throws SQLException {
+        boolean same = sql.query(
                 connection,
                 STATE,
                 binder -> binder.number(row.seq()),
-                found -> found.next() && row.state().equals(found.getString("state")));
+                found -> found.next() && row.state() == RowState.read(found));
         return same ? Repair.BUSY : Repair.NOT_DEAD;
-    }
-
-    /**
-     * Makes the next message of a key its head, after the transaction of a handler removed the previous head. That transaction locks no
-     * lane. This method locks the lane, so that a message that was about to join the key has joined it. It is correct whichever node
-     * owns the lane.
-     */
-    LaneStatements.Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key)
-            throws SQLException {
-        lockOnly(connection, topicId, lane);
-        Optional<Row> next = head(connection, topicId, lane, key);
-        boolean promoted = next.isEmpty() || promoteIfBlocked(connection, next.get());
-        return new LaneStatements.Promotion(
-                next.isPresent(), promoted ? null : next.get().seq());
-    }
-
-    /** Finds the lanes that have keys without a head: a node may be lost between removing a head and promoting. Locks nothing. */
-    Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
-        Set<Integer> headless = new TreeSet<>();
-        headless(connection, topicId, lanes).forEach(row -> headless.add(row.lane()));
-        return headless;
-    }
-
-    /**
-     * Does the same as {@link #promoteNext} for all keys of a lane.
-     *
-     * @return the numbers of messages that should become heads and that another transaction has locked
-     */
-    Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
-        lockOnly(connection, topicId, lane);
-        Set<Long> locked = new TreeSet<>();
-        for (Row head : headless(connection, topicId, List.of(lane))) {
-            if (!promoteIfBlocked(connection, head)) {
-                locked.add(head.seq());
-            }
-        }
-        return locked;
-    }
-
-    private List<Row> headless(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
-        return dialect.query(
-                connection,
-                LockingDialect.in(HEADLESS, lanes.size()),
-                binder -> LockingDialect.bindIntegers(binder.integer(topicId), lanes),
-                rows -> {
-                    List<Row> found = new ArrayList<>();
-                    while (rows.next()) {
-                        Row row = ordered(rows);
-                        if (row != null) {
-                            found.add(row);
-                        }
-                    }
-                    return found;
-                });
-    }
-
-    /**
-     * Makes a blocked message the head of its key. A message that is being handled is skipped: waiting for it would keep the lane locked.
-     *
-     * @return false if the message should become the head and is locked
-     */
-    private boolean promoteIfBlocked(Connection connection, Row row) throws SQLException {
-        boolean blocked = row.state().equals("BLOCKED");
-        boolean locked = blocked && lockRow(connection, row);
-        if (locked) {
-            goOn(connection, row, "attempts");
-        }
-        return locked || !blocked;
-    }
-
-    /** Locks the row without waiting, because the lane is locked meanwhile. */
-    private boolean lockRow(Connection connection, Row row) throws SQLException {
-        return dialect.query(
-                connection, LOCK_ROW, binder -> binder.number(row.seq()).text(row.state()), ResultSet::next);
-    }
-
-    /** Locks the lane without a new revision: nothing changes that its owner keeps in memory. */
-    private void lockOnly(Connection connection, int topicId, int lane) throws SQLException {
-        boolean met = dialect.query(
-                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
-        LockingDialect.expect(1, met ? 1 : 0, "lock a lane");
-    }
-
-    private Optional<Row> head(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
-        if (topic.lanes() == 0) {
-            return Optional.empty();
-        }
-        int lane = LaneHash.of(key.tenant(), key.key(), topic.lanes());
-        lock(connection, topic.id(), lane);
-        return head(connection, topic.id(), lane, key);
-    }
-
-    /** Locks the lane and raises its revision, so that its owner reloads before it writes another outcome. */
-    void lock(Connection connection, int topicId, int lane) throws SQLException {
-        lockOnly(connection, topicId, lane);
-        int met = dialect.update(
-                connection, RAISE_REVISION, binder -> binder.integer(topicId).integer(lane));
-        LockingDialect.expect(1, met, "lock a lane");
-    }
-
-    private Optional<Row> head(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
-        @Nullable String tenant = key.tenant();
-        return dialect.query(
-                connection,
-                HEAD.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?"),
-                binder -> {
-                    binder.integer(topicId).integer(lane).text(key.key());
-                    if (tenant != null) {
-                        binder.text(tenant);
-                    }
-                },
-                row -> row.next() ? Optional.of(row(row, key)) : Optional.empty());
-    }
-
-    private Row row(ResultSet row, OrderingKey key) throws SQLException {
-        return new Row(
-                row.getLong("seq"),
-                new MessageId(dialect.readUuid(row, "id")),
-                row.getString("state"),
-                row.getInt("topic_id"),
-                row.getInt("lane"),
-                key);
-    }
-
-    /** Returns null for a message of an unordered topic, and for a row without an ordering key. */
-    @Nullable
-    Row ordered(ResultSet row) throws SQLException {
-        row.getInt("lane");
-        boolean unordered = row.wasNull();
-        String key = row.getString("ordering_key");
-        return unordered || key == null ? null : row(row, new OrderingKey(row.getString("tenant"), key));
-    }
-
-    private void goOn(Connection connection, Row row, String attempts) throws SQLException {
-        int met = dialect.update(
-                connection,
-                GO_ON.replace("{attempts}", attempts),
-                binder -> binder.number(row.seq()).text(row.state()));
-        LockingDialect.expect(1, met, "continue a blocked key");
-    }
-
-    /** @return false if the next message is being handled, and the operator has to repeat the action */
-    private boolean promote(Connection connection, Row gone) throws SQLException {
-        Optional<Row> next = head(connection, gone.topicId(), gone.lane(), gone.key());
-        return next.isEmpty() || promoteIfBlocked(connection, next.get());
     }
 }

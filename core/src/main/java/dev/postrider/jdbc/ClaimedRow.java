@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,16 +27,27 @@ record ClaimedRow(
         int crashes,
         Instant availableAt) {
 
-    static final Comparator<ClaimedRow> BY_DUE_TIME =
+    private static final Comparator<ClaimedRow> BY_DUE_TIME =
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
-    /** Reads the current row of the result set and all rows after it. */
-    static List<ClaimedRow> readOn(ResultSet rows, Dialect dialect) throws SQLException {
-        Reader reader = new Reader(rows, dialect);
+    /** Reads claimed rows and sorts them by due time: no database guarantees the order of returned rows. */
+    static SqlRunner.Read<List<ClaimedRow>> reader(SqlRunner sql) {
+        return rows -> rows.next() ? inOrderOn(rows, sql) : List.of();
+    }
+
+    /** Does the same, starting with the current row of the result set. */
+    static List<ClaimedRow> inOrderOn(ResultSet rows, SqlRunner sql) throws SQLException {
+        List<ClaimedRow> claimed = readOn(rows, sql);
+        claimed.sort(BY_DUE_TIME);
+        return claimed;
+    }
+
+    private static List<ClaimedRow> readOn(ResultSet rows, SqlRunner sql) throws SQLException {
+        Reader reader = new Reader(rows, sql);
         int availableAt = rows.findColumn("available_at");
         List<ClaimedRow> claimed = new ArrayList<>();
         do {
-            Instant due = dialect.readTime(rows, availableAt);
+            Instant due = sql.readTime(rows, availableAt);
             claimed.add(reader.read(due == null ? Instant.EPOCH : due));
         } while (rows.next());
         return claimed;
@@ -50,9 +62,9 @@ record ClaimedRow(
         private final int attempts;
         private final int crashes;
 
-        Reader(ResultSet row, Dialect dialect) throws SQLException {
+        Reader(ResultSet row, SqlRunner sql) throws SQLException {
             this.row = row;
-            this.messages = new RowReader(row, dialect);
+            this.messages = new RowReader(row, sql);
             this.seq = row.findColumn("seq");
             this.attempts = row.findColumn("attempts");
             this.crashes = row.findColumn("crashes");

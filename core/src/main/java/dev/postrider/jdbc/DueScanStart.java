@@ -83,7 +83,7 @@ final class DueScanStart {
      *
      * @param full whether more messages may be due
      */
-    synchronized void ended(Scan look, Dialect.Due due, boolean full, long nanos) {
+    synchronized void ended(Scan look, ClaimStatements.Due due, boolean full, long nanos) {
         if (look.further() != null) {
             look.further().done(look.began(), nanos);
         } else {

@@ -1,6 +1,10 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.store.DeadReason;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -43,11 +47,11 @@ final class HandlerRetirement {
     private static final String ERROR = "The handler was retired";
 
     private final Sessions sessions;
-    private final Dialect dialect;
+    private final SqlRunner sql;
 
-    HandlerRetirement(Sessions sessions, Dialect dialect) {
+    HandlerRetirement(Sessions sessions, SqlRunner sql) {
         this.sessions = sessions;
-        this.dialect = dialect;
+        this.sql = sql;
     }
 
     /** @return how many messages were buried */
@@ -75,17 +79,17 @@ final class HandlerRetirement {
     }
 
     private Set<Long> lock(Connection connection, String statement, Topics.Topic queue) throws SQLException {
-        return dialect.query(
-                connection, statement, binder -> binder.integer(queue.id()).integer(CHUNK), Dialect::numbers);
+        return sql.query(
+                connection, statement, binder -> binder.integer(queue.id()).integer(CHUNK), SqlRunner::numbers);
     }
 
     private Set<Long> lockInLane(Connection connection, int topicId, int lane) throws SQLException {
-        new BlockedKeys(dialect).lock(connection, topicId, lane);
-        return dialect.query(
+        new LaneKeys(sql).lock(connection, topicId, lane);
+        return sql.query(
                 connection,
                 LOCK_IN_LANE,
                 binder -> binder.integer(topicId).integer(lane).integer(CHUNK),
-                Dialect::numbers);
+                SqlRunner::numbers);
     }
 
     private int chunk(Connection connection, Set<Long> seqs) throws SQLException {
@@ -93,11 +97,11 @@ final class HandlerRetirement {
             return 0;
         }
         String reason = DeadReason.HANDLER_RETIRED.name();
-        int met = dialect.update(connection, LockingDialect.in(BURY, seqs.size()), binder -> {
+        int met = sql.update(connection, ValueList.in(BURY, seqs.size()), binder -> {
             binder.text(reason).text(ERROR).text(ErrorText.fingerprint(reason, ERROR));
-            LockingDialect.bindNumbers(binder, seqs);
+            ValueList.bindNumbers(binder, seqs);
         });
-        LockingDialect.expect(seqs.size(), met, "bury messages of a retired handler");
+        SqlRunner.expect(seqs.size(), met, "bury messages of a retired handler");
         return met;
     }
 }

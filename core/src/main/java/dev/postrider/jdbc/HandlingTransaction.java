@@ -1,6 +1,15 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
+import dev.postrider.jdbc.inbox.InboxEnvelope;
+import dev.postrider.jdbc.outbox.CausedUnitOfWork;
+import dev.postrider.jdbc.outbox.JdbcTransactions;
+import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
@@ -31,7 +40,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private static final int VALID_WITHIN_SECONDS = 1;
 
     /** The objects that a transaction uses. */
-    record Means(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options) {}
+    record Means(
+            Sessions sessions,
+            HandlingStatements statements,
+            SessionStatements session,
+            JdbcTransactions transactions,
+            JdbcOptions.Archive archive) {}
 
     private final Means means;
     private final List<Item> items;
@@ -40,7 +54,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     // Guarded by the lock of this object: a connection that was returned to its pool must not be aborted
     private @Nullable Connection open;
-    private Dialect.@Nullable ServerSession session;
+    private SessionStatements.@Nullable ServerSession session;
     private boolean abandoned;
 
     HandlingTransaction(Means means, List<Item> items, HandlingStore.Terms terms) {
@@ -86,7 +100,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         session = abandoned ? session : null;
     }
 
-    private synchronized void locked(Dialect.@Nullable ServerSession by) {
+    private synchronized void locked(SessionStatements.@Nullable ServerSession by) {
         session = by;
     }
 
@@ -108,7 +122,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     @Override
     public boolean endSession() {
-        Dialect.ServerSession ended;
+        SessionStatements.ServerSession ended;
         synchronized (this) {
             ended = session;
             session = null;
@@ -118,7 +132,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
         try {
             return means.sessions().statement("end the session of a handler", connection -> {
-                means.dialect().endSession(connection, ended);
+                means.session().end(connection, ended);
                 return true;
             });
         } catch (PostriderException e) {
@@ -146,8 +160,9 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         boolean begun = false;
         try {
             if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
-                boolean locked =
-                        !means.dialect().stillHandled(connection, rows(items)).isEmpty();
+                boolean locked = !means.statements()
+                        .stillHandled(connection, rows(items))
+                        .isEmpty();
                 connection.rollback();
                 return all(locked ? End.LOCKED : End.LOST, null);
             }
@@ -167,11 +182,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
 
     /** Where a handler can lose or end the transaction without an error, its message is removed last. */
     private boolean removesFirst() {
-        return means.dialect().worksInSingleStatements();
+        return means.sessions().kind().worksInSingleStatements();
     }
 
     private boolean lock(Connection connection) throws SQLException {
-        Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+        HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
         locked(rows.session());
         return !rows.seqs().isEmpty();
     }
@@ -184,7 +199,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (SQLException e) {
             throw SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : e;
         }
-        LockingDialect.expect(1, remove(connection, items), "remove a handled message");
+        SqlRunner.expect(1, remove(connection, items), "remove a handled message");
     }
 
     private End failedAt(boolean begun, boolean isAlive) {
@@ -200,11 +215,12 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         List<Item> done = new ArrayList<>();
         List<JdbcUnitOfWork> units = new ArrayList<>();
         try {
-            Dialect.LockedRows rows = means.dialect().lockHandled(connection, rows(items), terms.timeout());
+            HandlingStatements.LockedRows rows =
+                    means.statements().lockHandled(connection, rows(items), terms.timeout());
             locked(rows.session());
             Set<Long> met = rows.seqs();
             Set<Long> others =
-                    met.size() == items.size() ? met : means.dialect().stillHandled(connection, rows(items));
+                    met.size() == items.size() ? met : means.statements().stillHandled(connection, rows(items));
             for (Item item : items) {
                 if (!met.contains(item.claim().seq())) {
                     boolean locked = others.contains(item.claim().seq());
@@ -223,7 +239,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             if (done.isEmpty()) {
                 connection.rollback();
             } else {
-                LockingDialect.expect(done.size(), remove(connection, done), "remove handled messages");
+                SqlRunner.expect(done.size(), remove(connection, done), "remove handled messages");
             }
         } catch (SQLException | RuntimeException | Error e) {
             units.forEach(JdbcUnitOfWork::abandoned);
@@ -282,8 +298,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private int remove(Connection connection, List<Item> handled) throws SQLException {
-        Dialect.RemovedRows removed = means.dialect()
-                .removeHandled(connection, rows(handled), means.options().archive(), terms.timeout());
+        HandlingStatements.RemovedRows removed =
+                means.statements().removeHandled(connection, rows(handled), means.archive(), terms.timeout());
         locked(removed.session());
         return removed.count();
     }
@@ -327,34 +343,31 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     private JdbcUnitOfWork unit(Connection connection, Item item) {
-        return new JdbcUnitOfWork(
-                connection,
-                means.outboxes(),
-                means.options().stagedLimit(),
-                terms.handOver(),
-                item.claim().message().id());
+        return means.transactions()
+                .handlingUnit(
+                        connection, terms.handOver(), item.claim().message().id());
     }
 
-    private static List<Dialect.HandledRow> rows(List<Item> items) {
+    private static List<HandlingStatements.HandledRow> rows(List<Item> items) {
         return items.stream().map(HandlingTransaction::row).toList();
     }
 
-    private static Dialect.HandledRow row(Item item) {
+    private static HandlingStatements.HandledRow row(Item item) {
         Claim claim = item.claim();
         LaneClaim.Place place = item.place();
-        return new Dialect.HandledRow(
+        return new HandlingStatements.HandledRow(
                 claim.seq(),
                 claim.message().id().value(),
                 place == null ? claim.lease().token() : null,
-                place == null ? Set.of("PROCESSING") : states(place));
+                place == null ? Set.of(RowState.PROCESSING) : states(place));
     }
 
     /** A message behind the head of its key may become the head while it is in flight. */
-    private static Set<String> states(LaneClaim.Place place) {
+    private static Set<RowState> states(LaneClaim.Place place) {
         return switch (place) {
-            case IN_ORDER -> Set.of("PENDING");
-            case OUT_OF_ORDER -> Set.of("SCHEDULED");
-            case IN_BLOCKED_KEY -> Set.of("RETRY", "BLOCKED");
+            case IN_ORDER -> Set.of(RowState.PENDING);
+            case OUT_OF_ORDER -> Set.of(RowState.SCHEDULED);
+            case IN_BLOCKED_KEY -> Set.of(RowState.RETRY, RowState.BLOCKED);
         };
     }
 

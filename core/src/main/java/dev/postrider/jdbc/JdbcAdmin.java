@@ -10,6 +10,15 @@ import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
+import dev.postrider.jdbc.inbox.InboxEnvelope;
+import dev.postrider.jdbc.inbox.InboxHandlers;
+import dev.postrider.jdbc.inbox.InboxPartitions;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
@@ -112,25 +121,27 @@ final class JdbcAdmin implements Admin {
     private static final int LIST_LIMIT = 1000;
 
     private final Sessions sessions;
-    private final Dialect dialect;
+    private final SqlRunner sql;
+    private final InboxStatements inbox;
     private final Topics topics;
     private final BlockedKeys blockedKeys;
     private final Runnable changed;
 
     /** @param changed called after each change that may let a message be delivered */
-    JdbcAdmin(Sessions sessions, Dialect dialect, Topics topics, Runnable changed) {
+    JdbcAdmin(Sessions sessions, SqlRunner sql, InboxStatements inbox, Topics topics, Runnable changed) {
         this.changed = changed;
         this.sessions = sessions;
-        this.dialect = dialect;
+        this.sql = sql;
+        this.inbox = inbox;
         this.topics = topics;
-        this.blockedKeys = new BlockedKeys(dialect);
+        this.blockedKeys = new BlockedKeys(sql);
     }
 
     @Override
     public List<TopicStatus> status() {
         return sessions.statement("count messages", connection -> {
             Map<TopicName, Integer> nodes = liveNodes(connection);
-            return dialect.query(connection, STATUS, binder -> {}, row -> statuses(row, nodes));
+            return sql.query(connection, STATUS, binder -> {}, row -> statuses(row, nodes));
         });
     }
 
@@ -149,7 +160,7 @@ final class JdbcAdmin implements Admin {
     List<TopicName> stranded() {
         return sessions.statement("find topics that no node delivers", connection -> {
             Map<TopicName, Integer> nodes = liveNodes(connection);
-            return dialect.query(connection, WAITED_FOR, binder -> {}, row -> {
+            return sql.query(connection, WAITED_FOR, binder -> {}, row -> {
                 List<TopicName> stranded = new ArrayList<>();
                 while (row.next()) {
                     TopicName topic = new TopicName(row.getString("namespace"), row.getString("topic"));
@@ -177,7 +188,7 @@ final class JdbcAdmin implements Admin {
                     row.getLong("blocked"),
                     row.getLong("parked"),
                     row.getLong("dead"),
-                    age(dialect.readTime(row, "oldest"), dialect.readTime(row, "now"))));
+                    age(sql.readTime(row, "oldest"), sql.readTime(row, "now"))));
         }
         return topics;
     }
@@ -194,7 +205,7 @@ final class JdbcAdmin implements Admin {
         checkLimit(limit);
         return sessions.statement(
                 "list dead letters",
-                connection -> dialect.query(
+                connection -> sql.query(
                         connection,
                         DEAD_LETTERS,
                         binder -> named(binder, topic).number(afterSeq).integer(limit),
@@ -267,7 +278,7 @@ final class JdbcAdmin implements Admin {
     public List<LaneStatus> lanes(TopicName topic) {
         return sessions.statement(
                 "list lanes",
-                connection -> dialect.query(connection, LANES, binder -> named(binder, topic), row -> {
+                connection -> sql.query(connection, LANES, binder -> named(binder, topic), row -> {
                     List<LaneStatus> lanes = new ArrayList<>();
                     while (row.next()) {
                         String owner = row.getString("owner");
@@ -285,14 +296,14 @@ final class JdbcAdmin implements Admin {
     }
 
     private List<NodeStatus> nodes(Connection connection) throws SQLException {
-        Map<String, TopicName> names = dialect.query(connection, TOPICS, binder -> {}, row -> {
+        Map<String, TopicName> names = sql.query(connection, TOPICS, binder -> {}, row -> {
             Map<String, TopicName> found = new HashMap<>();
             while (row.next()) {
                 found.put(row.getString("id"), new TopicName(row.getString("namespace"), row.getString("topic")));
             }
             return found;
         });
-        return dialect.query(connection, NODES, binder -> {}, row -> {
+        return sql.query(connection, NODES, binder -> {}, row -> {
             List<NodeStatus> nodes = new ArrayList<>();
             while (row.next()) {
                 nodes.add(node(row, names));
@@ -329,8 +340,9 @@ final class JdbcAdmin implements Admin {
     }
 
     private Optional<StoredMessage> find(
-            Connection connection, String select, MessageId id, Dialect.Read<StoredMessage> read) throws SQLException {
-        return dialect.query(
+            Connection connection, String select, MessageId id, SqlRunner.Read<StoredMessage> read)
+            throws SQLException {
+        return sql.query(
                 connection,
                 select,
                 binder -> binder.uuid(id.value()),
@@ -338,7 +350,7 @@ final class JdbcAdmin implements Admin {
     }
 
     private StoredMessage live(ResultSet row) throws SQLException {
-        ShownMessage shown = ShownMessage.read(row, dialect);
+        ShownMessage shown = ShownMessage.read(row, sql);
         return new StoredMessage(
                 row.getLong("seq"),
                 shown.message(),
@@ -356,8 +368,8 @@ final class JdbcAdmin implements Admin {
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
-        Instant due = dialect.readTime(row, "deliver_at");
-        Message message = ShownMessage.read(row, dialect).message();
+        Instant due = sql.readTime(row, "deliver_at");
+        Message message = ShownMessage.read(row, sql).message();
         return new StoredMessage(
                 row.getLong("seq"),
                 message,
@@ -375,7 +387,7 @@ final class JdbcAdmin implements Admin {
     }
 
     private Instant time(ResultSet row, String column) throws SQLException {
-        Instant time = dialect.readTime(row, column);
+        Instant time = sql.readTime(row, column);
         return time == null ? Instant.EPOCH : time;
     }
 
@@ -393,15 +405,15 @@ final class JdbcAdmin implements Admin {
 
     @FunctionalInterface
     private interface LaneRepair {
-        Repair on(Connection connection, BlockedKeys.Row row) throws SQLException;
+        Repair on(Connection connection, LaneKeys.Row row) throws SQLException;
     }
 
-    private record Found(TopicName topic, BlockedKeys.@Nullable Row inLane) {}
+    private record Found(TopicName topic, LaneKeys.@Nullable Row inLane) {}
 
     /** The change is conditional, so two concurrent operators make one change and one audit entry. */
     private Repair repair(String action, String change, LaneRepair laneRepair, MessageId id, String operator) {
         return sessions.transaction(action, connection -> {
-            Optional<Found> found = dialect.query(
+            Optional<Found> found = sql.query(
                     connection,
                     LIVE,
                     binder -> binder.uuid(id.value()),
@@ -409,9 +421,9 @@ final class JdbcAdmin implements Admin {
             if (found.isEmpty()) {
                 return Repair.NOT_FOUND;
             }
-            BlockedKeys.Row inLane = found.get().inLane();
+            LaneKeys.Row inLane = found.get().inLane();
             Repair repair = inLane == null
-                    ? changed(dialect.update(connection, change, binder -> binder.uuid(id.value())))
+                    ? changed(sql.update(connection, change, binder -> binder.uuid(id.value())))
                     : isEnded(inLane) ? laneRepair.on(connection, inLane) : Repair.NOT_DEAD;
             if (repair == Repair.DONE) {
                 audit(connection, operator, action, found.get().topic(), id);
@@ -430,8 +442,8 @@ final class JdbcAdmin implements Admin {
         return new Found(new TopicName(row.getString("namespace"), row.getString("topic")), blockedKeys.ordered(row));
     }
 
-    private static boolean isEnded(BlockedKeys.Row row) {
-        return row.state().equals("DEAD") || row.state().equals("PARKED");
+    private static boolean isEnded(LaneKeys.Row row) {
+        return row.state() == RowState.DEAD || row.state() == RowState.PARKED;
     }
 
     @Override
@@ -449,10 +461,10 @@ final class JdbcAdmin implements Admin {
     public List<InboxStatus> inboxes() {
         return sessions.statement(
                 "count marks of the inbox",
-                connection -> dialect.query(connection, INBOXES, binder -> {}, row -> {
+                connection -> sql.query(connection, INBOXES, binder -> {}, row -> {
                     List<InboxStatus> inboxes = new ArrayList<>();
                     while (row.next()) {
-                        Instant oldest = dialect.readTime(row, "oldest");
+                        Instant oldest = sql.readTime(row, "oldest");
                         inboxes.add(new InboxStatus(
                                 row.getString("consumer"), row.getLong("marks"), Objects.requireNonNull(oldest)));
                     }
@@ -463,8 +475,7 @@ final class JdbcAdmin implements Admin {
     @Override
     public void partitionInboxMarks(String operator) {
         OperatorName.check(operator);
-        InboxPartitions partitions = dialect.inbox()
-                .partitions()
+        InboxPartitions partitions = inbox.partitions()
                 .orElseThrow(() -> new InvalidConfigurationException(
                         "inbox partitions", "need PostgreSQL: on other databases old marks are purged row by row"));
         sessions.transaction("partition the marks of the inbox", connection -> {
@@ -480,9 +491,9 @@ final class JdbcAdmin implements Admin {
         OperatorName.check(operator);
         String action = paused ? "PAUSE" : "RESUME";
         sessions.transaction(action, connection -> {
-            int matched = dialect.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
+            int matched = sql.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
             // Some drivers count changed rows instead of matched rows, so a second pause may return 0.
-            if (matched == 0 && !dialect.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
+            if (matched == 0 && !sql.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
                 throw new UnknownTopicException(topic.toString());
             }
             audit(connection, operator, action, topic, null);
@@ -494,12 +505,12 @@ final class JdbcAdmin implements Admin {
     public Repair remove(TopicName topic, String operator) {
         OperatorName.check(operator);
         return sessions.transaction("REMOVE", connection -> {
-            Optional<Topics.Topic> found = dialect.findTopic(connection, topic);
+            Optional<Topics.Topic> found = topics.find(connection, topic);
             if (found.isEmpty() || found.get().removed()) {
                 return Repair.NOT_FOUND;
             }
             boolean delivered = liveNodes(connection).containsKey(topic);
-            if (delivered || dialect.update(connection, REMOVE, binder -> named(binder, topic)) == 0) {
+            if (delivered || sql.update(connection, REMOVE, binder -> named(binder, topic)) == 0) {
                 return Repair.IN_USE;
             }
             audit(connection, operator, "REMOVE", topic, null);
@@ -513,12 +524,12 @@ final class JdbcAdmin implements Admin {
         TopicName queue = InboxHandler.topic(consumer, handler);
         Topics.Topic registered = sessions.transaction("retire a handler", connection -> {
             Topics.Topic topic = topics.require(connection, queue);
-            if (new InboxHandlers(dialect).remove(connection, consumer, handler)) {
+            if (new InboxHandlers(sql).remove(connection, consumer, handler)) {
                 audit(connection, operator, "RETIRE", queue, null);
             }
             return topic;
         });
-        return new HandlerRetirement(sessions, dialect).bury(registered);
+        return new HandlerRetirement(sessions, sql).bury(registered);
     }
 
     private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
@@ -534,7 +545,7 @@ final class JdbcAdmin implements Admin {
             String topic,
             @Nullable MessageId id)
             throws SQLException {
-        dialect.update(connection, AUDIT, binder -> {
+        sql.update(connection, AUDIT, binder -> {
             binder.text(operator).text(action).text(namespace).text(topic);
             if (id == null) {
                 binder.none();

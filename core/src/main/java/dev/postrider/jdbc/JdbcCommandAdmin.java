@@ -3,6 +3,8 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.StoredCommand;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -52,12 +54,12 @@ final class JdbcCommandAdmin implements CommandAdmin {
     private static final long DAY_MICROS = 86_400_000_000L;
 
     private final Sessions sessions;
-    private final Dialect dialect;
+    private final SqlRunner sql;
     private final Supplier<UUID> ids;
 
-    JdbcCommandAdmin(Sessions sessions, Dialect dialect, Supplier<UUID> ids) {
+    JdbcCommandAdmin(Sessions sessions, SqlRunner sql, Supplier<UUID> ids) {
         this.sessions = sessions;
-        this.dialect = dialect;
+        this.sql = sql;
         this.ids = ids;
     }
 
@@ -77,7 +79,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
         }
         return sessions.statement(
                 "list commands",
-                connection -> dialect.query(connection, select, binder -> binder.integer(limit), this::commands));
+                connection -> sql.query(connection, select, binder -> binder.integer(limit), this::commands));
     }
 
     @Override
@@ -86,7 +88,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
     }
 
     private Optional<StoredCommand> find(Connection connection, UUID reference) throws SQLException {
-        return dialect.query(connection, FIND, binder -> binder.uuid(reference), this::commands).stream()
+        return sql.query(connection, FIND, binder -> binder.uuid(reference), this::commands).stream()
                 .findFirst();
     }
 
@@ -97,7 +99,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
             Instant leaseUntil = time(row, "lease_until");
             boolean stuck = state == StoredCommand.State.IN_PROGRESS && !leaseUntil.isAfter(time(row, "read_at"));
             commands.add(new StoredCommand(
-                    dialect.readUuid(row, "reference"),
+                    sql.readUuid(row, "reference"),
                     row.getString("operation"),
                     row.getString("tenant"),
                     row.getString("caller"),
@@ -116,7 +118,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
     }
 
     private Instant time(ResultSet row, String column) throws SQLException {
-        return Objects.requireNonNull(dialect.readTime(row, column), column);
+        return Objects.requireNonNull(sql.readTime(row, column), column);
     }
 
     /** The change is conditional, so two concurrent operators make one change and one audit entry. */
@@ -131,7 +133,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
             if (change(connection, reference, resolution) == 0) {
                 return Resolved.NOT_OPEN;
             }
-            dialect.update(
+            sql.update(
                     connection,
                     AUDIT,
                     binder -> binder.text(operator)
@@ -146,7 +148,7 @@ final class JdbcCommandAdmin implements CommandAdmin {
         UUID noOwner = ids.get();
         return switch (resolution) {
             case COMPLETED ->
-                dialect.update(
+                sql.update(
                         connection,
                         COMPLETE,
                         binder -> binder.uuid(noOwner)
@@ -154,8 +156,8 @@ final class JdbcCommandAdmin implements CommandAdmin {
                                 .number(DAY_MICROS)
                                 .uuid(reference));
             case FAILED ->
-                dialect.update(connection, FAIL, binder -> binder.uuid(noOwner).uuid(reference));
-            case RELEASED -> dialect.update(connection, RELEASE, binder -> binder.uuid(reference));
+                sql.update(connection, FAIL, binder -> binder.uuid(noOwner).uuid(reference));
+            case RELEASED -> sql.update(connection, RELEASE, binder -> binder.uuid(reference));
         };
     }
 }

@@ -8,9 +8,25 @@ import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.jdbc.command.CommandStatements;
+import dev.postrider.jdbc.command.JdbcCommandStore;
+import dev.postrider.jdbc.inbox.FanOut;
+import dev.postrider.jdbc.inbox.InboxHandlers;
+import dev.postrider.jdbc.inbox.JdbcInbox;
+import dev.postrider.jdbc.inbox.JdbcInboxStore;
+import dev.postrider.jdbc.outbox.CallerConnections;
+import dev.postrider.jdbc.outbox.JdbcOutbox;
+import dev.postrider.jdbc.outbox.JdbcTransactions;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.schema.JdbcSchema;
+import dev.postrider.jdbc.sql.ConnectionSettings;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
-import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.HandOver;
@@ -23,20 +39,14 @@ import dev.postrider.store.RetentionStore;
 import dev.postrider.store.TopicDeclaration;
 import dev.postrider.store.Transactions;
 import java.sql.Connection;
-import java.sql.ResultSet;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,40 +58,22 @@ public final class JdbcDatabase {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcDatabase.class);
 
-    private final DataSource dataSource;
     private final Dialect dialect;
-    private final Dialect asConnected;
-    private final @Nullable String place;
-    private final JdbcOptions options;
+    private final JdbcSchema schema;
     private final Sessions sessions;
-    private final Topics topics;
-    private final JdbcOutbox outboxes;
-    private final EventListener events;
+    private final JdbcTransactions transactions;
+    private final Settings settings;
 
-    /**
-     * @param dialect uses the full names of the tables
-     * @param asConnected uses the names that a connection of the data source resolves; for the migration and the schema check
-     * @param place the schema of the tables, also before they exist; null if the connection does not report it
-     */
+    /** The options and the listener of the application. */
+    record Settings(JdbcOptions options, EventListener events) {}
+
     JdbcDatabase(
-            DataSource dataSource,
-            Dialect dialect,
-            Dialect asConnected,
-            @Nullable String place,
-            JdbcOptions options,
-            Sessions sessions,
-            JdbcOutbox outboxes,
-            Topics topics,
-            EventListener events) {
-        this.dataSource = dataSource;
+            Dialect dialect, JdbcSchema schema, Sessions sessions, JdbcTransactions transactions, Settings settings) {
         this.dialect = dialect;
-        this.asConnected = asConnected;
-        this.place = place;
-        this.options = options;
+        this.schema = schema;
         this.sessions = sessions;
-        this.topics = topics;
-        this.outboxes = outboxes;
-        this.events = events;
+        this.transactions = transactions;
+        this.settings = settings;
     }
 
     /**
@@ -94,36 +86,39 @@ public final class JdbcDatabase {
     public static JdbcDatabase open(
             DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
         try (Connection connection = dataSource.getConnection()) {
-            Dialect asConnected = Dialect.of(connection.getMetaData(), options);
+            DatabaseMetaData server = connection.getMetaData();
+            SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix());
             if (!connection.getAutoCommit()) {
-                refuseCallersTransaction(dataSource, asConnected, connection);
+                refuseCallersTransaction(dataSource, SessionStatements.of(asConnected), connection);
             }
-            asConnected.checkConnection(connection);
-            String place =
-                    asConnected.schemaOfTables(connection, options.schema()).orElse(null);
-            // A connection that is switched to another schema may find other tables there, with other topic ids.
-            Dialect dialect = options.schema() != null || place == null ? asConnected : asConnected.in(place);
-            boolean setIsolation = connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED;
-            Topics topics = new Topics(dialect);
-            String ownUrl = Urls.address(connection.getMetaData().getURL());
-            return new JdbcDatabase(
-                    dataSource,
-                    dialect,
-                    asConnected,
-                    place,
-                    options,
-                    new Sessions(
-                            dataSource,
-                            connection.getAutoCommit(),
-                            setIsolation,
-                            statementTimeout,
-                            dialect.idleLimit(connection)),
-                    new JdbcOutbox(dialect, topics, options, ownUrl, events),
-                    topics,
-                    events);
+            JdbcSchema schema = JdbcSchema.of(dataSource, asConnected, connection);
+            ConnectionSettings settings = ConnectionSettings.of(connection, asConnected.kind());
+            Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
+            Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
+            CallerConnections connections = CallerConnections.of(asConnected.kind(), server);
+            return of(dataSource, dialect, schema, sessions, connections, new Settings(options, events));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
+    }
+
+    static JdbcDatabase of(
+            DataSource dataSource,
+            Dialect dialect,
+            JdbcSchema schema,
+            Sessions sessions,
+            CallerConnections connections,
+            Settings settings) {
+        JdbcOptions options = settings.options();
+        JdbcOutbox outboxes = JdbcOutbox.of(
+                dialect.sql(), dialect.inserts(), options.maxPayloadBytes(), connections, settings.events());
+        JdbcTransactions transactions = new JdbcTransactions(
+                dataSource,
+                outboxes,
+                sessions.autoCommit(),
+                dialect.inbox().canLoseATransaction(),
+                options.stagedLimit());
+        return new JdbcDatabase(dialect, schema, sessions, transactions, settings);
     }
 
     /**
@@ -131,11 +126,11 @@ public final class JdbcDatabase {
      * causes: the data source returns all connections so, or the connection belongs to that transaction. In the second case a second
      * connection has the same session, and the properties of this connection say nothing about the data source.
      */
-    private static void refuseCallersTransaction(DataSource dataSource, Dialect dialect, Connection first)
+    private static void refuseCallersTransaction(DataSource dataSource, SessionStatements statements, Connection first)
             throws SQLException {
-        long session = session(dialect, first);
+        long session = statements.id(first);
         try (Connection second = dataSource.getConnection()) {
-            if (session(dialect, second) == session) {
+            if (statements.id(second) == session) {
                 throw new UnusableConnectionException(Problem.IN_TRANSACTION);
             }
         } catch (SQLException e) {
@@ -143,37 +138,14 @@ public final class JdbcDatabase {
         }
     }
 
-    private static long session(Dialect dialect, Connection connection) throws SQLException {
-        return dialect.query(connection, "SELECT " + dialect.sessionId(), binder -> {}, row -> {
-            row.next();
-            return row.getLong(1);
-        });
-    }
-
     /** Migrates the tables to the version of this library. Returns how many versions it applied. Safe on several nodes at once. */
     public int migrate() {
-        try (Connection connection = dataSource.getConnection()) {
-            if (connection.isReadOnly()) {
-                throw readOnly(null);
-            }
-            boolean autoCommit = connection.getAutoCommit();
-            requireSamePlace(connection);
-            int applied = new Migrator(asConnected, options).migrate(connection);
-            connection.setAutoCommit(autoCommit);
-            return applied;
-        } catch (SQLException e) {
-            throw SqlErrors.isReadOnly(e) ? readOnly(e) : SqlErrors.translate("migrate the schema", e);
-        }
-    }
-
-    private static UnusableConnectionException readOnly(@Nullable SQLException reason) {
-        return new UnusableConnectionException(
-                Problem.READ_ONLY, ". To migrate the tables, use a data source that may write", reason);
+        return schema.migrate();
     }
 
     /** Returns the statements that {@link #migrate} runs on an empty database. */
     public List<String> script() {
-        return new Migrator(asConnected, options).script();
+        return schema.script();
     }
 
     /**
@@ -182,24 +154,7 @@ public final class JdbcDatabase {
      * @throws dev.postrider.error.SchemaMismatchException when this library cannot work with the existing tables
      */
     public void check() {
-        sessions.statement("check the schema", connection -> {
-            requireSamePlace(connection);
-            new SchemaCheck(asConnected, options).check(connection);
-            dialect.checkServer(connection);
-            return true;
-        });
-    }
-
-    /** @throws InvalidConfigurationException when this connection resolves another schema than {@link #open} did */
-    private void requireSamePlace(Connection connection) throws SQLException {
-        String now = Migrator.place(asConnected, connection, options.schema());
-        if (place != null && !place.equals(now)) {
-            throw new InvalidConfigurationException(
-                    "schema",
-                    "was " + place + " when Postrider was built and is " + now
-                            + " now: let every connection of the data source use one schema, and build Postrider when the"
-                            + " tables exist, or name the schema with tables(t -> t.withSchema(…))");
-        }
+        schema.check(sessions);
     }
 
     /**
@@ -217,27 +172,13 @@ public final class JdbcDatabase {
     }
 
     private List<Instant> applied() {
-        return sessions.statement("read the versions of the tables", connection -> {
-            List<Instant> times = new ArrayList<>();
-            try (Statement statement = connection.createStatement();
-                    ResultSet row =
-                            statement.executeQuery(dialect.sql("SELECT applied_at FROM {schema} ORDER BY version"))) {
-                while (row.next()) {
-                    times.add(Objects.requireNonNull(dialect.readTime(row, 1)));
-                }
-            } catch (SQLException e) {
-                if (!SqlErrors.isMissingTable(e)) {
-                    throw e;
-                }
-            }
-            return times;
-        });
+        return schema.applied(sessions);
     }
 
     /** Registers the topics in the database, for every process that uses it. */
     public void register(Collection<TopicDeclaration> declarations) {
         sessions.statement("register topics", connection -> {
-            topics.register(connection, declarations);
+            topics().register(connection, declarations);
             return true;
         });
     }
@@ -246,7 +187,7 @@ public final class JdbcDatabase {
     public void registerHandlers(Collection<InboxHandler> handlers) {
         if (!handlers.isEmpty()) {
             sessions.statement("register handlers", connection -> {
-                new InboxHandlers(dialect).register(connection, handlers);
+                new InboxHandlers(dialect.sql()).register(connection, handlers);
                 return true;
             });
         }
@@ -254,84 +195,22 @@ public final class JdbcDatabase {
 
     /** Returns an outbox that writes in the transaction of the given connection. It opens no transaction. */
     public Outbox outbox(Connection connection) {
-        return outboxes.on(connection);
+        return transactions.outboxes().on(connection);
     }
 
     /** Runs the work in a new transaction, writes the staged messages and commits. On a failure it rolls back everything. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work) throws X {
-        return inTransaction(work, HandOver.none());
+        return transactions.inTransaction(work);
     }
 
     /** As {@link #inTransaction(Work)}. The hand-over reserves slots for local hand-overs, and is called after the commit. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
-        return inTransaction(work, unit -> {}, handOver);
+        return transactions.inTransaction(work, handOver);
     }
 
     /** Returns transactions of this database in which Postrider writes its own row together with the caller's work. */
     public Transactions transactions(HandOver handOver) {
-        return new Transactions() {
-            @Override
-            public <T, X extends Exception> T run(Work<T, X> work, Consumer<UnitOfWork> last) throws X {
-                return inLazyTransaction(work, last, handOver);
-            }
-
-            @Override
-            public Part join(Connection connection) {
-                return new SavepointScope(connection, outboxes, options.stagedLimit());
-            }
-
-            @Override
-            public boolean isConflict(Throwable failure) {
-                return SqlErrors.isCausedByConflict(failure);
-            }
-        };
-    }
-
-    private <T, X extends Exception> T inTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
-            throws X {
-        try (OwnTransaction transaction = OwnTransaction.begin(
-                dataSource, sessions.autoCommit(), dialect.inbox().canLoseATransaction())) {
-            JdbcUnitOfWork unit =
-                    new JdbcUnitOfWork(transaction.connection(), outboxes, options.stagedLimit(), handOver);
-            T result;
-            try {
-                result = work.run(unit);
-                unit.flush();
-                last.accept(unit);
-                transaction.commit(unit);
-            } catch (Throwable e) {
-                unit.abandoned();
-                transaction.rollback(e, unit);
-                throw e;
-            }
-            unit.committed();
-            return result;
-        }
-    }
-
-    /** As {@link #inTransaction}, but it takes the connection at its first use: at the latest for the {@code last} action. */
-    private <T, X extends Exception> T inLazyTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
-            throws X {
-        try (LazyUnitOfWork unit = new LazyUnitOfWork(
-                () -> OwnTransaction.begin(
-                        dataSource, sessions.autoCommit(), dialect.inbox().canLoseATransaction()),
-                connection -> new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), handOver))) {
-            T result;
-            try {
-                result = work.run(unit);
-                unit.commit(last);
-            } catch (Throwable e) {
-                unit.rollback(e);
-                throw e;
-            }
-            unit.committed();
-            return result;
-        }
-    }
-
-    /** Returns a unit of work in a transaction that the caller commits. */
-    JdbcUnitOfWork unitOfWork(Connection connection) {
-        return new JdbcUnitOfWork(connection, outboxes, options.stagedLimit(), HandOver.none());
+        return transactions.transactions(handOver);
     }
 
     /**
@@ -340,27 +219,47 @@ public final class JdbcDatabase {
      * @param handOver for the messages that the consumer sends
      */
     public Inbox inbox(String consumer, HandOver handOver) {
-        return new JdbcInbox(consumer, this, inboxStore(), handOver, events);
+        return new JdbcInbox(consumer, transactions, fanOut(), handOver, settings.events());
     }
 
     public MessageStore messages() {
-        return new JdbcMessageStore(sessions, dialect, topics, options, System::nanoTime, UUID::randomUUID);
+        return messages(TimeAndIds.SYSTEM);
+    }
+
+    MessageStore messages(TimeAndIds platform) {
+        return new JdbcMessageStore(sessions, dialect, topics(), settings.options(), platform);
     }
 
     public LaneStore lanes() {
-        return new JdbcLaneStore(sessions, dialect, topics, options, events, System::nanoTime, UUID::randomUUID);
+        return lanes(TimeAndIds.SYSTEM);
+    }
+
+    LaneStore lanes(TimeAndIds platform) {
+        LaneTable table = new LaneTable(sessions, dialect.lanes(sessions.lockTimeout()), topics());
+        return new JdbcLaneStore(table, settings.options(), settings.events(), platform);
     }
 
     public HandlingStore handling() {
-        return new JdbcHandlingStore(sessions, dialect, outboxes, options, fanOut());
+        return new JdbcHandlingStore(
+                new HandlingTransaction.Means(
+                        sessions,
+                        dialect.handling(),
+                        dialect.session(),
+                        transactions,
+                        settings.options().archive()),
+                fanOut());
     }
 
     public CommandStore commands() {
-        return new JdbcCommandStore(sessions.inCallersThread(), dialect);
+        return new JdbcCommandStore(
+                sessions.inCallersThread(),
+                new CommandStatements(dialect.sql(), dialect.commandInserts()),
+                dialect.session());
     }
 
     public RetentionStore retention() {
-        return new JdbcRetentionStore(sessions, dialect, System::nanoTime);
+        return new JdbcRetentionStore(
+                sessions, dialect.purges(), dialect.inbox(), dialect.sql(), TimeAndIds.SYSTEM.nanos());
     }
 
     /** Returns the store for marks of received messages, which writes in the transactions of its callers. */
@@ -368,16 +267,29 @@ public final class JdbcDatabase {
         return inboxStore();
     }
 
-    FanOut fanOut() {
-        return new FanOut(dialect, topics, outboxes, inboxStore(), options.errorLimit());
+    private FanOut fanOut() {
+        return new FanOut(
+                dialect.sql(),
+                topics(),
+                transactions.outboxes(),
+                inboxStore(),
+                settings.options().errorLimit());
     }
 
     private JdbcInboxStore inboxStore() {
-        return new JdbcInboxStore(dialect, outboxes, events);
+        return new JdbcInboxStore(dialect.inbox(), transactions.outboxes().connections(), settings.events());
+    }
+
+    private Topics topics() {
+        return transactions.outboxes().topics();
     }
 
     public CommandAdmin commandAdmin() {
-        return new JdbcCommandAdmin(sessions, dialect, UUID::randomUUID);
+        return commandAdmin(TimeAndIds.SYSTEM);
+    }
+
+    CommandAdmin commandAdmin(TimeAndIds platform) {
+        return new JdbcCommandAdmin(sessions, dialect.sql(), platform.ids());
     }
 
     public Admin admin() {
@@ -390,14 +302,17 @@ public final class JdbcDatabase {
      * @param own the topics that the caller delivers, or will deliver; they are not reported
      */
     public void reportStranded(Set<TopicName> own) {
-        new JdbcAdmin(sessions, dialect, topics, () -> {})
-                .stranded().stream()
-                        .filter(topic -> !own.contains(topic))
-                        .forEach(topic -> events.on(new Event.NotDelivered(topic)));
+        jdbcAdmin(() -> {}).stranded().stream()
+                .filter(topic -> !own.contains(topic))
+                .forEach(topic -> settings.events().on(new Event.NotDelivered(topic)));
     }
 
     /** @param changed called after each change that may let a message be delivered */
     public Admin admin(Runnable changed) {
-        return new JdbcAdmin(sessions, dialect, topics, changed);
+        return jdbcAdmin(changed);
+    }
+
+    private JdbcAdmin jdbcAdmin(Runnable changed) {
+        return new JdbcAdmin(sessions, dialect.sql(), dialect.inbox(), topics(), changed);
     }
 }

@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.FanOut;
+import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;
@@ -20,33 +22,30 @@ final class JdbcHandlingStore implements HandlingStore {
      */
     private static final Duration LOCK_WAIT = Duration.ofSeconds(1);
 
-    private final Sessions sessions;
-    private final Dialect dialect;
-    private final JdbcOutbox outboxes;
-    private final JdbcOptions options;
+    private final HandlingTransaction.Means means;
     private final FanOut fanOut;
 
-    JdbcHandlingStore(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options, FanOut fanOut) {
-        this.sessions = sessions;
-        this.dialect = dialect;
-        this.outboxes = outboxes;
-        this.options = options;
+    JdbcHandlingStore(HandlingTransaction.Means means, FanOut fanOut) {
+        this.means = means;
         this.fanOut = fanOut;
     }
 
     @Override
     public Transaction transaction(List<Item> items, Terms terms) {
-        return new HandlingTransaction(
-                new HandlingTransaction.Means(sessions, dialect, outboxes, options), items, terms);
+        return new HandlingTransaction(means, items, terms);
     }
 
     @Override
     public Set<Claim> gone(Collection<Claim> claims) {
         List<Long> seqs = claims.stream().map(Claim::seq).toList();
-        Map<Long, UUID> present = sessions.transaction(
-                "find handled messages",
-                connection -> dialect.waitingAtMost(
-                        connection, LOCK_WAIT, waiting -> dialect.presentAfterLocks(waiting, seqs)));
+        Map<Long, UUID> present = means.sessions()
+                .transaction(
+                        "find handled messages",
+                        connection -> means.session()
+                                .waitingAtMost(
+                                        connection,
+                                        LOCK_WAIT,
+                                        waiting -> means.statements().presentAfterLocks(waiting, seqs)));
         Set<Claim> gone = new HashSet<>();
         for (Claim claim : claims) {
             if (!claim.message().id().value().equals(present.get(claim.seq()))) {

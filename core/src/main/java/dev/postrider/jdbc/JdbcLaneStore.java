@@ -47,24 +47,13 @@ final class JdbcLaneStore implements LaneStore {
     /** The tokens of lanes for which an acquisition or a release got no answer, and since when. */
     private final Map<UUID, Long> unansweredTokens = new ConcurrentHashMap<>();
 
-    /**
-     * @param nanos the monotonic clock
-     * @param ids returns a new unique id at each call
-     */
-    JdbcLaneStore(
-            Sessions sessions,
-            Dialect dialect,
-            Topics topics,
-            JdbcOptions options,
-            EventListener events,
-            LongSupplier nanos,
-            Supplier<UUID> ids) {
-        this.table = new LaneTable(sessions, dialect, topics);
+    JdbcLaneStore(LaneTable table, JdbcOptions options, EventListener events, TimeAndIds platform) {
+        this.table = table;
         this.cursors = new LaneCursors(table);
-        this.reader = new LaneReader(table, cursors, options, events, nanos);
-        this.writer = new LaneWriter(table, cursors, options, nanos);
-        this.nanos = nanos;
-        this.ids = ids;
+        this.reader = new LaneReader(table, cursors, options, events, platform.nanos());
+        this.writer = new LaneWriter(table, cursors, options, platform.nanos());
+        this.nanos = platform.nanos();
+        this.ids = platform.ids();
     }
 
     // Nodes
@@ -75,7 +64,7 @@ final class JdbcLaneStore implements LaneStore {
         Map<Integer, TopicName> byId = new HashMap<>();
         node.topics().forEach(name -> byId.put(table.topic(name).id(), name));
         Map<Integer, Integer> alive = table.transaction(
-                "announce the node", connection -> table.statements.announce(connection, node, byId.keySet(), lease));
+                "announce the node", connection -> table.sql.nodes().announce(connection, node, byId.keySet(), lease));
         Map<TopicName, Integer> counts = new HashMap<>();
         byId.forEach((id, name) -> counts.put(name, Math.max(1, alive.getOrDefault(id, 1))));
         return counts;
@@ -83,7 +72,7 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public void leave(Node node) {
-        table.statement("remove the node", connection -> table.statements.leave(connection, node));
+        table.statement("remove the node", connection -> table.sql.nodes().leave(connection, node));
     }
 
     // Ownership
@@ -107,7 +96,7 @@ final class JdbcLaneStore implements LaneStore {
                 taken.stream().filter(LaneStatements.AcquiredLane::crashed).toList();
         if (!crashed.isEmpty()) {
             table.run("count crashes of messages", connection -> {
-                table.statements.suspect(connection, topicId, crashed);
+                table.sql.lanes().suspect(connection, topicId, crashed);
                 return true;
             });
         }
@@ -115,7 +104,7 @@ final class JdbcLaneStore implements LaneStore {
                 taken.stream().map(LaneStatements.AcquiredLane::lane).toList();
         Map<Integer, Set<Long>> lockedHeads = table.promoteMissingHeads(topicId, numbers);
         Map<Integer, Set<OrderingKey>> blocked = table.statement(
-                "find blocked keys", connection -> table.statements.blockedKeys(connection, topicId, numbers));
+                "find blocked keys", connection -> table.sql.reads().blockedKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
         for (LaneStatements.AcquiredLane lane : taken) {
             long now = nanos.getAsLong();
@@ -138,7 +127,7 @@ final class JdbcLaneStore implements LaneStore {
             return table.run(
                     "acquire lanes",
                     connection ->
-                            table.statements.acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_FLIGHT));
+                            table.sql.lanes().acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_FLIGHT));
         } catch (StoreUnavailableException e) {
             unanswered(tokens);
             throw e;
@@ -158,7 +147,7 @@ final class JdbcLaneStore implements LaneStore {
         if (!unansweredTokens.isEmpty()) {
             Map<UUID, Long> tokens = Map.copyOf(unansweredTokens);
             table.run("release lanes without an answer", connection -> {
-                table.statements.releaseTokens(connection, tokens.keySet());
+                table.sql.lanes().releaseTokens(connection, tokens.keySet());
                 return true;
             });
             long now = nanos.getAsLong();
@@ -179,7 +168,7 @@ final class JdbcLaneStore implements LaneStore {
         Horizon.Seen seen = cursors.horizon.lastSeen();
         LaneStatements.Renewed renewed = renew(floors, lease, false);
         cursors.horizon.wrote(seen, renewed.transaction());
-        if (!renewed.locked().isEmpty() && table.statements.renewalMeetsOutcomes()) {
+        if (!renewed.locked().isEmpty() && table.sql.lanes().renewalMeetsOutcomes()) {
             renewed = renewLocked(floors, lease, renewed);
         }
         Set<Lane> kept = new HashSet<>();
@@ -202,7 +191,7 @@ final class JdbcLaneStore implements LaneStore {
     private LaneStatements.Renewed renew(LaneStatements.Floors floors, Duration lease, boolean wait) {
         return table.run(
                 "renew lanes",
-                connection -> table.statements.renew(connection, floors, lease, LaneCursor.MOST_IN_FLIGHT, wait));
+                connection -> table.sql.lanes().renew(connection, floors, lease, LaneCursor.MOST_IN_FLIGHT, wait));
     }
 
     /**
@@ -242,7 +231,7 @@ final class JdbcLaneStore implements LaneStore {
         }
         try {
             table.run("release lanes", connection -> {
-                table.statements.release(connection, floors);
+                table.sql.lanes().release(connection, floors);
                 return true;
             });
         } catch (StoreUnavailableException | TransactionConflictException e) {
@@ -276,7 +265,7 @@ final class JdbcLaneStore implements LaneStore {
         return cursor != null
                 && table.run(
                         "note an isolated delivery",
-                        connection -> table.statements.setIsolated(connection, cursor, seq));
+                        connection -> table.sql.lanes().setIsolated(connection, cursor, seq));
     }
 
     // Messages

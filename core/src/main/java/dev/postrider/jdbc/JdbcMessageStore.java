@@ -4,6 +4,8 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -51,7 +53,8 @@ final class JdbcMessageStore implements MessageStore {
     private static final int EXTENDED_AT_ONCE = 1000;
 
     private final Sessions sessions;
-    private final Dialect dialect;
+    private final ClaimStatements claimStatements;
+    private final OutcomeStatements statements;
     private final Topics topics;
     private final JdbcOptions options;
     private final LongSupplier nanos;
@@ -94,23 +97,14 @@ final class JdbcMessageStore implements MessageStore {
         volatile @Nullable Long lastExpiredScan;
     }
 
-    /**
-     * @param nanos the monotonic clock
-     * @param ids returns a new unique id at each call
-     */
-    JdbcMessageStore(
-            Sessions sessions,
-            Dialect dialect,
-            Topics topics,
-            JdbcOptions options,
-            LongSupplier nanos,
-            Supplier<UUID> ids) {
+    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, TimeAndIds platform) {
         this.sessions = sessions;
-        this.dialect = dialect;
+        this.claimStatements = dialect.claims();
+        this.statements = dialect.outcomes();
         this.topics = topics;
         this.options = options;
-        this.nanos = nanos;
-        this.ids = ids;
+        this.nanos = platform.nanos();
+        this.ids = platform.ids();
     }
 
     @Override
@@ -156,7 +150,7 @@ final class JdbcMessageStore implements MessageStore {
         ScanWindow.Scan scan = scans.expired.begin(nanos.getAsLong());
         scans.lastExpiredScan = scan.began();
         return lease(topicId, request, (connection, token) -> {
-            List<ClaimedRow> rows = dialect.claimExpired(connection, topicId, request, token, scan.span());
+            List<ClaimedRow> rows = claimStatements.claimExpired(connection, topicId, request, token, scan.span());
             scans.expired.ended(scan, rows.isEmpty(), nanos.getAsLong());
             return rows;
         });
@@ -166,7 +160,7 @@ final class JdbcMessageStore implements MessageStore {
         DueScanStart start = scans(topicId).of(request.tenants()).due;
         DueScanStart.Scan scan = start.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            Dialect.Due due = dialect.claimDue(connection, topicId, request, token, scan.from());
+            ClaimStatements.Due due = claimStatements.claimDue(connection, topicId, request, token, scan.from());
             start.ended(scan, due, due.rows().size() == request.limit(), nanos.getAsLong());
             return due.rows();
         });
@@ -212,33 +206,32 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private void buryUnreadable(UUID token, List<ClaimedRow> rows) {
-        List<Dialect.BuriedRow> unreadable = rows.stream()
+        List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
-                .map(row -> new Dialect.BuriedRow(
-                        new Dialect.LeasedRow(row.seq(), token),
-                        epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
+                .map(row -> new OutcomeStatements.BuriedRow(
+                        new LeasedRow(row.seq(), token), epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         bury("bury unreadable rows", unreadable);
     }
 
     /** Buries messages beyond the attempt limit: the limit was lowered, or a caller rescheduled a message past the limit. */
     private void buryExhausted(UUID token, List<ClaimedRow> rows, int maxAttempts) {
-        Dialect.DeathRecord epitaph = epitaph(
+        DeathRecord epitaph = epitaph(
                 DeadReason.ATTEMPTS_EXHAUSTED, "All of " + maxAttempts + " attempts were made before this claim");
         bury(
                 "bury messages without attempts left",
                 rows.stream()
                         .filter(row -> row.message() != null && row.attempts() > maxAttempts)
-                        .map(row -> new Dialect.BuriedRow(new Dialect.LeasedRow(row.seq(), token), epitaph))
+                        .map(row -> new OutcomeStatements.BuriedRow(new LeasedRow(row.seq(), token), epitaph))
                         .toList());
     }
 
-    private void bury(String doing, List<Dialect.BuriedRow> rows) {
+    private void bury(String doing, List<OutcomeStatements.BuriedRow> rows) {
         if (rows.isEmpty()) {
             return;
         }
         try {
-            run(doing, connection -> dialect.bury(connection, rows));
+            run(doing, connection -> statements.bury(connection, rows));
         } catch (PostriderException e) {
             log.warn("Could not {} ({} rows); their leases will expire", doing, rows.size(), e);
         }
@@ -247,7 +240,8 @@ final class JdbcMessageStore implements MessageStore {
     private void releaseUnanswered() {
         for (InDoubtWrites.LostClaim lost : unanswered.claims(nanos.getAsLong())) {
             int released = run(
-                    "release a claim", connection -> dialect.releaseClaim(connection, lost.topicId(), lost.token()));
+                    "release a claim",
+                    connection -> claimStatements.releaseClaim(connection, lost.topicId(), lost.token()));
             if (released > 0) {
                 unanswered.givenBack(lost);
             } else {
@@ -271,7 +265,7 @@ final class JdbcMessageStore implements MessageStore {
 
     /** Refuses two outcomes of one claim: one row would be written, and both outcomes would be reported as written. */
     private static void checkOneForEachClaim(List<? extends Outcome> outcomes) {
-        Set<Dialect.LeasedRow> rows = new HashSet<>();
+        Set<LeasedRow> rows = new HashSet<>();
         for (Outcome outcome : outcomes) {
             if (!rows.add(OutcomeBatch.row(outcome.claim()))) {
                 throw new InvalidConfigurationException(
@@ -299,7 +293,7 @@ final class JdbcMessageStore implements MessageStore {
         }
         OutcomeBatch batch = new OutcomeBatch(
                 outcomes,
-                dialect,
+                statements,
                 options.archive(),
                 this::epitaph,
                 text -> ErrorText.clean(text, options.errorLimit()));
@@ -322,14 +316,14 @@ final class JdbcMessageStore implements MessageStore {
         if (batch.steps().isEmpty()) {
             return;
         }
-        if (dialect.worksInSingleStatements()) {
+        if (sessions.kind().worksInSingleStatements()) {
             for (OutcomeBatch.Step step : batch.steps()) {
                 batch.written(sessions.statement("write outcomes", step::write));
             }
             return;
         }
         batch.written(sessions.transaction("write outcomes", connection -> {
-            Set<Dialect.LeasedRow> answers = new HashSet<>();
+            Set<LeasedRow> answers = new HashSet<>();
             for (OutcomeBatch.Step step : batch.steps()) {
                 answers.addAll(step.write(connection));
             }
@@ -354,7 +348,7 @@ final class JdbcMessageStore implements MessageStore {
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
                 .toList();
-        Set<Dialect.LeasedRow> locked = stillLeased(outcomes.stream()
+        Set<LeasedRow> locked = stillLeased(outcomes.stream()
                 .filter(outcome -> !(outcome instanceof Outcome.Handled) && !(outcome instanceof Outcome.Lost))
                 .map(Outcome::claim)
                 .filter(claim -> !batch.wasWritten(claim))
@@ -390,15 +384,15 @@ final class JdbcMessageStore implements MessageStore {
     @Override
     public List<Settlement> extend(List<Claim> claims, Duration lease) {
         ClaimRequest.checkLease(lease);
-        List<Dialect.LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
-        Set<Dialect.LeasedRow> extended = new HashSet<>();
+        List<LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+        Set<LeasedRow> extended = new HashSet<>();
         for (int start = 0; start < rows.size(); start += EXTENDED_AT_ONCE) {
-            List<Dialect.LeasedRow> some = rows.subList(start, Math.min(start + EXTENDED_AT_ONCE, rows.size()));
-            extended.addAll(run("extend leases", connection -> dialect.extend(connection, some, lease)));
+            List<LeasedRow> some = rows.subList(start, Math.min(start + EXTENDED_AT_ONCE, rows.size()));
+            extended.addAll(run("extend leases", connection -> statements.extend(connection, some, lease)));
         }
         Predicate<Claim> isExtended = claim -> extended.contains(OutcomeBatch.row(claim));
         List<Claim> others = claims.stream().filter(isExtended.negate()).toList();
-        Set<Dialect.LeasedRow> locked = stillLeased(others);
+        Set<LeasedRow> locked = stillLeased(others);
         Map<Long, UUID> present = present(others);
         List<Settlement> settlements = new ArrayList<>(claims.size());
         for (Claim claim : claims) {
@@ -413,18 +407,18 @@ final class JdbcMessageStore implements MessageStore {
         return settlements;
     }
 
-    private Set<Dialect.LeasedRow> stillLeased(Collection<Claim> claims) {
-        List<Dialect.LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
+    private Set<LeasedRow> stillLeased(Collection<Claim> claims) {
+        List<LeasedRow> rows = claims.stream().map(OutcomeBatch::row).toList();
         return rows.isEmpty()
                 ? Set.of()
-                : sessions.statement("find locked messages", connection -> dialect.stillLeased(connection, rows));
+                : sessions.statement("find locked messages", connection -> statements.stillLeased(connection, rows));
     }
 
     private Map<Long, UUID> present(Collection<Claim> claims) {
         List<Long> seqs = claims.stream().map(Claim::seq).toList();
         return seqs.isEmpty()
                 ? Map.of()
-                : sessions.statement("find messages", connection -> dialect.present(connection, seqs));
+                : sessions.statement("find messages", connection -> statements.present(connection, seqs));
     }
 
     /** Compares ids, because after a failover a number can belong to another message. */
@@ -441,7 +435,7 @@ final class JdbcMessageStore implements MessageStore {
             throw new InvalidConfigurationException("max-attempts", "must be at least 1, but is " + maxAttempts);
         }
         int topicId = topicId(topic);
-        Dialect.DeathRecord epitaph = epitaph(
+        DeathRecord epitaph = epitaph(
                 DeadReason.WORKER_LOST,
                 ErrorText.clean(
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
@@ -449,7 +443,7 @@ final class JdbcMessageStore implements MessageStore {
         ScanWindow.Scan scan = lost.begin(nanos.getAsLong());
         int buried = run(
                 "sweep lost messages",
-                connection -> dialect.sweep(connection, topicId, maxAttempts, epitaph, scan.span(), limit));
+                connection -> claimStatements.sweep(connection, topicId, maxAttempts, epitaph, scan.span(), limit));
         lost.ended(scan, buried < limit, nanos.getAsLong());
         return buried;
     }
@@ -463,7 +457,7 @@ final class JdbcMessageStore implements MessageStore {
         long now = nanos.getAsLong();
         Map<Integer, TopicName> byId = new HashMap<>();
         Map<Integer, ScanWindow.Scan> leases = new HashMap<>();
-        Map<Integer, Dialect.Peek> peeks = new HashMap<>();
+        Map<Integer, ClaimStatements.Peek> peeks = new HashMap<>();
         for (TopicName name : names) {
             int id = topicId(name);
             byId.put(id, name);
@@ -471,10 +465,10 @@ final class JdbcMessageStore implements MessageStore {
             if (scan != null) {
                 leases.put(id, scan);
             }
-            peeks.put(id, new Dialect.Peek(scans(id).startOfPeek(now), scan == null ? null : scan.span()));
+            peeks.put(id, new ClaimStatements.Peek(scans(id).startOfPeek(now), scan == null ? null : scan.span()));
         }
         Map<TopicName, Duration> due = new HashMap<>();
-        sessions.statement("find due messages", connection -> dialect.nextDue(connection, peeks))
+        sessions.statement("find due messages", connection -> claimStatements.nextDue(connection, peeks))
                 .forEach((id, prospect) -> {
                     Duration next = earlier(prospect.pending(), firstExpiry(id, leases.get(id), prospect));
                     TopicName name = byId.get(id);
@@ -486,7 +480,8 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /** @param scan null if the statement did not scan for leases */
-    private @Nullable Duration firstExpiry(int topicId, ScanWindow.@Nullable Scan scan, Dialect.Prospect prospect) {
+    private @Nullable Duration firstExpiry(
+            int topicId, ScanWindow.@Nullable Scan scan, ClaimStatements.Prospect prospect) {
         NextLeaseExpiry first = scans(topicId).firstExpiry;
         long now = nanos.getAsLong();
         if (scan != null) {
@@ -519,12 +514,12 @@ final class JdbcMessageStore implements MessageStore {
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }
 
-    private Dialect.DeathRecord epitaph(DeadReason reason, String error) {
+    private DeathRecord epitaph(DeadReason reason, String error) {
         String cleaned = ErrorText.clean(error, options.errorLimit());
-        return new Dialect.DeathRecord(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
+        return new DeathRecord(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
     }
 
     private <T> T run(String doing, Sessions.Body<T> body) {
-        return dialect.worksInSingleStatements() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
+        return sessions.change(doing, body);
     }
 }

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.jdbc.sql.Tables;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ public record JdbcOptions(
     }
 
     public static JdbcOptions defaults() {
-        return new JdbcOptions(null, "postrider_", 1024 * 1024, 10_000, 2000, Archive.FULL);
+        return new JdbcOptions(null, Tables.DEFAULT_PREFIX, 1024 * 1024, 10_000, 2000, Archive.FULL);
     }
 
     /** Returns a copy with changes: {@code options.with(t -> t.schema("messaging"))}. */

@@ -1,5 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandSweep;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.store.SweptCommands;
 import java.sql.Connection;
@@ -12,19 +17,24 @@ import java.util.function.LongSupplier;
 final class JdbcRetentionStore implements RetentionStore {
 
     private final Sessions sessions;
-    private final Dialect dialect;
-    private final CommandStatements commands;
+    private final PurgeStatements purges;
+    private final InboxStatements inbox;
+    private final SqlRunner sql;
+    private final CommandSweep commands;
     private final LongSupplier nanos;
     private final ScanWindow archive = new ScanWindow();
     private final ScanWindow keys = new ScanWindow();
     private final ScanWindow inboxMarks = new ScanWindow();
 
     /** @param nanos the monotonic clock */
-    JdbcRetentionStore(Sessions sessions, Dialect dialect, LongSupplier nanos) {
+    JdbcRetentionStore(
+            Sessions sessions, PurgeStatements purges, InboxStatements inbox, SqlRunner sql, LongSupplier nanos) {
         this.sessions = sessions;
-        this.dialect = dialect;
+        this.purges = purges;
+        this.inbox = inbox;
+        this.sql = sql;
         this.nanos = nanos;
-        this.commands = new CommandStatements(dialect);
+        this.commands = new CommandSweep(sql);
     }
 
     @Override
@@ -33,12 +43,12 @@ final class JdbcRetentionStore implements RetentionStore {
                 "purge the archive",
                 archive,
                 limit,
-                (connection, span) -> dialect.purgeArchive(connection, age, span, limit));
+                (connection, span) -> purges.purgeArchive(connection, age, span, limit));
     }
 
     @Override
     public int purgeDead(Duration age, int limit) {
-        return sessions.transaction("purge dead letters", connection -> dialect.purgeDead(connection, age, limit));
+        return sessions.transaction("purge dead letters", connection -> purges.purgeDead(connection, age, limit));
     }
 
     @Override
@@ -47,7 +57,7 @@ final class JdbcRetentionStore implements RetentionStore {
                 "purge idempotency keys",
                 keys,
                 limit,
-                (connection, span) -> dialect.purgeKeys(connection, age, span, limit));
+                (connection, span) -> purges.purgeKeys(connection, age, span, limit));
     }
 
     @Override
@@ -56,7 +66,7 @@ final class JdbcRetentionStore implements RetentionStore {
                 "purge marks of the inbox",
                 inboxMarks,
                 limit,
-                (connection, span) -> dialect.inbox().purge(connection, age, span, limit));
+                (connection, span) -> inbox.purge(connection, age, span, limit));
     }
 
     @FunctionalInterface
@@ -73,27 +83,26 @@ final class JdbcRetentionStore implements RetentionStore {
 
     @Override
     public int maintainInboxPartitions(Optional<Duration> age) {
-        return dialect.inbox()
-                .partitions()
+        return inbox.partitions()
                 .map(partitions -> partitions.tend(sessions, age))
                 .orElse(0);
     }
 
     @Override
     public boolean rebuildIndexes() {
-        return dialect.rebuildIndexes(sessions);
+        return sql.kind() == DatabaseKind.POSTGRESQL && new PostgresIndexes(sql).rebuildOutgrown(sessions);
     }
 
     /** Runs each stage in its own transaction: a failure of a later stage does not undo an earlier one. */
     @Override
     public SweptCommands sweepCommands(int limit) {
         return new SweptCommands(
-                sweep(CommandSql.LOCK_OLD_RESULTS, CommandSql.DROP_RESULTS, limit),
-                sweep(CommandSql.LOCK_OLD_KEYS, CommandSql.DELETE_KEYS, limit),
-                sweep(CommandSql.LOCK_LOST, CommandSql.DOUBT_LOST, limit));
+                sweep(connection -> commands.dropResults(connection, limit)),
+                sweep(connection -> commands.deleteKeys(connection, limit)),
+                sweep(connection -> commands.doubtLost(connection, limit)));
     }
 
-    private int sweep(String lock, String change, int limit) {
-        return sessions.transaction("sweep commands", connection -> commands.sweep(connection, lock, change, limit));
+    private int sweep(Sessions.Body<Integer> stage) {
+        return sessions.transaction("sweep commands", stage);
     }
 }

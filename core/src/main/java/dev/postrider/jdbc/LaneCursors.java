@@ -78,7 +78,8 @@ final class LaneCursors {
     }
 
     private LaneStatements.Standings standings(List<LaneCursor> lanes) {
-        return table.statement("read the rows of lanes", connection -> table.statements.standings(connection, lanes));
+        return table.statement(
+                "read the rows of lanes", connection -> table.sql.lanes().standings(connection, lanes));
     }
 
     /** Whether an operator has changed one of these lanes, so that outcomes should be written again. Removes the cursors of lost lanes. */

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;
@@ -10,6 +11,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -40,7 +42,7 @@ final class LaneOutcomes {
     /** Writes a part of the outcomes. */
     @FunctionalInterface
     interface Write {
-        LaneStatements.Written run(Connection connection, LaneStatements statements) throws SQLException;
+        LaneOutcomeStatements.Written run(Connection connection, LaneOutcomeStatements statements) throws SQLException;
     }
 
     /**
@@ -48,10 +50,10 @@ final class LaneOutcomes {
      *
      * @param states the states of the rows that it changes
      */
-    record Step(List<LaneOutcome> part, Write write, List<String> states) {}
+    record Step(List<LaneOutcome> part, Write write, Set<RowState> states) {}
 
     /** A delivered message is removed, also if an operator has changed its state meanwhile. */
-    private static final List<String> ANY_STATE = List.of("PENDING", "SCHEDULED", "RETRY", "BLOCKED", "PARKED", "DEAD");
+    private static final Set<RowState> ANY_STATE = EnumSet.complementOf(EnumSet.of(RowState.PROCESSING));
 
     private final List<? extends LaneOutcome> outcomes;
     private final LaneCursors cursors;
@@ -69,7 +71,7 @@ final class LaneOutcomes {
         this.unanswered = unanswered;
     }
 
-    void written(LaneStatements.Written written) {
+    void written(LaneOutcomeStatements.Written written) {
         keyBlocked.putAll(written.keyBlocked());
     }
 
@@ -144,13 +146,15 @@ final class LaneOutcomes {
             }
         }
         List<Step> steps = new ArrayList<>();
-        leaving.moveTo(steps, LaneStatements.Leaving.THE_ORDER);
+        leaving.moveTo(steps, LaneOutcomeStatements.Leaving.THE_ORDER);
         joining.addTo(
-                steps, List.of("PENDING"), (connection, sql) -> sql.block(connection, joining.lanes, joining.rows()));
+                steps,
+                Set.of(RowState.PENDING),
+                (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
-        outOfKey.moveTo(steps, LaneStatements.Leaving.THEIR_KEY);
-        failedAgain.moveTo(steps, LaneStatements.Leaving.NOTHING);
+        outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
+        failedAgain.moveTo(steps, LaneOutcomeStatements.Leaving.NOTHING);
         return steps;
     }
 
@@ -164,21 +168,25 @@ final class LaneOutcomes {
             part.add(outcome);
         }
 
-        void addTo(List<Step> steps, List<String> states, Write write) {
+        void addTo(List<Step> steps, Set<RowState> states, Write write) {
             if (!part.isEmpty()) {
                 steps.add(new Step(part, write, states));
             }
         }
 
-        void moveTo(List<Step> steps, LaneStatements.Leaving leaving) {
-            addTo(steps, leaving.states(), (connection, sql) -> sql.move(connection, lanes, moves(), leaving));
+        void moveTo(List<Step> steps, LaneOutcomeStatements.Leaving leaving) {
+            addTo(
+                    steps,
+                    leaving.states(),
+                    (connection, statements) -> statements.move(connection, lanes, moves(), leaving));
         }
 
         void acknowledgeTo(List<Step> steps, boolean waiting) {
             addTo(
                     steps,
                     ANY_STATE,
-                    (connection, sql) -> sql.acknowledge(connection, lanes, rows(), waiting, options.archive()));
+                    (connection, statements) ->
+                            statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
         }
 
         Map<Long, UUID> rows() {
@@ -188,36 +196,36 @@ final class LaneOutcomes {
             return rows;
         }
 
-        List<LaneStatements.Move> moves() {
+        List<LaneOutcomeStatements.Move> moves() {
             return part.stream().map(LaneOutcomes.this::move).toList();
         }
     }
 
-    private LaneStatements.Move move(LaneOutcome outcome) {
+    private LaneOutcomeStatements.Move move(LaneOutcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
-            return later(retry.claim(), "RETRY", retry.delay(), retry.error());
+            return later(retry.claim(), RowState.RETRY, retry.delay(), retry.error());
         }
         if (outcome instanceof LaneOutcome.RetryOutOfOrder outOfOrder) {
-            return later(outOfOrder.claim(), "SCHEDULED", outOfOrder.delay(), outOfOrder.error());
+            return later(outOfOrder.claim(), RowState.SCHEDULED, outOfOrder.delay(), outOfOrder.error());
         }
         if (outcome instanceof LaneOutcome.Parked parked) {
-            return ended(parked.claim(), "PARKED", parked.reason(), parked.error());
+            return ended(parked.claim(), RowState.PARKED, parked.reason(), parked.error());
         }
         if (outcome instanceof Outcome.Buried buried) {
-            return ended(buried.claim(), "DEAD", buried.reason(), buried.error());
+            return ended(buried.claim(), RowState.DEAD, buried.reason(), buried.error());
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
 
-    private LaneStatements.Move later(Claim claim, String state, Duration delay, String error) {
+    private LaneOutcomeStatements.Move later(Claim claim, RowState state, Duration delay, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
     }
 
-    private LaneStatements.Move ended(Claim claim, String state, DeadReason reason, String error) {
+    private LaneOutcomeStatements.Move ended(Claim claim, RowState state, DeadReason reason, String error) {
         String text = ErrorText.clean(error, options.errorLimit());
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),
                 state,
@@ -229,13 +237,13 @@ final class LaneOutcomes {
     }
 
     /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
-    static LaneStatements.Move unreadable(LaneStatements.LaneRow found, UUID id, int errorLimit) {
+    static LaneOutcomeStatements.Move unreadable(LaneReads.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);
-        return new LaneStatements.Move(
+        return new LaneOutcomeStatements.Move(
                 found.row().seq(),
                 id,
-                "DEAD",
+                RowState.DEAD,
                 found.row().attempts(),
                 null,
                 text,

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -94,7 +95,7 @@ final class LaneReader {
                 heads.forEach(head -> cursor.headIsLocked(head, began));
             }
         });
-        LaneStatements.LaneRead laneRead = scan(topicId, scans, maxBytes);
+        LaneReads.LaneRead laneRead = scan(topicId, scans, maxBytes);
         fullScans.took(full.size(), began, nanos.getAsLong());
         if (!cursors.horizon.see(laneRead.sight())) {
             return null;
@@ -108,11 +109,11 @@ final class LaneReader {
         return claims;
     }
 
-    private LaneStatements.LaneRead scan(int topicId, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
+    private LaneReads.LaneRead scan(int topicId, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
         try {
             return table.run(
                     "read lanes",
-                    connection -> table.statements.read(connection, topicId, List.copyOf(scans.values()), maxBytes));
+                    connection -> table.sql.reads().read(connection, topicId, List.copyOf(scans.values()), maxBytes));
         } catch (StoreUnavailableException e) {
             cursors.distrust();
             throw e;
@@ -124,7 +125,7 @@ final class LaneReader {
             TopicName topic,
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.Scan> scans,
-            LaneStatements.LaneRead laneRead) {
+            LaneReads.LaneRead laneRead) {
         if (scans.values().stream().noneMatch(LaneCursor.Scan::full)) {
             return;
         }
@@ -147,15 +148,15 @@ final class LaneReader {
     private void advance(
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.Scan> scans,
-            LaneStatements.LaneRead laneRead,
+            LaneReads.LaneRead laneRead,
             long proved,
             long maxBytes) {
-        List<LaneStatements.LaneRow> rows = laneRead.rows();
+        List<LaneReads.LaneRow> rows = laneRead.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
         Map<Integer, Integer> count = new HashMap<>();
         Map<Integer, Long> last = new HashMap<>();
-        for (LaneStatements.LaneRow row : rows) {
+        for (LaneReads.LaneRow row : rows) {
             count.merge(row.lane(), 1, Integer::sum);
             last.put(row.lane(), row.row().seq());
         }
@@ -170,9 +171,9 @@ final class LaneReader {
     }
 
     /** Whether the byte budget may have cut the rows short. The size of an unreadable row is not known. */
-    private static boolean mayBeCutShort(List<LaneStatements.LaneRow> rows, long maxBytes) {
+    private static boolean mayBeCutShort(List<LaneReads.LaneRow> rows, long maxBytes) {
         long bytes = 0;
-        for (LaneStatements.LaneRow row : rows) {
+        for (LaneReads.LaneRow row : rows) {
             if (row.row().message() == null) {
                 return true;
             }
@@ -191,10 +192,17 @@ final class LaneReader {
             Set<Long> inFlight = byLane.values().stream()
                     .flatMap(cursor -> cursor.inFlight().stream())
                     .collect(Collectors.toUnmodifiableSet());
-            List<LaneStatements.LaneRow> rows = table.run(
+            List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
-                    connection -> table.statements.readTimed(
-                            connection, topicId, List.copyOf(byLane.keySet()), List.copyOf(inFlight), limit, maxBytes));
+                    connection -> table.sql
+                            .reads()
+                            .readTimed(
+                                    connection,
+                                    topicId,
+                                    List.copyOf(byLane.keySet()),
+                                    List.copyOf(inFlight),
+                                    limit,
+                                    maxBytes));
             return take(lanes, byLane, rows, inFlight);
         }
     }
@@ -206,15 +214,12 @@ final class LaneReader {
      * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
      */
     private List<LaneClaim> take(
-            Collection<Lane> lanes,
-            Map<Integer, LaneCursor> byLane,
-            List<LaneStatements.LaneRow> rows,
-            Set<Long> inFlight) {
+            Collection<Lane> lanes, Map<Integer, LaneCursor> byLane, List<LaneReads.LaneRow> rows, Set<Long> inFlight) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());
-        List<LaneStatements.LaneRow> unreadable = new ArrayList<>();
-        for (LaneStatements.LaneRow found : rows) {
+        List<LaneReads.LaneRow> unreadable = new ArrayList<>();
+        for (LaneReads.LaneRow found : rows) {
             LaneCursor cursor = byLane.get(found.lane());
             Lane lane = leases.get(found.lane());
             Message message = found.row().message();
@@ -229,7 +234,7 @@ final class LaneReader {
             boolean taken = place == LaneClaim.Place.IN_ORDER
                     ? cursor.addInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
-                            && !found.state().equals("PARKED")
+                            && found.state() != RowState.PARKED
                             && !inFlight.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
@@ -242,10 +247,10 @@ final class LaneReader {
         return claims;
     }
 
-    private static LaneClaim.Place place(String state) {
+    private static LaneClaim.Place place(RowState state) {
         return switch (state) {
-            case "PENDING" -> LaneClaim.Place.IN_ORDER;
-            case "SCHEDULED" -> LaneClaim.Place.OUT_OF_ORDER;
+            case PENDING -> LaneClaim.Place.IN_ORDER;
+            case SCHEDULED -> LaneClaim.Place.OUT_OF_ORDER;
             default -> LaneClaim.Place.IN_BLOCKED_KEY;
         };
     }
@@ -255,8 +260,8 @@ final class LaneReader {
         return new Claim(row.seq(), message, row.attempts() + 1, row.crashes(), lane.lease());
     }
 
-    private void buryUnreadable(Map<Integer, LaneCursor> byLane, List<LaneStatements.LaneRow> rows) {
-        for (LaneStatements.LaneRow found : rows) {
+    private void buryUnreadable(Map<Integer, LaneCursor> byLane, List<LaneReads.LaneRow> rows) {
+        for (LaneReads.LaneRow found : rows) {
             LaneCursor cursor = byLane.get(found.lane());
             UUID id = found.row().id();
             if (cursor != null && id != null && !isBuried(cursor, found, id)) {
@@ -266,7 +271,7 @@ final class LaneReader {
     }
 
     /** A failure must not drop the other rows of the read: they are noted as read, and no other read would return them. */
-    private boolean isBuried(LaneCursor cursor, LaneStatements.LaneRow found, UUID id) {
+    private boolean isBuried(LaneCursor cursor, LaneReads.LaneRow found, UUID id) {
         try {
             return bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
         } catch (RuntimeException e) {
@@ -282,16 +287,16 @@ final class LaneReader {
     }
 
     /** Lets the next scan read a row again that could not be buried: the row is noted nowhere else. */
-    private static void readAgain(LaneCursor cursor, LaneStatements.LaneRow found) {
+    private static void readAgain(LaneCursor cursor, LaneReads.LaneRow found) {
         if (place(found.state()) == LaneClaim.Place.IN_ORDER) {
             cursor.readAgain(found.row().seq());
         }
     }
 
-    private boolean bury(LaneCursor cursor, LaneStatements.LaneRow found, LaneStatements.Move move) {
-        LaneStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_BLOCKED_KEY
-                ? LaneStatements.Leaving.THEIR_KEY
-                : LaneStatements.Leaving.THE_ORDER;
+    private boolean bury(LaneCursor cursor, LaneReads.LaneRow found, LaneOutcomeStatements.Move move) {
+        LaneOutcomeStatements.Leaving leaving = place(found.state()) == LaneClaim.Place.IN_BLOCKED_KEY
+                ? LaneOutcomeStatements.Leaving.THEIR_KEY
+                : LaneOutcomeStatements.Leaving.THE_ORDER;
         return LaneCursor.writing(List.of(cursor), () -> {
             boolean buried = false;
             boolean again = true;
@@ -299,7 +304,7 @@ final class LaneReader {
                 buried = !table.run(
                                 "bury an unreadable row",
                                 connection ->
-                                        table.statements.move(connection, List.of(cursor), List.of(move), leaving))
+                                        table.sql.outcomes().move(connection, List.of(cursor), List.of(move), leaving))
                         .keyBlocked()
                         .isEmpty();
                 again = !buried && cursors.refresh(List.of(cursor));
@@ -350,8 +355,8 @@ final class LaneReader {
         Map<Integer, TopicName> names = new HashMap<>();
         lanes.forEach(lane -> names.put(table.topicId(lane.topic()), lane.topic()));
         Map<TopicName, Duration> due = new HashMap<>();
-        LaneStatements.DueTopics dueTopics = table.statement(
-                "find due messages of lanes", connection -> table.statements.nextDue(connection, starts));
+        LaneReads.DueTopics dueTopics = table.statement(
+                "find due messages of lanes", connection -> table.sql.reads().nextDue(connection, starts));
         dueTopics.due().forEach((id, micros) -> {
             TopicName name = names.get(id);
             if (name != null) {

@@ -1,6 +1,9 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.StoreException;
+import dev.postrider.jdbc.outbox.LaneHash;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.OrderingKey;
@@ -9,24 +12,22 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Runs the statements of lanes, each by itself or in a transaction as the dialect requires. Thread-safe. */
+/** Runs the statements of lanes, each by itself or in a transaction as the database requires. Thread-safe. */
 final class LaneTable {
 
-    final LaneStatements statements;
+    final LaneDialect sql;
     private final Sessions sessions;
-    private final Dialect dialect;
     private final Topics topics;
 
-    LaneTable(Sessions sessions, Dialect dialect, Topics topics) {
+    LaneTable(Sessions sessions, LaneDialect sql, Topics topics) {
         this.sessions = sessions;
-        this.dialect = dialect;
-        this.statements = dialect.lanes(sessions.lockTimeout());
+        this.sql = sql;
         this.topics = topics;
     }
 
-    /** Runs the body as single statements if the dialect allows that, otherwise in a transaction. */
+    /** Runs the body as single statements if the database works so, otherwise in a transaction. */
     <T> T run(String doing, Sessions.Body<T> body) {
-        return dialect.worksInSingleStatements() ? sessions.statement(doing, body) : sessions.transaction(doing, body);
+        return sessions.change(doing, body);
     }
 
     <T> T statement(String doing, Sessions.Body<T> body) {
@@ -63,24 +64,24 @@ final class LaneTable {
                 ? Set.of()
                 : sessions.statement(
                         "find keys without a head",
-                        connection -> statements.lanesWithoutHeads(connection, topicId, lanes));
+                        connection -> sql.heads().lanesWithoutHeads(connection, topicId, lanes));
         Map<Integer, Set<Long>> locked = new HashMap<>();
         for (int lane : headless) {
             locked.put(
                     lane,
                     sessions.transaction(
-                            "promote heads", connection -> statements.promoteMissingHeads(connection, topicId, lane)));
+                            "promote heads", connection -> sql.heads().promoteMissingHeads(connection, topicId, lane)));
         }
         return locked;
     }
 
     /** Makes the next message the head of the key, after this message was removed. */
-    LaneStatements.Promotion promoteNext(Message message) {
+    KeyHeads.Promotion promoteNext(Message message) {
         int topicId = topicId(message.topic());
         OrderingKey key = OrderingKey.of(message);
         int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);
         int lane = LaneHash.of(key.tenant(), key.key(), lanes);
         return sessions.transaction(
-                "promote a head", connection -> statements.promoteNext(connection, topicId, lane, key));
+                "promote a head", connection -> sql.heads().promoteNext(connection, topicId, lane, key));
     }
 }

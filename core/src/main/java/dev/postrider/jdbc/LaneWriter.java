@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
@@ -99,7 +100,7 @@ final class LaneWriter {
 
     /** @return whether messages of the key are waiting */
     private boolean promoteNext(@Nullable LaneCursor cursor, Claim claim) {
-        LaneStatements.Promotion promotion = table.promoteNext(claim.message());
+        KeyHeads.Promotion promotion = table.promoteNext(claim.message());
         Long locked = promotion.lockedHead();
         if (cursor != null && locked != null) {
             cursor.headIsLocked(locked, nanos.getAsLong());
@@ -175,8 +176,8 @@ final class LaneWriter {
 
     private void write(LaneOutcomes batch, LaneOutcomes.Step step) {
         Horizon.Seen seen = cursors.horizon.lastSeen();
-        LaneStatements.Written written =
-                table.run("write outcomes", connection -> step.write().run(connection, table.statements));
+        LaneOutcomeStatements.Written written =
+                table.run("write outcomes", connection -> step.write().run(connection, table.sql.outcomes()));
         if (!written.keyBlocked().isEmpty()) {
             cursors.horizon.wrote(seen, written.transaction());
         }
@@ -210,11 +211,11 @@ final class LaneWriter {
         Map<Long, UUID> rows = new HashMap<>();
         unmet.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
-        Map<Long, String> states =
-                table.statement("find messages", connection -> table.statements.states(connection, rows));
+        Map<Long, RowState> states =
+                table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
         for (LaneOutcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
-            String state = states.get(outcome.claim().seq());
+            RowState state = states.get(outcome.claim().seq());
             if (cursor != null && state != null && step.states().contains(state)) {
                 batch.locked(cursor, outcome);
             } else {

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.LaneStore;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -11,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The table of live nodes. The clock of the database decides which nodes are live. */
-final class NodeTable {
+final class NodeTable implements NodeStatements {
 
     private static final String RENEW =
             "UPDATE {node} SET worker = ?, version = ?, topics = ?, until = {later} WHERE instance = ?";
@@ -28,10 +29,10 @@ final class NodeTable {
 
     private static final Duration RETENTION = Duration.ofDays(1);
 
-    private final Dialect dialect;
+    private final SqlRunner sql;
 
-    NodeTable(Dialect dialect) {
-        this.dialect = dialect;
+    NodeTable(SqlRunner sql) {
+        this.sql = sql;
     }
 
     /**
@@ -39,19 +40,20 @@ final class NodeTable {
      *
      * @return the number of live nodes that deliver each topic, by topic number
      */
-    Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
-            throws SQLException {
+    @Override
+    public Map<Integer, Integer> announce(
+            Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease) throws SQLException {
         String topics = topicIds.stream().sorted().map(String::valueOf).collect(Collectors.joining(","));
-        Dialect.Bind bind = binder -> binder.text(node.worker())
+        SqlRunner.Bind bind = binder -> binder.text(node.worker())
                 .text(version())
                 .text(topics)
                 .micros(lease)
                 .uuid(node.instance());
-        if (dialect.update(connection, RENEW, bind) == 0) {
-            dialect.update(connection, PURGE, binder -> binder.micros(RETENTION));
-            dialect.update(connection, INSERT, bind);
+        if (sql.update(connection, RENEW, bind) == 0) {
+            sql.update(connection, PURGE, binder -> binder.micros(RETENTION));
+            sql.update(connection, INSERT, bind);
         }
-        return dialect.query(connection, ALIVE, binder -> {}, rows -> {
+        return sql.query(connection, ALIVE, binder -> {}, rows -> {
             Map<Integer, Integer> alive = new HashMap<>();
             while (rows.next()) {
                 Arrays.stream(rows.getString(1).split(","))
@@ -62,8 +64,9 @@ final class NodeTable {
         });
     }
 
-    boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
-        return dialect.update(connection, LEAVE, binder -> binder.uuid(node.instance())) == 1;
+    @Override
+    public boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
+        return sql.update(connection, LEAVE, binder -> binder.uuid(node.instance())) == 1;
     }
 
     private static String version() {

@@ -16,34 +16,34 @@ final class OutcomeBatch {
 
     @FunctionalInterface
     interface Epitaphs {
-        Dialect.DeathRecord of(DeadReason reason, String error);
+        DeathRecord of(DeadReason reason, String error);
     }
 
     /** Writes the outcomes of one kind. Returns the rows that were still leased under their tokens. */
     @FunctionalInterface
     interface Step {
-        Set<Dialect.LeasedRow> write(Connection connection) throws SQLException;
+        Set<LeasedRow> write(Connection connection) throws SQLException;
     }
 
-    private final List<Dialect.LeasedRow> delivered = new ArrayList<>();
-    private final List<Dialect.LeasedRow> released = new ArrayList<>();
-    private final List<Dialect.Rescheduled> rescheduled = new ArrayList<>();
-    private final List<Dialect.BuriedRow> buried = new ArrayList<>();
+    private final List<LeasedRow> delivered = new ArrayList<>();
+    private final List<LeasedRow> released = new ArrayList<>();
+    private final List<OutcomeStatements.Rescheduled> rescheduled = new ArrayList<>();
+    private final List<OutcomeStatements.BuriedRow> buried = new ArrayList<>();
     private final List<Step> steps = new ArrayList<>();
-    private final Set<Dialect.LeasedRow> written = new HashSet<>();
+    private final Set<LeasedRow> written = new HashSet<>();
 
     OutcomeBatch(
             List<? extends Outcome> outcomes,
-            Dialect dialect,
+            OutcomeStatements statements,
             JdbcOptions.Archive archive,
             Epitaphs epitaphs,
             UnaryOperator<String> cleaned) {
         Sorter sorter = new Sorter(this, epitaphs, cleaned);
         outcomes.forEach(outcome -> outcome.fold(sorter));
-        step(delivered, connection -> dialect.acknowledge(connection, delivered, archive));
-        step(rescheduled, connection -> dialect.reschedule(connection, rescheduled));
-        step(buried, connection -> dialect.bury(connection, buried));
-        step(released, connection -> dialect.release(connection, released));
+        step(delivered, connection -> statements.acknowledge(connection, delivered, archive));
+        step(rescheduled, connection -> statements.reschedule(connection, rescheduled));
+        step(buried, connection -> statements.bury(connection, buried));
+        step(released, connection -> statements.release(connection, released));
     }
 
     /** Adds an outcome to the rows of its kind. Handled and lost messages need no statement. */
@@ -58,13 +58,14 @@ final class OutcomeBatch {
         @Override
         public Boolean retry(Outcome.Retry outcome) {
             String error = cleaned.apply(outcome.error());
-            return batch.rescheduled.add(new Dialect.Rescheduled(row(outcome.claim()), outcome.delay(), error));
+            return batch.rescheduled.add(
+                    new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
         }
 
         @Override
         public Boolean buried(Outcome.Buried outcome) {
-            Dialect.DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
-            return batch.buried.add(new Dialect.BuriedRow(row(outcome.claim()), death));
+            DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
         }
 
         @Override
@@ -89,8 +90,8 @@ final class OutcomeBatch {
         }
     }
 
-    static Dialect.LeasedRow row(Claim claim) {
-        return new Dialect.LeasedRow(claim.seq(), claim.lease().token());
+    static LeasedRow row(Claim claim) {
+        return new LeasedRow(claim.seq(), claim.lease().token());
     }
 
     List<Step> steps() {
@@ -98,7 +99,7 @@ final class OutcomeBatch {
     }
 
     /** Notes the rows that a step changed. Called when its result is certain. */
-    void written(Set<Dialect.LeasedRow> rows) {
+    void written(Set<LeasedRow> rows) {
         written.addAll(rows);
     }
 

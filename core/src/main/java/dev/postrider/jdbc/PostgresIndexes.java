@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -41,10 +45,10 @@ final class PostgresIndexes {
             $rebuild$
             """.formatted(OUTGROWN);
 
-    private final PostgresDialect dialect;
+    private final SqlRunner sql;
 
-    PostgresIndexes(PostgresDialect dialect) {
-        this.dialect = dialect;
+    PostgresIndexes(SqlRunner sql) {
+        this.sql = sql;
     }
 
     boolean rebuildOutgrown(Sessions sessions) {
@@ -52,12 +56,12 @@ final class PostgresIndexes {
     }
 
     private boolean rebuildOutgrown(Connection connection) throws SQLException {
-        if (!dialect.query(connection, MAY_AND_SHOULD, this::bindTable, rows -> rows.next())) {
+        if (!sql.query(connection, MAY_AND_SHOULD, this::bindTable, rows -> rows.next())) {
             return false;
         }
         long before = size(connection);
         try (Statement statement = connection.createStatement()) {
-            statement.execute(dialect.sqlOnce(REBUILD));
+            statement.execute(sql.sqlOnce(REBUILD));
         } catch (SQLException e) {
             if (!SqlErrors.isConflict(e)) {
                 throw e;
@@ -70,10 +74,10 @@ final class PostgresIndexes {
     }
 
     private long size(Connection connection) throws SQLException {
-        return dialect.query(connection, SIZE, this::bindTable, rows -> rows.next() ? rows.getLong(1) : 0);
+        return sql.query(connection, SIZE, this::bindTable, rows -> rows.next() ? rows.getLong(1) : 0);
     }
 
     private void bindTable(Binder binder) throws SQLException {
-        binder.text(dialect.tables().qualified("message"));
+        binder.text(sql.tables().qualified("message"));
     }
 }

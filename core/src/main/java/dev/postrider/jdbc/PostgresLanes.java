@@ -1,46 +1,164 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.Lane;
-import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Lanes on PostgreSQL: one statement for each operation, so that a frozen process keeps no lock. */
-final class PostgresLanes extends LaneStatements {
+final class PostgresLanes implements LaneStatements {
 
-    private final Dialect dialect;
+    static final String ACQUIRE = """
+            WITH free AS MATERIALIZED (
+                SELECT topic_id, lane, owner IS NOT NULL AS crashed, alone, buffer FROM {lane}
+                WHERE topic_id = ? AND until < clock_timestamp() - ? * interval '1 microsecond'
+                ORDER BY lane
+                LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), numbered AS (
+                SELECT *, row_number() OVER (ORDER BY lane) AS place FROM free
+            )
+            UPDATE {lane} AS l
+            SET owner = ?, token = (?::uuid[])[numbered.place], until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
+                alone = NULL
+            FROM numbered
+            WHERE l.topic_id = numbered.topic_id AND l.lane = numbered.lane
+            RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer
+            """;
+
+    /**
+     * Renews lanes. The lock does not conflict with outcomes, which lock the lane FOR KEY SHARE. A lane that an operator or a takeover
+     * has locked is not renewed, but the result contains its token. The token of a lost lane is absent. The floor is stored only on the
+     * server that it was read from.
+     */
+    static final String RENEW = """
+            WITH mine AS MATERIALIZED (
+                SELECT * FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
+            ), held AS MATERIALIZED (
+                SELECT l.topic_id, l.lane, mine.floor
+                FROM mine JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                ORDER BY l.topic_id, l.lane
+                FOR NO KEY UPDATE OF l SKIP LOCKED
+            ), renewed AS (
+                UPDATE {lane} AS l
+                SET until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
+                    floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
+                                 THEN greatest(held.floor, l.floor) ELSE l.floor END
+                FROM held
+                WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+                RETURNING l.token, l.floor
+            )
+            SELECT l.token, renewed.floor, (SELECT pg_current_xact_id()::text::bigint FROM renewed LIMIT 1) AS transaction
+            FROM mine JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+            LEFT JOIN renewed ON renewed.token = l.token
+            """;
+
+    /** Locks {@code FOR UPDATE}: running outcome statements end before the lane is free. */
+    static final String RELEASE = """
+            WITH held AS MATERIALIZED (
+                SELECT l.topic_id, l.lane, mine.floor
+                FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
+                JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+                WHERE (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
+                ORDER BY l.topic_id, l.lane
+                FOR UPDATE OF l
+            )
+            UPDATE {lane} AS l
+            SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
+                floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
+                             THEN greatest(held.floor, l.floor) ELSE l.floor END
+            FROM held
+            WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+            """;
+
+    static final String RELEASE_TOKENS = """
+            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
+            WHERE token = ANY (?::uuid[]) AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
+            """;
+
+    static final String STANDINGS = """
+            SELECT l.token, l.revision, l.floor,
+                   coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
+            FROM unnest(?::int[], ?::smallint[], ?::uuid[]) AS mine (topic_id, lane, token)
+            JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
+            """;
+
+    /**
+     * Counts a crash against the messages that may have been in flight on the lost owner: the first pending rows of each lane, up to the
+     * buffer of the owner, and the due rows. A locked row is skipped: a handler of a live node is processing it, and waiting for it would
+     * keep the lane locked.
+     */
+    static final String SUSPECT_MANY = """
+            WITH suspect AS MATERIALIZED (
+                SELECT hot.seq
+                FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS lost (lane, floor, buffer)
+                CROSS JOIN LATERAL (
+                    SELECT seq FROM {message}
+                    WHERE topic_id = ? AND lane = lost.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > lost.floor
+                    ORDER BY seq LIMIT lost.buffer
+                ) AS hot
+                UNION ALL
+                SELECT timed.seq
+                FROM unnest(?::smallint[], ?::int[]) AS lost (lane, buffer)
+                CROSS JOIN LATERAL (
+                    SELECT seq FROM {message}
+                    WHERE topic_id = ? AND lane = lost.lane AND state IN ('SCHEDULED', 'RETRY')
+                      AND available_at <= statement_timestamp()
+                    ORDER BY available_at LIMIT lost.buffer
+                ) AS timed
+            ), free AS MATERIALIZED (
+                SELECT ctid AS place FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM suspect)) FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {message} AS m SET crashes = greatest(m.crashes, least(m.crashes + 1, 2))
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
+            """;
+
+    static final String SUSPECT_ONE = """
+            WITH free AS MATERIALIZED (
+                SELECT ctid AS place FROM {message}
+                WHERE seq = ANY (?::bigint[]) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
+                FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {message} AS m SET crashes = crashes + 1
+            WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
+            """;
+
+    static final String SET_ISOLATED = """
+            UPDATE {lane} SET alone = ?
+            WHERE topic_id = ? AND lane = ? AND token = ? AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
+            """;
+
+    private final SqlRunner sql;
     private final String lockTimeout;
 
     /** @param lockTimeout how long a statement may wait for a lane */
-    PostgresLanes(Dialect dialect, Duration lockTimeout) {
-        super(dialect);
-        this.dialect = dialect;
-        this.lockTimeout = Math.max(lockTimeout.toMillis(), 1) + "ms";
+    PostgresLanes(SqlRunner sql, Duration lockTimeout) {
+        this.sql = sql;
+        this.lockTimeout = SessionStatements.lockTimeout(lockTimeout);
     }
 
-    // Owning
-
     @Override
-    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    public List<AcquiredLane> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         boolean leftOver = request.supply() == Lane.Supply.UNCLAIMED;
-        return dialect.query(
+        return sql.query(
                 connection,
-                PostgresLaneSql.ACQUIRE,
+                ACQUIRE,
                 binder -> binder.integer(topicId)
                         .micros(leftOver ? request.lease() : Duration.ZERO)
                         .integer(tokens.size())
@@ -58,7 +176,7 @@ final class PostgresLanes extends LaneStatements {
             Long suspect = rows.wasNull() ? null : alone;
             taken.add(new AcquiredLane(
                     rows.getInt("lane"),
-                    dialect.readUuid(rows, "token"),
+                    sql.readUuid(rows, "token"),
                     rows.getInt("revision"),
                     rows.getLong("floor"),
                     rows.getBoolean("crashed"),
@@ -69,22 +187,23 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    boolean renewalMeetsOutcomes() {
+    public boolean renewalMeetsOutcomes() {
         return false;
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
-        return dialect.query(
+    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException {
+        return sql.query(
                 connection,
-                PostgresLaneSql.RENEW,
+                RENEW,
                 binder -> floors(binder, floors).micros(lease).integer(buffer).text(floors.server()),
                 rows -> {
                     Map<UUID, Long> stored = new HashMap<>();
                     Set<UUID> locked = new HashSet<>();
                     long transaction = Horizon.NO_TRANSACTION;
                     while (rows.next()) {
-                        UUID token = dialect.readUuid(rows, "token");
+                        UUID token = sql.readUuid(rows, "token");
                         long floor = rows.getLong("floor");
                         if (rows.wasNull()) {
                             locked.add(token);
@@ -98,10 +217,10 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    void release(Connection connection, Floors floors) throws SQLException {
-        dialect.update(
+    public void release(Connection connection, Floors floors) throws SQLException {
+        sql.update(
                 connection,
-                PostgresLaneSql.RELEASE,
+                RELEASE,
                 binder -> floors(binder, floors).text(lockTimeout).text(floors.server()));
     }
 
@@ -110,70 +229,48 @@ final class PostgresLanes extends LaneStatements {
                 .array("int8", floors.byLane().values().toArray());
     }
 
-    private static Binder lanes(Binder binder, Collection<LaneCursor> lanes) throws SQLException {
+    static Binder lanes(Binder binder, Collection<LaneCursor> lanes) throws SQLException {
         return binder.array("int4", column(lanes, lane -> lane.topicId))
                 .array("int2", column(lanes, lane -> lane.lane))
                 .array("uuid", column(lanes, lane -> lane.token));
     }
 
     @Override
-    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
-        dialect.update(
+    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+        sql.update(
                 connection,
-                PostgresLaneSql.RELEASE_TOKENS,
+                RELEASE_TOKENS,
                 binder -> binder.array("uuid", tokens.toArray()).text(lockTimeout));
     }
 
     @Override
-    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
-        return dialect.query(connection, PostgresLaneSql.STANDINGS, binder -> lanes(binder, lanes), rows -> {
+    public Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+        return sql.query(connection, STANDINGS, binder -> lanes(binder, lanes), rows -> {
             String server = "";
             Map<UUID, Standing> byToken = new HashMap<>();
             while (rows.next()) {
                 server = rows.getString("server");
-                byToken.put(
-                        dialect.readUuid(rows, "token"), new Standing(rows.getInt("revision"), rows.getLong("floor")));
+                byToken.put(sql.readUuid(rows, "token"), new Standing(rows.getInt("revision"), rows.getLong("floor")));
             }
             return new Standings(server, byToken);
         });
     }
 
     @Override
-    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
-        return dialect.query(
-                connection,
-                PostgresLaneSql.STATES,
-                binder -> binder.array("int8", rows.keySet().toArray()),
-                found -> states(found, rows));
-    }
-
-    @Override
-    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
-            throws SQLException {
-        return dialect.query(
-                connection,
-                PostgresLaneSql.BLOCKED_KEYS,
-                binder -> binder.integer(topicId).array("int2", lanes.toArray()),
-                LaneStatements::blockedKeys);
-    }
-
-    @Override
-    void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
+    public void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Object[] one = crashed.stream()
                 .map(AcquiredLane::alone)
                 .filter(noted -> noted != null)
                 .toArray();
         if (one.length > 0) {
-            dialect.update(
-                    connection,
-                    PostgresLaneSql.SUSPECT_ONE,
-                    binder -> binder.array("int8", one).integer(topicId));
+            sql.update(
+                    connection, SUSPECT_ONE, binder -> binder.array("int8", one).integer(topicId));
         }
         Object[] lanes = column(crashed, AcquiredLane::lane);
         Object[] buffers = column(crashed, AcquiredLane::buffer);
-        dialect.update(
+        sql.update(
                 connection,
-                PostgresLaneSql.SUSPECT_MANY,
+                SUSPECT_MANY,
                 binder -> binder.array("int2", lanes)
                         .array("int8", column(crashed, AcquiredLane::floor))
                         .array("int4", buffers)
@@ -184,10 +281,10 @@ final class PostgresLanes extends LaneStatements {
     }
 
     @Override
-    boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
-        return dialect.update(
+    public boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+        return sql.update(
                         connection,
-                        PostgresLaneSql.SET_ISOLATED,
+                        SET_ISOLATED,
                         binder -> binder.numberOrNone(seq)
                                 .integer(lane.topicId)
                                 .integer(lane.lane)
@@ -196,204 +293,7 @@ final class PostgresLanes extends LaneStatements {
                 == 1;
     }
 
-    // Reading
-
-    @Override
-    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
-        List<Long> leaveOut = leaveOut(scans);
-        Object[] lanes = column(scans, LaneCursor.Scan::lane);
-        Object[] starts = column(scans, LaneCursor.Scan::start);
-        Object[] rooms = column(scans, LaneCursor.Scan::room);
-        long rows = scans.stream().mapToLong(LaneCursor.Scan::room).sum();
-        Optional<LaneRead> small = dialect.query(
-                connection,
-                PostgresLaneSql.READ,
-                binder -> binder.integer(topicId)
-                        .array("int2", lanes)
-                        .array("int8", starts)
-                        .array("int4", rooms)
-                        .number(maxBytes / Math.max(rows, 1))
-                        .integer(topicId)
-                        .array("int8", leaveOut.toArray()),
-                this::laneRead);
-        if (small.isPresent()) {
-            return small.get();
-        }
-        return dialect.query(
-                        connection,
-                        PostgresLaneSql.READ_WITHIN,
-                        binder -> binder.integer(topicId)
-                                .array("int2", lanes)
-                                .array("int8", starts)
-                                .array("int4", rooms)
-                                .integer(topicId)
-                                .array("int8", leaveOut.toArray())
-                                .number(maxBytes),
-                        this::laneRead)
-                .orElseThrow();
-    }
-
-    /** Reads the result of a read. Empty if a payload was too large to be returned. */
-    private Optional<LaneRead> laneRead(ResultSet rows) throws SQLException {
-        rows.next();
-        Horizon.Sight sight = new Horizon.Sight(
-                rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
-        boolean paused = rows.getBoolean("paused");
-        List<LaneRow> found = new ArrayList<>();
-        rows.getLong("seq");
-        if (rows.wasNull()) {
-            return Optional.of(new LaneRead(sight, paused, found));
-        }
-        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, dialect);
-        int lane = rows.findColumn("lane");
-        int payload = rows.findColumn("payload");
-        do {
-            if (rows.getBytes(payload) == null) {
-                return Optional.empty();
-            }
-            found.add(new LaneRow(rows.getInt(lane), "PENDING", reader.read(Instant.EPOCH)));
-        } while (rows.next());
-        found.sort(BY_NUMBER);
-        return Optional.of(new LaneRead(sight, paused, found));
-    }
-
-    @Override
-    List<LaneRow> readTimed(
-            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
-            throws SQLException {
-        return dialect.query(
-                connection,
-                PostgresLaneSql.READ_TIMED,
-                binder -> binder.array("int2", lanes.toArray())
-                        .integer(topicId)
-                        .array("int8", leaveOut.toArray())
-                        .integer(limit)
-                        .integer(topicId)
-                        .integer(BEHIND_HEAD)
-                        .integer(topicId)
-                        .number(maxBytes),
-                rows -> laneRows(rows, dialect));
-    }
-
-    @Override
-    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
-        return dialect.query(
-                connection,
-                PostgresLaneSql.NEXT_DUE,
-                binder -> binder.array("int4", column(starts.keySet(), lane -> lane.topicId))
-                        .array("int2", column(starts.keySet(), lane -> lane.lane))
-                        .array("int8", starts.values().toArray()),
-                rows -> {
-                    Map<Integer, Long> due = new HashMap<>();
-                    Set<Integer> paused = new HashSet<>();
-                    while (rows.next()) {
-                        int topicId = rows.getInt("topic_id");
-                        if (rows.getBoolean("paused")) {
-                            paused.add(topicId);
-                        }
-                        long micros = rows.getLong("micros");
-                        if (!rows.wasNull()) {
-                            due.put(topicId, micros);
-                        }
-                    }
-                    return new DueTopics(due, paused);
-                });
-    }
-
-    // Outcomes
-
-    @Override
-    Written acknowledge(
-            Connection connection,
-            Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
-            boolean waiting,
-            JdbcOptions.Archive archive)
-            throws SQLException {
-        boolean withPayload = archive == JdbcOptions.Archive.FULL;
-        Dialect.Bind bind = archive == JdbcOptions.Archive.OFF
-                ? binder -> rows(fence(binder, fence), rows)
-                : binder -> rows(fence(binder, fence), rows).flag(withPayload);
-        if (waiting) {
-            String statement = archive == JdbcOptions.Archive.OFF
-                    ? PostgresLaneSql.DELETE_WAITING
-                    : PostgresLaneSql.ARCHIVE_WAITING;
-            return written(connection, statement, bind);
-        }
-        String statement = archive == JdbcOptions.Archive.OFF ? PostgresLaneSql.DELETE : PostgresLaneSql.ARCHIVE;
-        return dialect.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
-    }
-
-    /** Reads the result of an acknowledgement. The count is enough in the usual case that all rows were removed. */
-    private static Written acknowledged(ResultSet answer, Set<Long> sent) throws SQLException {
-        answer.next();
-        Map<Long, Boolean> keyBlocked = new HashMap<>();
-        if (answer.getInt("met") == sent.size()) {
-            sent.forEach(seq -> keyBlocked.put(seq, false));
-        } else if (answer.getArray("seqs") != null) {
-            for (Long seq : (Long[]) answer.getArray("seqs").getArray()) {
-                keyBlocked.put(seq, false);
-            }
-        }
-        return new Written(keyBlocked, Map.of(), answer.getLong("transaction"));
-    }
-
-    @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
-            throws SQLException {
-        return written(
-                connection,
-                leaving == Leaving.THEIR_KEY ? PostgresLaneSql.MOVE_OUT : PostgresLaneSql.MOVE,
-                binder -> fence(binder, fence)
-                        .array("int8", column(rows, Move::seq))
-                        .array("text", leaving.states().toArray())
-                        .array("int8", column(rows, Move::seq))
-                        .array("uuid", column(rows, Move::id))
-                        .array("text", column(rows, Move::state))
-                        .array("int4", column(rows, Move::attempts))
-                        .array("int8", column(rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
-                        .array("text", column(rows, Move::error))
-                        .array("text", column(rows, Move::reason))
-                        .array("text", column(rows, Move::fingerprint)));
-    }
-
-    @Override
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
-        return written(connection, PostgresLaneSql.BLOCK, binder -> rows(fence(binder, fence), rows));
-    }
-
-    private Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
-        return lanes(binder, fence)
-                .array("int4", column(fence, LaneCursor::revision))
-                .text(lockTimeout);
-    }
-
-    private static Binder rows(Binder binder, Map<Long, UUID> rows) throws SQLException {
-        Object[] seqs = rows.keySet().toArray();
-        return binder.array("int8", seqs)
-                .array("int8", seqs)
-                .array("uuid", rows.values().toArray());
-    }
-
-    private Written written(Connection connection, String statement, Dialect.Bind bind) throws SQLException {
-        return dialect.query(connection, statement, bind, rows -> {
-            Map<Long, Boolean> keyBlocked = new HashMap<>();
-            Map<Long, Long> lockedHeads = new HashMap<>();
-            long transaction = Horizon.NO_TRANSACTION;
-            while (rows.next()) {
-                long seq = rows.getLong("seq");
-                keyBlocked.put(seq, rows.getBoolean("key_held"));
-                transaction = rows.getLong("transaction");
-                long head = rows.getLong("locked_head");
-                if (!rows.wasNull()) {
-                    lockedHeads.put(seq, head);
-                }
-            }
-            return new Written(keyBlocked, lockedHeads, transaction);
-        });
-    }
-
-    private static <T> @Nullable Object[] column(Collection<T> rows, Function<T, @Nullable Object> value) {
+    static <T> @Nullable Object[] column(Collection<T> rows, Function<T, @Nullable Object> value) {
         return rows.stream().map(value).toArray();
     }
 }

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.internal.Json;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class RowReader {
 
     private final ResultSet row;
-    private final Dialect dialect;
+    private final SqlRunner sql;
     private final int id;
     private final int namespace;
     private final int topic;
@@ -41,9 +42,9 @@ final class RowReader {
     private final int deliverAt;
     private @Nullable TopicName lastTopic;
 
-    RowReader(ResultSet row, Dialect dialect) throws SQLException {
+    RowReader(ResultSet row, SqlRunner sql) throws SQLException {
         this.row = row;
-        this.dialect = dialect;
+        this.sql = sql;
         id = row.findColumn("id");
         namespace = row.findColumn("namespace");
         topic = row.findColumn("topic");
@@ -70,14 +71,14 @@ final class RowReader {
     }
 
     UUID id() throws SQLException {
-        return dialect.readUuid(row, id);
+        return sql.readUuid(row, id);
     }
 
     /** As {@link #message()}, with an id that was read before. */
     Message message(UUID messageId) throws SQLException {
         String trace = row.getString(traceparent);
         byte[] bytes = row.getBytes(payload);
-        Instant occurred = dialect.readTime(row, occurredAt);
+        Instant occurred = sql.readTime(row, occurredAt);
         return new Message(
                 new MessageId(messageId),
                 topic(),
@@ -93,7 +94,7 @@ final class RowReader {
                 occurred == null ? Instant.EPOCH : occurred,
                 row.getString(source),
                 row.getString(subject),
-                dialect.readTime(row, deliverAt));
+                sql.readTime(row, deliverAt));
     }
 
     private TopicName topic() throws SQLException {

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;
@@ -21,19 +22,19 @@ record ShownMessage(Message message, @Nullable String problem) {
 
     private static final String NO_TOPIC = "unreadable";
 
-    static ShownMessage read(ResultSet row, Dialect dialect) throws SQLException {
-        RowReader reader = new RowReader(row, dialect);
+    static ShownMessage read(ResultSet row, SqlRunner sql) throws SQLException {
+        RowReader reader = new RowReader(row, sql);
         try {
             return new ShownMessage(reader.message(), null);
         } catch (InvalidMessageException | IllegalArgumentException e) {
             return new ShownMessage(
-                    standIn(row, dialect, new MessageId(reader.id())), "The row makes no message: " + e.getMessage());
+                    standIn(row, sql, new MessageId(reader.id())), "The row makes no message: " + e.getMessage());
         }
     }
 
-    private static Message standIn(ResultSet row, Dialect dialect, MessageId id) throws SQLException {
+    private static Message standIn(ResultSet row, SqlRunner sql, MessageId id) throws SQLException {
         byte[] bytes = row.getBytes("payload");
-        Instant created = dialect.readTime(row, row.findColumn("created_at"));
+        Instant created = sql.readTime(row, row.findColumn("created_at"));
         return Message.to(topic(row))
                 .id(id)
                 .type(StoredMessage.UNREADABLE_TYPE)

@@ -1,6 +1,7 @@
 /**
- * The store on JDBC. Each database has one dialect with complete SQL statements. Errors are classified by SQLState, and numbered
- * schema files create the tables. This is the only package that contains SQL. It starts no threads and uses no brokers.
+ * The store on JDBC. For each subject there is an interface with its statements, and one implementation for each family of
+ * databases, with complete SQL beside the code that binds it. Only this package and those below it contain SQL. They start no threads and
+ * use no brokers.
  */
 @NullMarked
 package dev.postrider.jdbc;

@@ -98,7 +98,7 @@ final class DueScanStartTest {
         look(QUICK, true, NOON.plusSeconds(3));
         DueScanStart.Scan goingOn = frontier.begin(now);
         DueScanStart.Sight sight = new DueScanStart.Sight(NOON.plusSeconds(3), 12, 12);
-        frontier.ended(goingOn, new Dialect.Due(List.of(row(NOON.plusSeconds(3))), sight), false, now);
+        frontier.ended(goingOn, new ClaimStatements.Due(List.of(row(NOON.plusSeconds(3))), sight), false, now);
 
         assertThat(goingOn.from()).isEqualTo(NOON.plusSeconds(3));
         assertThat(frontier.begin(now).from())
@@ -121,7 +121,7 @@ final class DueScanStartTest {
     /** One message that came due at the same moment, and what the claim tells of transactions. */
     private void claim(Instant at, long transaction, long finishedBefore) {
         DueScanStart.Sight sight = new DueScanStart.Sight(at, transaction, finishedBefore);
-        frontier.ended(frontier.begin(now), new Dialect.Due(List.of(row(at)), sight), false, now);
+        frontier.ended(frontier.begin(now), new ClaimStatements.Due(List.of(row(at)), sight), false, now);
     }
 
     /** Each of those that go further back, twice. */
@@ -141,8 +141,9 @@ final class DueScanStartTest {
         return look.from();
     }
 
-    private static Dialect.Due due(Instant... claimed) {
-        return new Dialect.Due(Stream.of(claimed).map(DueScanStartTest::row).toList(), null);
+    private static ClaimStatements.Due due(Instant... claimed) {
+        return new ClaimStatements.Due(
+                Stream.of(claimed).map(DueScanStartTest::row).toList(), null);
     }
 
     private static ClaimedRow row(Instant availableAt) {

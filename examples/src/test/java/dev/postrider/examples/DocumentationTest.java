@@ -64,10 +64,9 @@ class DocumentationTest {
         for (Document.Block statement : statements) {
             assertThat(statement.mark()).as(statement.toString()).startsWith("sql: ");
             String[] name = statement.mark().substring("sql: ".length()).split("\\.");
-            String className = name.length == 2 ? name[0] : "PostgresSql";
             assertThat(SqlConstants.flat(statement.code()))
                     .as(statement.mark())
-                    .isEqualTo(SqlConstants.of(className).rendered(name[name.length - 1]));
+                    .isEqualTo(SqlConstants.of(name[0]).rendered(name[1]));
         }
     }
 

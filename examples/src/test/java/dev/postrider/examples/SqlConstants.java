@@ -2,10 +2,12 @@ package dev.postrider.examples;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The statements of one class, read from its source: text blocks, literals and names of constants, joined with plus. */
 final class SqlConstants {
@@ -17,10 +19,15 @@ final class SqlConstants {
 
     private final Map<String, String> statements = new HashMap<>();
 
-    /** @param className in the room of the database, such as {@code PostgresSql} */
+    /** @param className in the room of the database, such as {@code PostgresClaims} */
     static SqlConstants of(String className) throws IOException {
-        String path = "core/src/main/java/dev/postrider/jdbc/" + className + ".java";
-        return new SqlConstants(Files.readString(Document.ROOT.resolve(path)));
+        Path room = Document.ROOT.resolve("core/src/main/java/dev/postrider/jdbc");
+        try (Stream<Path> files = Files.walk(room)) {
+            Path source = files.filter(file -> file.endsWith(className + ".java"))
+                    .findFirst()
+                    .orElseThrow();
+            return new SqlConstants(Files.readString(source));
+        }
     }
 
     private SqlConstants(String source) {

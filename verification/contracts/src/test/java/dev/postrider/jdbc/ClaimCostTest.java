@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
@@ -59,11 +63,11 @@ final class ClaimCostTest {
 
     private static String planOfClaim(DataSource dataSource) throws SQLException {
         int topicId = topicId(dataSource);
-        Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain =
-                        connection.prepareStatement("EXPLAIN " + dialect.sql(PostgresSql.CLAIM_DUE))) {
-            dialect.bind(explain)
+                        connection.prepareStatement("EXPLAIN " + sql.sql(PostgresClaims.CLAIM_DUE))) {
+            sql.bind(explain)
                     .integer(topicId)
                     .time(Instant.EPOCH)
                     .text(null)
@@ -98,7 +102,8 @@ final class ClaimCostTest {
                 if (analyzed) {
                     Sql.execute(dataSource, "ANALYZE postrider_message");
                 }
-                for (String statement : List.of(PostgresSql.DELETE, PostgresSql.ARCHIVE, PostgresSql.RESCHEDULE)) {
+                for (String statement :
+                        List.of(PostgresOutcomes.DELETE, PostgresOutcomes.ARCHIVE, PostgresOutcomes.RESCHEDULE)) {
                     assertThat(planOfOutcome(dataSource, statement))
                             .as("%s rows, analyzed %s", crowd, analyzed)
                             .contains("postrider_message_pk")
@@ -109,18 +114,18 @@ final class ClaimCostTest {
     }
 
     private static String planOfOutcome(DataSource dataSource, String outcome) throws SQLException {
-        Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         Object[] numbers = {1L, 2L, 3L};
         try (Connection connection = dataSource.getConnection();
-                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + dialect.sql(outcome))) {
+                PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(outcome))) {
             Object[] tokens = {UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()};
-            Binder binder = dialect.bind(explain).array("int8", numbers);
-            if (outcome.equals(PostgresSql.RESCHEDULE)) {
+            Binder binder = sql.bind(explain).array("int8", numbers);
+            if (outcome.equals(PostgresOutcomes.RESCHEDULE)) {
                 binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
             } else {
                 binder.array("int8", numbers).array("uuid", tokens);
             }
-            if (outcome.equals(PostgresSql.ARCHIVE)) {
+            if (outcome.equals(PostgresOutcomes.ARCHIVE)) {
                 binder.flag(true);
             }
             return plan(explain);
@@ -161,14 +166,14 @@ final class ClaimCostTest {
         DataSource dataSource = migrated(engine);
         fill(dataSource, engine, 100_000);
         int topicId = topicId(dataSource);
-        Dialect dialect = new MySqlDialect(new Tables(JdbcOptions.defaults(), "`"));
-        String lock = dialect.sql(LockingSql.LOCK_DUE.replace("{tenants}", ""));
+        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX);
+        String lock = sql.sql(InnoDbClaims.LOCK_DUE.replace("{tenants}", ""));
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();
                 PreparedStatement claim = connection.prepareStatement(lock)) {
             connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             connection.setAutoCommit(false);
-            dialect.bind(claim)
+            sql.bind(claim)
                     .integer(topicId)
                     .time(Instant.EPOCH)
                     .integer(topicId)

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.database.Databases;
@@ -31,7 +34,8 @@ final class DueScanSightTest {
     private static final int ENOUGH_ROUNDS = 200;
     private static final Duration LITTLE = Duration.ofMillis(1500);
 
-    private final Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+    private final ClaimStatements claims =
+            ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX));
     private final DueScanStart frontier = new DueScanStart();
     private Instant reached = Instant.EPOCH;
 
@@ -71,8 +75,8 @@ final class DueScanSightTest {
 
     private List<String> claim(Connection connection, int topicId) throws SQLException {
         DueScanStart.Scan look = frontier.begin(NANOS);
-        Dialect.Due due =
-                dialect.claimDue(connection, topicId, ClaimRequest.of("own", "worker"), UUID.randomUUID(), look.from());
+        ClaimStatements.Due due =
+                claims.claimDue(connection, topicId, ClaimRequest.of("own", "worker"), UUID.randomUUID(), look.from());
         frontier.ended(look, due, false, NANOS);
         due.rows().forEach(row -> reached = row.availableAt());
         return due.rows().stream()

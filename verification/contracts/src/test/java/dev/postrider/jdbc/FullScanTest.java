@@ -95,18 +95,8 @@ final class FullScanTest {
         });
     }
 
-    private LaneStore store(DataSource dataSource) throws SQLException {
-        try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            Sessions sessions = new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None());
-            return new JdbcLaneStore(
-                    sessions,
-                    dialect,
-                    new Topics(dialect),
-                    JdbcOptions.defaults(),
-                    events::add,
-                    nanos::get,
-                    UUID::randomUUID);
-        }
+    private LaneStore store(DataSource dataSource) {
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), events::add)
+                .lanes(new TimeAndIds(nanos::get, UUID::randomUUID));
     }
 }

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
@@ -42,7 +46,7 @@ final class HeldSnapshotTest {
 
     private static final Pattern HITS = Pattern.compile("Buffers: shared hit=(\\d+)");
 
-    private final Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
@@ -72,11 +76,11 @@ final class HeldSnapshotTest {
 
     /** What is asked again and again. */
     private enum Question {
-        DUE(PostgresSql.CLAIM_DUE),
-        EXPIRED(PostgresSql.CLAIM_EXPIRED),
-        LOST(PostgresSql.SWEEP),
-        NEXT(PostgresSql.NEXT_DUE),
-        OLD(PostgresSql.PURGE_ARCHIVE);
+        DUE(PostgresClaims.CLAIM_DUE),
+        EXPIRED(PostgresClaims.CLAIM_EXPIRED),
+        LOST(PostgresClaims.SWEEP),
+        NEXT(PostgresClaims.NEXT_DUE),
+        OLD(PostgresPurges.PURGE_ARCHIVE);
 
         private final String sql;
 
@@ -90,9 +94,9 @@ final class HeldSnapshotTest {
                 span.equals(ScanWindow.EVER) ? Instant.EPOCH : Instant.now().minus(span);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement(
-                        "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + dialect.sql(question.sql))) {
+                        "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + sql.sql(question.sql))) {
             connection.setAutoCommit(false);
-            Binder binder = dialect.bind(explain);
+            Binder binder = sql.bind(explain);
             switch (question) {
                 case DUE -> claim(binder.integer(topicId).time(from), topicId);
                 case EXPIRED -> claim(binder.integer(topicId).micros(span).integer(100), topicId);

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
+import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;
@@ -42,7 +46,7 @@ final class LaneCostTest {
         DataSource dataSource = migrated(engine);
         for (int crowd : List.of(0, 1_000, 200_000)) {
             everyPlan(dataSource, engine, crowd, session -> {
-                for (String read : List.of(PostgresLaneSql.READ, PostgresLaneSql.READ_WITHIN)) {
+                for (String read : List.of(PostgresLaneReads.READ, PostgresLaneReads.READ_WITHIN)) {
                     Plan plan = session.explain(read, readArguments(read, session.topicId, 0));
                     int expected = Math.min(crowd, LANES * ROOM);
                     assertThat(plan.returned())
@@ -67,10 +71,11 @@ final class LaneCostTest {
                 List<String> lanes = session.fence();
                 List<String> numbers = List.of(array("bigint", rows.seqs), array("bigint", rows.seqs), uuids(rows));
                 List<String> acknowledge = concat(lanes, numbers);
-                touchesEachOnce(session.explain(PostgresLaneSql.DELETE, acknowledge), crowd);
-                touchesEachOnce(session.explain(PostgresLaneSql.BLOCK, acknowledge), crowd);
-                touchesEachOnce(session.explain(PostgresLaneSql.ARCHIVE, concat(acknowledge, List.of("true"))), crowd);
-                Plan move = session.explain(PostgresLaneSql.MOVE, concat(lanes, moves(rows)));
+                touchesEachOnce(session.explain(PostgresLaneOutcomes.DELETE, acknowledge), crowd);
+                touchesEachOnce(session.explain(PostgresLaneOutcomes.BLOCK, acknowledge), crowd);
+                touchesEachOnce(
+                        session.explain(PostgresLaneOutcomes.ARCHIVE, concat(acknowledge, List.of("true"))), crowd);
+                Plan move = session.explain(PostgresLaneOutcomes.MOVE, concat(lanes, moves(rows)));
                 assertThat(move.changed()).as(move.text).isEqualTo(BATCH);
             });
         }
@@ -95,10 +100,10 @@ final class LaneCostTest {
             session.block(30_000);
             String lanes = array("smallint", IntStream.range(0, LANES).boxed().toList());
             String topic = Integer.toString(session.topicId);
-            Plan held = session.explain(PostgresLaneSql.BLOCKED_KEYS, List.of(topic, lanes));
+            Plan held = session.explain(PostgresLaneReads.BLOCKED_KEYS, List.of(topic, lanes));
             assertThat(held.text).contains("postrider_message_head");
             Plan headless = session.explain(
-                    LockingDialect.in(BlockedKeys.HEADLESS, LANES),
+                    ValueList.in(LaneKeys.HEADLESS, LANES),
                     concat(
                             List.of(topic),
                             IntStream.range(0, LANES)
@@ -106,11 +111,11 @@ final class LaneCostTest {
                                     .toList()));
             assertThat(headless.rowsOfMessages()).as(headless.text).isBetween(30_000L, 33_000L);
             Plan timed = session.explain(
-                    PostgresLaneSql.READ_TIMED,
+                    PostgresLaneReads.READ_TIMED,
                     List.of(lanes, topic, "'{}'::bigint[]", "8", topic, "50", topic, "1000000"));
             assertThat(timed.text).contains("postrider_message_timed");
             Plan due = session.explain(
-                    PostgresLaneSql.NEXT_DUE,
+                    PostgresLaneReads.NEXT_DUE,
                     List.of(
                             array("int", copies(session.topicId)),
                             lanes,
@@ -139,9 +144,9 @@ final class LaneCostTest {
             for (boolean generic : List.of(false, true)) {
                 try (Session session = new Session(dataSource, generic)) {
                     Plan fromFloor = session.explain(
-                            PostgresLaneSql.READ, readArguments(PostgresLaneSql.READ, session.topicId, floor));
+                            PostgresLaneReads.READ, readArguments(PostgresLaneReads.READ, session.topicId, floor));
                     Plan fromZero = session.explain(
-                            PostgresLaneSql.READ, readArguments(PostgresLaneSql.READ, session.topicId, 0));
+                            PostgresLaneReads.READ, readArguments(PostgresLaneReads.READ, session.topicId, 0));
 
                     assertThat(fromFloor.pages()).as(fromFloor.text).isLessThan(3L * LANES * ROOM);
                     assertThat(fromZero.pages()).as("what the floor is for").isGreaterThan(300_000 / 20);
@@ -180,7 +185,7 @@ final class LaneCostTest {
                 array("bigint", copies(floor)),
                 array("int", copies(ROOM)));
         String nothing = "'{}'::bigint[]";
-        return read.equals(PostgresLaneSql.READ)
+        return read.equals(PostgresLaneReads.READ)
                 ? concat(looks, List.of("1000", topic, nothing))
                 : concat(looks, List.of(topic, nothing, "1000000"));
     }
@@ -225,7 +230,7 @@ final class LaneCostTest {
     private static final class Session implements AutoCloseable {
 
         private final Connection connection;
-        private final Dialect dialect = new PostgresDialect(new Tables(JdbcOptions.defaults(), "\""));
+        private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
         final int topicId;
 
         Session(DataSource dataSource, boolean generic) throws SQLException {
@@ -262,7 +267,7 @@ final class LaneCostTest {
         }
 
         Plan explain(String statement, List<String> arguments) throws SQLException {
-            String numbered = dialect.sql(statement);
+            String numbered = sql.sql(statement);
             for (int i = 1; numbered.contains("?"); i++) {
                 numbered = numbered.replaceFirst("\\?", "\\$" + i);
             }
@@ -368,7 +373,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverItsOwnRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<LaneCursor.Scan> looks = IntStream.range(0, LANES)
                 .mapToObj(lane -> new LaneCursor.Scan(lane, 0, ROOM, false, List.of()))
@@ -402,7 +407,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverWhatWasReadOfEachLaneOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         fill(dataSource, engine, 50_000);
         List<LaneCursor.Scan> looks = new ArrayList<>();
@@ -430,7 +435,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOfDueHeadsOnInnoDbStepsOverDueRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LockingLanes lanes = new LockingLanes(new MySqlDialect(new Tables(JdbcOptions.defaults(), "`")));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<Integer> owned = IntStream.range(0, LANES).boxed().toList();
         for (int crowd : List.of(1_000, 100_000)) {

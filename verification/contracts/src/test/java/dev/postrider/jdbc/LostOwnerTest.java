@@ -121,16 +121,7 @@ final class LostOwnerTest {
     }
 
     private static LaneStore store(DataSource dataSource, Supplier<UUID> ids) throws SQLException {
-        try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            return new JdbcLaneStore(
-                    new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None()),
-                    dialect,
-                    new Topics(dialect),
-                    JdbcOptions.defaults(),
-                    event -> {},
-                    System::nanoTime,
-                    ids);
-        }
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+                .lanes(new TimeAndIds(System::nanoTime, ids));
     }
 }

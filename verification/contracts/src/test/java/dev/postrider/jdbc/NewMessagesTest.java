@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.Postrider;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.MessageStore;
 import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
@@ -28,7 +28,7 @@ final class NewMessagesTest {
 
     @Test
     void lookForNewMessagesLooksForExpiredLeasesNowAndThenOnly() throws SQLException {
-        JdbcMessageStore store = store();
+        MessageStore store = store();
         assertThat(store.claim(NEW)).hasSize(1);
         new DatabaseClock(dataSource).advance(Duration.ofMinutes(1));
 
@@ -40,7 +40,7 @@ final class NewMessagesTest {
 
     @Test
     void thoroughLookFindsThemAtOnce() throws SQLException {
-        JdbcMessageStore store = store();
+        MessageStore store = store();
         assertThat(store.claim(NEW)).hasSize(1);
         new DatabaseClock(dataSource).advance(Duration.ofMinutes(1));
 
@@ -48,20 +48,12 @@ final class NewMessagesTest {
     }
 
     /** With one message waiting. */
-    private JdbcMessageStore store() throws SQLException {
+    private MessageStore store() throws SQLException {
         Postrider postrider = Postrider.on(dataSource).topic("orders").build();
         postrider.migrate();
         postrider.inTransaction(
                 work -> work.stage(Message.to("orders").type("thing").text("x").build()));
-        try (Connection connection = dataSource.getConnection()) {
-            Dialect dialect = Dialect.of(connection.getMetaData(), JdbcOptions.defaults());
-            return new JdbcMessageStore(
-                    new Sessions(dataSource, true, true, Duration.ofSeconds(60), new IdleLimit.None()),
-                    dialect,
-                    new Topics(dialect),
-                    JdbcOptions.defaults(),
-                    nanos::get,
-                    UUID::randomUUID);
-        }
+        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+                .messages(new TimeAndIds(nanos::get, UUID::randomUUID));
     }
 }

@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
 import dev.postrider.store.OrderingKey;
@@ -84,7 +87,8 @@ public enum Mistake implements SimulatedStores.Speech {
     /** Whoever takes over a lane does not learn which keys are held. */
     HELD_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes) {
+        public Map<Integer, Set<OrderingKey>> blockedKeys(
+                Connection connection, int topicId, Collection<Integer> lanes) {
             return Map.of();
         }
     })),
@@ -122,7 +126,7 @@ public enum Mistake implements SimulatedStores.Speech {
     /** A failed head of a key goes back into the order, where what is behind it does not wait. */
     FAILED_HEAD_STAYS_IN_ORDER(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
+        public Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
                 throws SQLException {
             return super.move(
                     connection, fence, moves.stream().map(Mistake::pending).toList(), leaving);
@@ -143,7 +147,7 @@ public enum Mistake implements SimulatedStores.Speech {
     OUTCOME_WITHOUT_TOKEN(database -> new SimulatedDialect(database) {
         @Override
         boolean isHeld(Row row, UUID token) {
-            return row.state.equals("PROCESSING");
+            return row.state == RowState.PROCESSING;
         }
     }),
 
@@ -159,7 +163,7 @@ public enum Mistake implements SimulatedStores.Speech {
     /** Leases count as over at once. */
     LEASE_WITHOUT_LENGTH(database -> new SimulatedDialect(database) {
         @Override
-        Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
+        public Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
             return super.extend(connection, rows, Duration.ZERO);
         }
     }),
@@ -305,8 +309,8 @@ public enum Mistake implements SimulatedStores.Speech {
     /** What is handed over after the commit can be claimed by everybody, too. */
     BIRTH_OPEN_TO_ALL(database -> new SimulatedDialect(database) {
         @Override
-        String bornState() {
-            return "PENDING";
+        RowState bornState() {
+            return RowState.PENDING;
         }
     });
 
@@ -323,10 +327,10 @@ public enum Mistake implements SimulatedStores.Speech {
     }
 
     private static Function<SimulatedDatabase, SimulatedDialect> lanes(
-            Function<SimulatedDialect, LaneStatements> lanes) {
+            Function<SimulatedDialect, SimulatedLanes> lanes) {
         return database -> new SimulatedDialect(database) {
             @Override
-            LaneStatements lanes(Duration lockTimeout) {
+            SimulatedLanes simulatedLanes() {
                 return lanes.apply(this);
             }
         };
@@ -346,7 +350,7 @@ public enum Mistake implements SimulatedStores.Speech {
             Function<SimulatedDialect, SimulatedInbox> inbox) {
         return database -> new SimulatedDialect(database) {
             @Override
-            InboxStatements inbox() {
+            public InboxStatements inbox() {
                 return inbox.apply(this);
             }
         };
@@ -358,13 +362,13 @@ public enum Mistake implements SimulatedStores.Speech {
         return places;
     }
 
-    private static LaneStatements.Move pending(LaneStatements.Move move) {
-        return !move.state().equals("RETRY")
+    private static LaneOutcomeStatements.Move pending(LaneOutcomeStatements.Move move) {
+        return move.state() != RowState.RETRY
                 ? move
-                : new LaneStatements.Move(
+                : new LaneOutcomeStatements.Move(
                         move.seq(),
                         move.id(),
-                        "PENDING",
+                        RowState.PENDING,
                         move.attempts(),
                         Objects.requireNonNull(move.delay()),
                         move.error(),

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.store.OrderingKey;
 import java.util.UUID;
@@ -12,7 +13,7 @@ final class Row {
     final Message message;
     final int topicId;
     final @Nullable Integer lane;
-    String state;
+    RowState state;
     int attempts;
     int crashes;
     long availableAt;
@@ -25,7 +26,7 @@ final class Row {
     @Nullable
     String reason;
 
-    Row(long seq, Message message, int topicId, @Nullable Integer lane, String state, long availableAt) {
+    Row(long seq, Message message, int topicId, @Nullable Integer lane, RowState state, long availableAt) {
         this.seq = seq;
         this.message = message;
         this.topicId = topicId;
@@ -55,11 +56,11 @@ final class Row {
 
     /** In a held key: outside the order, the lowest of them its head. */
     boolean isWaiting() {
-        return state.equals("RETRY") || state.equals("BLOCKED") || state.equals("PARKED");
+        return state == RowState.RETRY || state == RowState.BLOCKED || state == RowState.PARKED;
     }
 
     boolean isTimed() {
-        return state.equals("RETRY") || state.equals("SCHEDULED");
+        return state == RowState.RETRY || state == RowState.SCHEDULED;
     }
 
     boolean isOfKey(Row other) {

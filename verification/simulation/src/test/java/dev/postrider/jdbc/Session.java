@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.GuardedConnection;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import java.lang.reflect.InvocationHandler;

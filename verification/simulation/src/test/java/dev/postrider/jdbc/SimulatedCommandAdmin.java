@@ -18,24 +18,19 @@ final class SimulatedCommandAdmin {
         this.table = new CommandTable(database);
     }
 
-    void addTo(SimulatedSql sql, Dialect dialect) {
-        sql.add(
-                dialect,
+    void addTo(SimulatedSql known) {
+        known.add(
                 JdbcCommandAdmin.UNCERTAIN,
                 "list commands",
                 (session, transaction, values) ->
                         Answer.rows(table.rowsWhere(transaction, row -> row.state.equals("UNCERTAIN"))));
-        sql.add(dialect, JdbcCommandAdmin.FIND, "find a command by its reference", (session, transaction, values) -> {
+        known.add(JdbcCommandAdmin.FIND, "find a command by its reference", (session, transaction, values) -> {
             UUID reference = values.uuid();
             return Answer.rows(table.rowsWhere(transaction, row -> row.reference.equals(reference)));
         });
-        sql.add(dialect, JdbcCommandAdmin.COMPLETE, "say that a command is done", this::complete);
-        sql.add(dialect, JdbcCommandAdmin.RELEASE, "give a key free", this::release);
-        sql.add(
-                dialect,
-                JdbcCommandAdmin.AUDIT,
-                "write the audit",
-                (session, transaction, values) -> Answer.changed(true));
+        known.add(JdbcCommandAdmin.COMPLETE, "say that a command is done", this::complete);
+        known.add(JdbcCommandAdmin.RELEASE, "give a key free", this::release);
+        known.add(JdbcCommandAdmin.AUDIT, "write the audit", (session, transaction, values) -> Answer.changed(true));
     }
 
     private Answer complete(Session session, Transaction transaction, Parameters values) throws SQLException {

@@ -2,6 +2,10 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.SimulatedSql.Answer;
 import dev.postrider.jdbc.SimulatedSql.Parameters;
+import dev.postrider.jdbc.command.CommandStatements;
+import dev.postrider.jdbc.command.CommandSweep;
+import dev.postrider.jdbc.command.PostgresCommandInserts;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.store.CommandId;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
@@ -15,7 +19,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the statements of {@link CommandSql} do to the simulated command table. An insert waits for whoever
+ * What the statements of {@link CommandStatements} and {@link CommandSweep} do to the simulated command table. An insert waits for whoever
  * is at the same key; an update waits too, and then decides again by the new row.
  */
 class SimulatedCommands {
@@ -37,71 +41,66 @@ class SimulatedCommands {
         }
     }
 
-    final void addTo(SimulatedSql sql, Dialect dialect) {
-        sql.add(
-                dialect,
-                PostgresSql.INSERT_COMMAND,
+    final void addTo(SimulatedSql known, SqlRunner sql) {
+        known.add(
+                PostgresCommandInserts.INSERT_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, false));
-        sql.add(
-                dialect,
-                PostgresSql.INSERT_OR_FIND_COMMAND,
+        known.add(
+                PostgresCommandInserts.INSERT_OR_FIND_COMMAND,
                 "claim a command",
                 (session, transaction, parameters) -> insert(session, transaction, parameters, true));
-        sql.add(
-                dialect,
-                CommandSql.FIND,
+        known.add(
+                CommandStatements.FIND,
                 "find a command",
                 (session, transaction, parameters) -> Answer.rows(table.rows(table.seen(transaction, id(parameters)))));
-        sql.add(dialect, CommandSql.RETAKE, "take a command over", this::retake);
-        sql.add(dialect, CommandSql.RESTART, "use a key anew", this::restart);
-        sql.add(dialect, CommandSql.COMPLETE, "complete a command", this::complete);
-        sql.add(dialect, CommandSql.FAIL, "give a command back", this::fail);
-        sql.add(dialect, CommandSql.MARK_UNCERTAIN, "call a command uncertain", this::markUncertain);
-        sql.add(dialect, CommandSql.START_EFFECT, "note an effect", this::startEffect);
-        sql.add(dialect, CommandSql.SAVE_STEPS, "keep a step", this::saveSteps);
-        addRenewal(sql, dialect);
-        addSweep(sql, dialect);
-        new SimulatedCommandAdmin(database).addTo(sql, dialect);
+        known.add(CommandStatements.RETAKE, "take a command over", this::retake);
+        known.add(CommandStatements.RESTART, "use a key anew", this::restart);
+        known.add(CommandStatements.COMPLETE, "complete a command", this::complete);
+        known.add(CommandStatements.FAIL, "give a command back", this::fail);
+        known.add(CommandStatements.MARK_UNCERTAIN, "call a command uncertain", this::markUncertain);
+        known.add(CommandStatements.START_EFFECT, "note an effect", this::startEffect);
+        known.add(CommandStatements.SAVE_STEPS, "keep a step", this::saveSteps);
+        addRenewal(known, sql);
+        addSweep(known);
+        new SimulatedCommandAdmin(database).addTo(known);
     }
 
-    private void addRenewal(SimulatedSql sql, Dialect dialect) {
-        sql.add(dialect, CommandSql.LOCK_RENEWED, "lock commands", this::lockRenewed);
-        String renew = CommandSql.RENEW.replace("{renewed}", dialect.later().replace("?", "lease_micros"));
-        sql.add(
-                dialect,
+    private void addRenewal(SimulatedSql known, SqlRunner sql) {
+        known.add(CommandStatements.LOCK_RENEWED, "lock commands", this::lockRenewed);
+        String renew =
+                CommandStatements.RENEW.replace("{renewed}", sql.kind().later().replace("?", "lease_micros"));
+        known.add(
                 renew,
                 "renew commands",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), CommandState::isInProgress, this::renew));
-        sql.add(dialect, CommandSql.STILL_OWNED, "look for commands", this::stillOwned);
+        known.add(CommandStatements.STILL_OWNED, "look for commands", this::stillOwned);
     }
 
-    private void addSweep(SimulatedSql sql, Dialect dialect) {
+    private void addSweep(SimulatedSql known) {
         Predicate<CommandState> old = row -> row.resultUntil != null && row.resultUntil <= database.micros();
         Predicate<CommandState> over = row -> row.isOver(database.micros());
         Predicate<CommandState> lost = row -> row.isLost(database.micros());
-        sql.add(dialect, CommandSql.LOCK_OLD_RESULTS, "look for old results", lockFirst(old));
-        sql.add(
-                dialect,
-                CommandSql.DROP_RESULTS,
+        known.add(CommandSweep.LOCK_OLD_RESULTS, "look for old results", lockFirst(old));
+        known.add(
+                CommandSweep.DROP_RESULTS,
                 "drop results",
                 (session, transaction, parameters) -> changeAll(session, transaction, ids(parameters), old, row -> {
                     row.forgetResult();
                     row.resultKind = "DROPPED";
                 }));
-        sql.add(dialect, CommandSql.LOCK_OLD_KEYS, "look for old keys", lockFirst(over));
-        sql.add(dialect, CommandSql.DELETE_KEYS, "remove keys", (session, transaction, parameters) -> {
+        known.add(CommandSweep.LOCK_OLD_KEYS, "look for old keys", lockFirst(over));
+        known.add(CommandSweep.DELETE_KEYS, "remove keys", (session, transaction, parameters) -> {
             int removed = 0;
             for (CommandId id : ids(parameters)) {
                 removed += table.delete(session, transaction, id, over) ? 1 : 0;
             }
             return new Answer(List.of(), removed);
         });
-        sql.add(dialect, CommandSql.LOCK_LOST, "look for lost commands", lockFirst(this::isToBeDoubted));
-        sql.add(
-                dialect,
-                CommandSql.DOUBT_LOST,
+        known.add(CommandSweep.LOCK_LOST, "look for lost commands", lockFirst(this::isToBeDoubted));
+        known.add(
+                CommandSweep.DOUBT_LOST,
                 "call commands uncertain",
                 (session, transaction, parameters) ->
                         changeAll(session, transaction, ids(parameters), lost, row -> row.state = "UNCERTAIN"));

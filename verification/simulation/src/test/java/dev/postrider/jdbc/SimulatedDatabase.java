@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.TopicName;
 import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;
@@ -319,8 +322,8 @@ public final class SimulatedDatabase {
     private void changed(@Nullable Row before, @Nullable Row after, String doing) {
         Row either = after == null ? before : after;
         if (either != null) {
-            String from = before == null ? null : before.state;
-            String to = after == null ? null : after.state;
+            String from = before == null ? null : before.state.name();
+            String to = after == null ? null : after.state.name();
             changes.add(new Change(conductor.nanos(), either.id(), from, to, either.crashes, doing));
             conductor.note(doing + ": " + either.seq + " " + from + " -> " + to);
         }
@@ -553,7 +556,7 @@ public final class SimulatedDatabase {
         messages.values().forEach(cell -> {
             Row row = cell.committed;
             if (row != null) {
-                standing.add(new Standing(row.id(), row.seq, row.state, row.attempts, row.crashes, row.reason));
+                standing.add(new Standing(row.id(), row.seq, row.state.name(), row.attempts, row.crashes, row.reason));
             }
         });
         return standing;
@@ -663,7 +666,7 @@ public final class SimulatedDatabase {
 
     /** It was removed because of its age, in the commit that is under way. */
     void purged(Row row) {
-        if (!row.state.equals("DEAD")) {
+        if (row.state != RowState.DEAD) {
             stale.add("loss: " + row.seq + " was purged as a dead letter, and was " + row.state);
         }
         discarded(row.id());

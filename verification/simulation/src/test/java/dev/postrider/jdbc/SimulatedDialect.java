@@ -1,5 +1,23 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.command.CommandInserts;
+import dev.postrider.jdbc.command.CommandRow;
+import dev.postrider.jdbc.command.PostgresCommandInserts;
+import dev.postrider.jdbc.inbox.InboxHandlers;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.outbox.FirstUse;
+import dev.postrider.jdbc.outbox.InsertStatements;
+import dev.postrider.jdbc.outbox.LeasedInsert;
+import dev.postrider.jdbc.outbox.LiveMessage;
+import dev.postrider.jdbc.outbox.NewRow;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.CommandId;
@@ -30,14 +48,62 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link PostgresDialect} asks for messages that are claimed one by one or handled, answered by the simulated database. */
-class SimulatedDialect extends Dialect {
+/** What PostgreSQL is asked for messages that are claimed one by one or handled, answered by the simulated database. */
+class SimulatedDialect
+        implements Dialect,
+                InsertStatements,
+                ClaimStatements,
+                OutcomeStatements,
+                HandlingStatements,
+                PurgeStatements,
+                CommandInserts,
+                SessionStatements {
 
     final SimulatedDatabase database;
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
 
     SimulatedDialect(SimulatedDatabase database) {
-        super(new Tables(JdbcOptions.defaults(), ""));
         this.database = database;
+    }
+
+    @Override
+    public SqlRunner sql() {
+        return sql;
+    }
+
+    @Override
+    public InsertStatements inserts() {
+        return this;
+    }
+
+    @Override
+    public ClaimStatements claims() {
+        return this;
+    }
+
+    @Override
+    public OutcomeStatements outcomes() {
+        return this;
+    }
+
+    @Override
+    public HandlingStatements handling() {
+        return this;
+    }
+
+    @Override
+    public PurgeStatements purges() {
+        return this;
+    }
+
+    @Override
+    public CommandInserts commandInserts() {
+        return this;
+    }
+
+    @Override
+    public SessionStatements session() {
+        return this;
     }
 
     static long micros(Duration time) {
@@ -53,24 +119,19 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Optional<Topics.Topic> findTopic(Connection connection, TopicName name) throws SQLException {
-        return Session.of(connection).run("look up a topic", transaction -> Optional.ofNullable(database.topic(name)));
+    public LaneDialect lanes(Duration lockTimeout) {
+        SimulatedLanes lanes = simulatedLanes();
+        return new LaneDialect(lanes, lanes, lanes, lanes, lanes);
     }
 
-    @Override
-    LaneStatements lanes(Duration lockTimeout) {
+    SimulatedLanes simulatedLanes() {
         return new SimulatedLanes(this);
-    }
-
-    @Override
-    boolean worksInSingleStatements() {
-        return true;
     }
 
     // Claiming
 
     @Override
-    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what is due", transaction -> {
@@ -78,7 +139,7 @@ class SimulatedDialect extends Dialect {
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.lane == null
-                    && row.state.equals("PENDING")
+                    && row.state == RowState.PENDING
                     && row.availableAt >= micros(from)
                     && row.availableAt <= began;
             List<Row> due = inOrderOfTime(database.snapshot(transaction), condition);
@@ -106,14 +167,14 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    List<ClaimedRow> claimExpired(Connection connection, int topicId, ClaimRequest request, UUID token, Duration span)
-            throws SQLException {
+    public List<ClaimedRow> claimExpired(
+            Connection connection, int topicId, ClaimRequest request, UUID token, Duration span) throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what has expired", transaction -> {
             transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
-                    && row.state.equals("PROCESSING")
+                    && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
                     && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts < request.maxAttempts();
@@ -147,7 +208,7 @@ class SimulatedDialect extends Dialect {
             Row row = lockForClaim(transaction, candidate, condition);
             if (row != null) {
                 change.accept(row);
-                row.state = "PROCESSING";
+                row.state = RowState.PROCESSING;
                 row.attempts++;
                 row.token = token;
                 row.lockedUntil = clock(session) + micros(request.lease());
@@ -213,7 +274,7 @@ class SimulatedDialect extends Dialect {
         return token.equals(row.token);
     }
 
-    private void free(Row row, String state) {
+    private void free(Row row, RowState state) {
         row.state = state;
         row.token = null;
         row.lockedUntil = 0;
@@ -221,47 +282,47 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
             throws SQLException {
         return change(connection, "acknowledge", rows, database::delete);
     }
 
     @Override
-    Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+    public Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
         Map<Long, Duration> delays = new HashMap<>();
         rows.forEach(row -> delays.put(row.row().seq(), row.delay()));
         return change(
                 connection, "reschedule", rows.stream().map(Rescheduled::row).toList(), row -> {
                     row.attempts = Math.max(row.attempts, 1);
                     row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
-                    free(row, "PENDING");
+                    free(row, RowState.PENDING);
                 });
     }
 
     @Override
-    Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
+    public Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException {
         Map<Long, String> reasons = new HashMap<>();
         rows.forEach(row -> reasons.put(row.row().seq(), row.epitaph().reason()));
         return change(connection, "bury", rows.stream().map(BuriedRow::row).toList(), row -> {
             row.attempts = Math.max(row.attempts, 1);
             row.reason = reasons.get(row.seq);
-            free(row, "DEAD");
+            free(row, RowState.DEAD);
         });
     }
 
     @Override
-    Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException {
+    public Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException {
         return change(connection, "release", rows, this::giveBack);
     }
 
     private void giveBack(Row row) {
         row.attempts = Math.max(row.attempts - 1, 0);
         row.availableAt = database.micros();
-        free(row, "PENDING");
+        free(row, RowState.PENDING);
     }
 
     @Override
-    Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
+    public Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException {
         return change(connection, "extend", rows, row -> {
             row.lockedUntil = database.micros() + micros(lease);
             database.update(row);
@@ -269,7 +330,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
+    public int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException {
         Session session = Session.of(connection);
         return session.run("give back a claim", transaction -> {
             List<Row> held = database.snapshot(transaction).values().stream()
@@ -289,7 +350,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException {
+    public Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException {
         return Session.of(connection).run("look for locked messages", transaction -> {
             Map<Long, Row> seen = database.snapshot(transaction);
             Set<LeasedRow> found = new HashSet<>();
@@ -304,7 +365,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
+    public Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException {
         return Session.of(connection).run("look for messages", transaction -> {
             Map<Long, UUID> present = new HashMap<>();
             database.snapshot(transaction).forEach((seq, row) -> {
@@ -342,7 +403,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
+    public LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException {
         Session session = Session.of(connection);
         return session.run("lock what is to be handled", transaction -> {
             Set<Long> met = new TreeSet<>();
@@ -352,7 +413,8 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    public RemovedRows removeHandled(
+            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("remove what is handled", transaction -> {
@@ -363,7 +425,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
+    public Set<Long> stillHandled(Connection connection, List<HandledRow> rows) throws SQLException {
         return Session.of(connection).run("look for what is to be handled", transaction -> {
             Map<Long, Row> seen = database.snapshot(transaction);
             Set<Long> found = new TreeSet<>();
@@ -379,12 +441,12 @@ class SimulatedDialect extends Dialect {
 
     /** A session here ends with its client. */
     @Override
-    void endSession(Connection connection, ServerSession session) {
+    public void end(Connection connection, ServerSession session) {
         throw new UnsupportedOperationException("no session has a number");
     }
 
     @Override
-    Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
+    public Map<Long, UUID> presentAfterLocks(Connection connection, Collection<Long> seqs) throws SQLException {
         return Session.of(connection).run("look for handled messages", transaction -> {
             Map<Long, UUID> present = new HashMap<>();
             for (long seq : new TreeSet<>(seqs)) {
@@ -400,14 +462,14 @@ class SimulatedDialect extends Dialect {
     // Housekeeping
 
     @Override
-    int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
+    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("sweep", transaction -> {
             transaction.isClaim = true;
             long began = database.micros();
             Predicate<Row> condition = row -> row.topicId == topicId
-                    && row.state.equals("PROCESSING")
+                    && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
                     && row.lockedUntil >= began - Binder.toMicros(span)
                     && row.attempts >= maxAttempts;
@@ -424,7 +486,7 @@ class SimulatedDialect extends Dialect {
                     database.deprived("sweep", row, began);
                     row.crashes++;
                     row.reason = epitaph.reason();
-                    free(row, "DEAD");
+                    free(row, RowState.DEAD);
                     buried++;
                 }
             }
@@ -438,12 +500,12 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
+    public int purgeDead(Connection connection, Duration age, int limit) throws SQLException {
         Session session = Session.of(connection);
         return session.run("purge dead letters", transaction -> {
             transaction.isClaim = true;
             long before = database.micros() - micros(age);
-            Predicate<Row> condition = row -> row.state.equals("DEAD") && row.updatedAt < before;
+            Predicate<Row> condition = row -> row.state == RowState.DEAD && row.updatedAt < before;
             List<Row> old = database.snapshot(transaction).values().stream()
                     .filter(condition)
                     .limit(limit)
@@ -470,7 +532,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
+    public Map<Integer, Prospect> nextDue(Connection connection, Map<Integer, Peek> peeks) throws SQLException {
         return Session.of(connection).run("look for due messages", transaction -> {
             List<Row> rows = List.copyOf(database.snapshot(transaction).values());
             long now = database.micros();
@@ -491,9 +553,9 @@ class SimulatedDialect extends Dialect {
             if (row.topicId != topicId || row.lane != null) {
                 continue;
             }
-            if (row.state.equals("PENDING") && row.availableAt >= micros(peek.from())) {
+            if (row.state == RowState.PENDING && row.availableAt >= micros(peek.from())) {
                 pending = pending == null ? row.availableAt : Math.min(pending, row.availableAt);
-            } else if (row.state.equals("PROCESSING")
+            } else if (row.state == RowState.PROCESSING
                     && peek.span() != null
                     && row.lockedUntil >= now - Binder.toMicros(peek.span())) {
                 leased = leased == null ? row.lockedUntil : Math.min(leased, row.lockedUntil);
@@ -510,7 +572,7 @@ class SimulatedDialect extends Dialect {
 
     /** Nobody gives an id twice but the inbox, whose marks keep those apart who come at once. */
     @Override
-    Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+    public Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {
         Session session = Session.of(connection);
         Map<UUID, Long> leased = new LinkedHashMap<>();
@@ -544,7 +606,7 @@ class SimulatedDialect extends Dialect {
         long now = database.micros();
         Instant deliverAt = row.message().deliverAt();
         long due = deliverAt == null ? now : Math.max(now, micros(deliverAt));
-        String state = row.lane() != null && due > now ? "SCHEDULED" : "PENDING";
+        RowState state = row.lane() != null && due > now ? RowState.SCHEDULED : RowState.PENDING;
         Row written = new Row(database.drawNumber(transaction), row.message(), row.topicId(), row.lane(), state, due);
         if (lease != null && !database.isPaused(row.topicId())) {
             written.state = bornState();
@@ -556,8 +618,8 @@ class SimulatedDialect extends Dialect {
         return written;
     }
 
-    String bornState() {
-        return "PROCESSING";
+    RowState bornState() {
+        return RowState.PROCESSING;
     }
 
     long lockedUntil(Transaction transaction, Lease lease) {
@@ -567,23 +629,24 @@ class SimulatedDialect extends Dialect {
     // Commands
 
     @Override
-    Optional<CommandRecord> insertCommand(Connection connection, Bind bind) throws SQLException {
-        return query(connection, PostgresSql.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, this));
+    public Optional<CommandRecord> insertCommand(Connection connection, SqlRunner.Bind bind) throws SQLException {
+        return sql.query(connection, PostgresCommandInserts.INSERT_COMMAND, bind, rows -> CommandRow.first(rows, sql));
     }
 
     /** Waits for a lock as long as it takes: no caller here holds one for as long as the limit. */
     @Override
-    Optional<CommandRecord> insertCommandAlone(Connection connection, CommandId id, Bind bind, Duration lockTimeout)
-            throws SQLException {
-        Bind withId = binder -> {
+    public Optional<CommandRecord> insertCommandAlone(
+            Connection connection, CommandId id, SqlRunner.Bind bind, Duration lockTimeout) throws SQLException {
+        SqlRunner.Bind withId = binder -> {
             bind.to(binder);
             binder.bytes(id.bytes());
         };
-        return query(connection, PostgresSql.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, this));
+        return sql.query(
+                connection, PostgresCommandInserts.INSERT_OR_FIND_COMMAND, withId, rows -> CommandRow.first(rows, sql));
     }
 
     @Override
-    <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
+    public <T> T waitingAtMost(Connection connection, Duration wait, Sessions.Body<T> body) throws SQLException {
         long before = setLockTimeout(connection, wait.toNanos());
         T result = body.run(connection);
         setLockTimeout(connection, before);
@@ -599,7 +662,7 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    InboxStatements inbox() {
+    public InboxStatements inbox() {
         return new SimulatedInbox(this);
     }
 
@@ -607,13 +670,16 @@ class SimulatedDialect extends Dialect {
         return new SimulatedCommands(database);
     }
 
-    /** What is known by its text, as {@link PostgresDialect} would send it. */
+    /** What is known by its text, as PostgreSQL would get it. */
     final SimulatedSql statements() {
-        SimulatedSql sql = new SimulatedSql();
-        commands().addTo(sql, this);
-        sql.add(
-                this,
-                InboxHandlers.OF_CONSUMER + existenceLock(),
+        SimulatedSql known = new SimulatedSql(sql);
+        commands().addTo(known, sql);
+        known.add(Topics.FIND, "look up a topic", (session, transaction, values) -> {
+            Topics.Topic topic = database.topic(new TopicName(values.required(), values.required()));
+            return SimulatedSql.Answer.rows(topic == null ? List.of() : List.of(row(topic)));
+        });
+        known.add(
+                InboxHandlers.OF_CONSUMER + sql.kind().existenceLock(),
                 "look for handlers",
                 (session, transaction, values) -> {
                     String consumer = values.text();
@@ -623,38 +689,22 @@ class SimulatedDialect extends Dialect {
                             .forEach(handler -> rows.add(Map.of("handler", handler.name(), "type", handler.type())));
                     return SimulatedSql.Answer.rows(rows);
                 });
-        return sql;
+        return known;
     }
 
-    @Override
-    String now() {
-        return "now";
-    }
-
-    @Override
-    String later() {
-        return "now + ?";
-    }
-
-    @Override
-    String ago() {
-        return "now - ?";
-    }
-
-    @Override
-    String existenceLock() {
-        return " FOR KEY SHARE";
+    private static Map<String, @Nullable Object> row(Topics.Topic topic) {
+        Map<String, @Nullable Object> row = new LinkedHashMap<>();
+        row.put("id", topic.id());
+        row.put("lanes", topic.lanes());
+        row.put("tenant_prefixed_keys", topic.tenantPrefixedKeys());
+        row.put("removed_at", null);
+        return row;
     }
 
     // What no node asks for in a run
 
     @Override
-    String folder() {
-        throw unused();
-    }
-
-    @Override
-    Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
+    public Map<UUID, LiveMessage> live(Connection connection, Collection<UUID> ids) throws SQLException {
         return Session.of(connection).run("live", transaction -> {
             Map<UUID, LiveMessage> live = new LinkedHashMap<>();
             for (Row row : database.snapshot(transaction).values()) {
@@ -667,57 +717,22 @@ class SimulatedDialect extends Dialect {
     }
 
     @Override
-    Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) {
+    public Map<NewRow.Mark, FirstUse> firstUses(Connection connection, Collection<NewRow.Mark> marks) {
         throw unused();
     }
 
     @Override
-    int purgeArchive(Connection connection, Duration age, Duration span, int limit) {
+    public long id(Connection connection) {
         throw unused();
     }
 
     @Override
-    int purgeKeys(Connection connection, Duration age, Duration span, int limit) {
+    public int purgeArchive(Connection connection, Duration age, Duration span, int limit) {
         throw unused();
     }
 
     @Override
-    void migrate(Connection connection, String schema, Migration migration) {
-        throw unused();
-    }
-
-    @Override
-    Catalog.Questions catalogQuestions() {
-        throw unused();
-    }
-
-    @Override
-    String sessionId() {
-        throw unused();
-    }
-
-    @Override
-    String schemaQuery() {
-        throw unused();
-    }
-
-    @Override
-    Dialect in(String schema) {
-        throw unused();
-    }
-
-    @Override
-    Optional<String> schemaOfTables(Connection connection, @Nullable String configured) {
-        throw unused();
-    }
-
-    @Override
-    List<String> missingGrants(Connection connection, Map<String, String> columns) {
-        throw unused();
-    }
-
-    @Override
-    void checkServer(Connection connection) {
+    public int purgeKeys(Connection connection, Duration age, Duration span, int limit) {
         throw unused();
     }
 

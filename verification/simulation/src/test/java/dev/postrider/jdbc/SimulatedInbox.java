@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.inbox.InboxMark;
+import dev.postrider.jdbc.inbox.InboxPartitions;
+import dev.postrider.jdbc.inbox.InboxStatements;
+import dev.postrider.jdbc.inbox.PostgresInbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** What {@link PostgresInbox} asks, answered by the simulated database. An insert waits for whoever is about to insert the same mark. */
-class SimulatedInbox extends InboxStatements {
+class SimulatedInbox implements InboxStatements {
 
     /** A mark is one consumer's. */
     record Place(String consumer, InboxMark.Key key) {}
@@ -21,17 +25,17 @@ class SimulatedInbox extends InboxStatements {
     final SimulatedDatabase database;
 
     SimulatedInbox(SimulatedDialect dialect) {
-        super(dialect);
         this.database = dialect.database;
     }
 
     @Override
-    boolean canLoseATransaction() {
+    public boolean canLoseATransaction() {
         return false;
     }
 
     @Override
-    Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks) throws SQLException {
+    public Set<InboxMark.Key> insert(Connection connection, String consumer, List<InboxMark> marks)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("mark as received", transaction -> {
             Set<InboxMark.Key> inserted = new LinkedHashSet<>();
@@ -64,7 +68,7 @@ class SimulatedInbox extends InboxStatements {
     }
 
     @Override
-    Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
+    public Map<InboxMark.Key, InboxMark> find(Connection connection, String consumer, Collection<InboxMark.Key> keys)
             throws SQLException {
         return Session.of(connection).run("find marks", transaction -> {
             Map<InboxMark.Key, InboxMark> found = new LinkedHashMap<>();
@@ -81,17 +85,17 @@ class SimulatedInbox extends InboxStatements {
 
     /** Nothing is removed in a run, and so nothing is too old. */
     @Override
-    Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) {
+    public Set<InboxMark.Key> tooOld(Connection connection, Collection<InboxMark.Key> keys) {
         return Set.of();
     }
 
     @Override
-    int purge(Connection connection, Duration age, Duration span, int limit) {
+    public int purge(Connection connection, Duration age, Duration span, int limit) {
         throw SimulatedDialect.unused();
     }
 
     @Override
-    Optional<InboxPartitions> partitions() {
+    public Optional<InboxPartitions> partitions() {
         throw SimulatedDialect.unused();
     }
 }

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Lane;
 import dev.postrider.store.LaneStore;
 import dev.postrider.store.OrderingKey;
@@ -29,12 +30,11 @@ import org.jspecify.annotations.Nullable;
  * What {@link PostgresLanes} asks, answered by the simulated database, statement for statement: the comments there say why each is as
  * it is. Where a statement locks something, others have their turn before and after.
  */
-class SimulatedLanes extends LaneStatements {
+class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements, KeyHeads, NodeStatements {
 
     final SimulatedDatabase database;
 
     SimulatedLanes(SimulatedDialect dialect) {
-        super(dialect);
         this.database = dialect.database;
     }
 
@@ -45,8 +45,8 @@ class SimulatedLanes extends LaneStatements {
     // Nodes
 
     @Override
-    Map<Integer, Integer> announce(Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease)
-            throws SQLException {
+    public Map<Integer, Integer> announce(
+            Connection connection, LaneStore.Node node, Set<Integer> topicIds, Duration lease) throws SQLException {
         return Session.of(connection).run("announce", transaction -> {
             database.nodes.put(
                     node.instance(),
@@ -60,14 +60,14 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
+    public boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
         return Session.of(connection).run("leave", transaction -> database.nodes.remove(node.instance()) != null);
     }
 
     // Keys without a head
 
     @Override
-    Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with a key", transaction -> {
@@ -77,16 +77,16 @@ class SimulatedLanes extends LaneStatements {
                             && keyOf(row).equals(key))
                     .findFirst();
             session.meanwhile(transaction);
-            boolean blocked = head.isPresent() && head.get().state.equals("BLOCKED");
+            boolean blocked = head.isPresent() && head.get().state == RowState.BLOCKED;
             boolean promoted = !blocked || promote(transaction, head.get().seq);
             return new Promotion(head.isPresent(), promoted ? null : head.get().seq);
         });
     }
 
     private boolean promote(Transaction transaction, long seq) {
-        Row row = database.tryLockRow(transaction, seq, newest -> newest.state.equals("BLOCKED"));
+        Row row = database.tryLockRow(transaction, seq, newest -> newest.state == RowState.BLOCKED);
         if (row != null) {
-            row.state = "RETRY";
+            row.state = RowState.RETRY;
             row.crashes = 0;
             row.availableAt = database.micros();
             database.update(row);
@@ -95,7 +95,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
+    public Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
         return Session.of(connection).run("look for keys without a head", transaction -> {
             Set<Integer> headless = new TreeSet<>();
             headless(database.snapshot(transaction), topicId, lanes)
@@ -107,7 +108,7 @@ class SimulatedLanes extends LaneStatements {
     private static List<Row> headless(NavigableMap<Long, Row> seen, int topicId, Collection<Integer> lanes) {
         return seen.values().stream()
                 .filter(row -> row.topicId == topicId && row.lane != null && lanes.contains(row.lane))
-                .filter(row -> row.state.equals("BLOCKED") && !hasWaitingBefore(seen, row))
+                .filter(row -> row.state == RowState.BLOCKED && !hasWaitingBefore(seen, row))
                 .toList();
     }
 
@@ -116,7 +117,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
+    public Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
         Session session = Session.of(connection);
         session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
         return session.run("go on with keys", transaction -> {
@@ -151,7 +152,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
+    public List<AcquiredLane> acquire(
+            Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("take lanes", transaction -> {
@@ -190,14 +192,14 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean renewalMeetsOutcomes() {
+    public boolean renewalMeetsOutcomes() {
         return false;
     }
 
     @Override
-    Map<Long, String> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
+    public Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException {
         return Session.of(connection).run("look for messages", transaction -> {
-            Map<Long, String> states = new HashMap<>();
+            Map<Long, RowState> states = new HashMap<>();
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             rows.forEach((seq, id) -> {
                 Row row = seen.get(seq);
@@ -210,7 +212,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait) throws SQLException {
+    public Renewed renew(Connection connection, Floors floors, Duration lease, int buffer, boolean wait)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("renew lanes", transaction -> {
             session.meanwhile(transaction);
@@ -261,7 +264,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void release(Connection connection, Floors floors) throws SQLException {
+    public void release(Connection connection, Floors floors) throws SQLException {
         Session session = Session.of(connection);
         session.run("release lanes", transaction -> {
             session.meanwhile(transaction);
@@ -283,7 +286,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
         Session.of(connection).run("give back lanes", transaction -> {
             for (SimulatedDatabase.Place place : List.copyOf(database.lanes.keySet())) {
                 LaneState lane = lockLane(
@@ -301,7 +304,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
+    public Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException {
         return Session.of(connection).run("look after lanes", transaction -> {
             Map<UUID, Standing> byToken = new HashMap<>();
             for (LaneCursor cursor : lanes) {
@@ -320,13 +323,13 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    public Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException {
         return Session.of(connection).run("look for held keys", transaction -> {
             Map<Integer, Set<OrderingKey>> held = new HashMap<>();
             database.snapshot(transaction).values().stream()
                     .filter(row -> row.topicId == topicId && row.lane != null && lanes.contains(row.lane))
-                    .filter(row -> row.state.equals("RETRY") || row.state.equals("PARKED"))
+                    .filter(row -> row.state == RowState.RETRY || row.state == RowState.PARKED)
                     .forEach(row -> held.computeIfAbsent(Objects.requireNonNull(row.lane), lane -> new HashSet<>())
                             .add(keyOf(row)));
             return held;
@@ -334,7 +337,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
+    public void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Session session = Session.of(connection);
         session.run("suspect messages", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -345,7 +348,7 @@ class SimulatedLanes extends LaneStatements {
                 if (alone != null) {
                     Row row = seen.containsKey(alone)
                             ? database.tryLockRow(
-                                    transaction, alone, newest -> newest.lane != null && !newest.state.equals("DEAD"))
+                                    transaction, alone, newest -> newest.lane != null && newest.state != RowState.DEAD)
                             : null;
                     if (row != null) {
                         row.crashes++;
@@ -362,7 +365,7 @@ class SimulatedLanes extends LaneStatements {
             Transaction transaction, NavigableMap<Long, Row> seen, int topicId, AcquiredLane lane, long began) {
         List<Row> suspects = new ArrayList<>();
         seen.tailMap(lane.floor(), false).values().stream()
-                .filter(row -> row.isIn(topicId, lane.lane()) && row.state.equals("PENDING"))
+                .filter(row -> row.isIn(topicId, lane.lane()) && row.state == RowState.PENDING)
                 .limit(lane.buffer())
                 .forEach(suspects::add);
         seen.values().stream()
@@ -380,7 +383,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    boolean setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
+    public boolean setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
         return Session.of(connection).run("note what is delivered alone", transaction -> {
             LaneState lane =
                     lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
@@ -396,7 +399,8 @@ class SimulatedLanes extends LaneStatements {
 
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
-    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException {
+    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -405,7 +409,9 @@ class SimulatedLanes extends LaneStatements {
             Horizon.Sight sight = sight(finishedBefore);
             boolean paused = database.isPaused(topicId);
             return new LaneRead(
-                    sight, paused, paused ? List.of() : rows(seen, topicId, scans, leaveOut(scans), maxBytes));
+                    sight,
+                    paused,
+                    paused ? List.of() : rows(seen, topicId, scans, LaneReads.leaveOut(scans), maxBytes));
         });
     }
 
@@ -422,7 +428,7 @@ class SimulatedLanes extends LaneStatements {
         List<LaneRow> rows = new ArrayList<>();
         for (LaneCursor.Scan scan : scans) {
             seen.tailMap(scan.start(), false).values().stream()
-                    .filter(row -> row.isIn(topicId, scan.lane()) && row.state.equals("PENDING"))
+                    .filter(row -> row.isIn(topicId, scan.lane()) && row.state == RowState.PENDING)
                     .filter(row -> !leaveOut.contains(row.seq))
                     .limit(scan.room())
                     .forEach(row -> rows.add(laneRow(row)));
@@ -451,7 +457,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    List<LaneRow> readTimed(
+    public List<LaneRow> readTimed(
             Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
             throws SQLException {
         return Session.of(connection).run("read what is due in lanes", transaction -> {
@@ -465,7 +471,7 @@ class SimulatedLanes extends LaneStatements {
                 seen.values().stream()
                         .filter(row -> row.isIn(topicId, lane) && row.isTimed() && row.availableAt <= began)
                         .filter(row -> !leaveOut.contains(row.seq))
-                        .filter(row -> row.state.equals("SCHEDULED") || !hasWaitingBefore(seen, row))
+                        .filter(row -> row.state == RowState.SCHEDULED || !hasWaitingBefore(seen, row))
                         .sorted(Comparator.comparingLong((Row row) -> row.availableAt)
                                 .thenComparingLong(row -> row.seq))
                         .limit(limit)
@@ -478,7 +484,7 @@ class SimulatedLanes extends LaneStatements {
 
     private static void withWhatIsBehind(List<LaneRow> rows, NavigableMap<Long, Row> seen, Row due) {
         rows.add(laneRow(due));
-        if (due.state.equals("RETRY")) {
+        if (due.state == RowState.RETRY) {
             seen.tailMap(due.seq, false).values().stream()
                     .filter(row -> row.isWaiting() && row.isOfKey(due))
                     .limit(BEHIND_HEAD)
@@ -487,7 +493,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
+    public DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException {
         return Session.of(connection).run("look for due messages in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
             Map<Integer, Long> due = new TreeMap<>();
@@ -498,7 +504,7 @@ class SimulatedLanes extends LaneStatements {
                     return;
                 }
                 boolean hot = seen.tailMap(start, false).values().stream()
-                        .anyMatch(row -> row.isIn(cursor.topicId, cursor.lane) && row.state.equals("PENDING"));
+                        .anyMatch(row -> row.isIn(cursor.topicId, cursor.lane) && row.state == RowState.PENDING);
                 Optional<Long> timed = seen.values().stream()
                         .filter(row -> row.isIn(cursor.topicId, cursor.lane) && row.isTimed())
                         .map(row -> row.availableAt - database.micros())
@@ -550,7 +556,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written acknowledge(
+    public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
@@ -599,12 +605,12 @@ class SimulatedLanes extends LaneStatements {
                     .filter(other -> other.isWaiting() && other.isOfKey(row) && !gone.contains(other.seq))
                     .findFirst();
             keyBlocked.put(row.seq, head.isPresent());
-            if (head.isPresent() && head.get().state.equals("BLOCKED") && promoted.add(head.get().seq)) {
-                Row next = database.tryLockRow(transaction, head.get().seq, newest -> newest.state.equals("BLOCKED"));
+            if (head.isPresent() && head.get().state == RowState.BLOCKED && promoted.add(head.get().seq)) {
+                Row next = database.tryLockRow(transaction, head.get().seq, newest -> newest.state == RowState.BLOCKED);
                 if (next == null) {
                     lockedHeads.put(row.seq, head.get().seq);
                 } else {
-                    next.state = "RETRY";
+                    next.state = RowState.RETRY;
                     next.availableAt = database.micros();
                     database.update(next);
                 }
@@ -614,7 +620,7 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
+    public Written move(Connection connection, Collection<LaneCursor> fence, List<Move> moves, Leaving leaving)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("move in lanes", transaction -> {
@@ -643,7 +649,8 @@ class SimulatedLanes extends LaneStatements {
             }
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             Map<Long, Long> lockedHeads = new HashMap<>();
-            finished.forEach(row -> keyBlocked.put(row.seq, row.state.equals("RETRY") || row.state.equals("PARKED")));
+            finished.forEach(
+                    row -> keyBlocked.put(row.seq, row.state == RowState.RETRY || row.state == RowState.PARKED));
             if (leaving == Leaving.THEIR_KEY) {
                 keyBlocked.putAll(promote(transaction, seen, finished, lockedHeads));
             }
@@ -656,7 +663,8 @@ class SimulatedLanes extends LaneStatements {
     }
 
     @Override
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
+            throws SQLException {
         Session session = Session.of(connection);
         return session.run("block in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -665,18 +673,18 @@ class SimulatedLanes extends LaneStatements {
             session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyBlocked = new HashMap<>();
             for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
-                Predicate<Row> condition =
-                        row -> isMeant(row, wanted.getValue()) && row.state.equals("PENDING") && isFenced(row, places);
+                Predicate<Row> condition = row ->
+                        isMeant(row, wanted.getValue()) && row.state == RowState.PENDING && isFenced(row, places);
                 Row visible = seen.get(wanted.getKey());
                 Row row = visible == null || !condition.test(visible)
                         ? null
                         : database.tryLockRow(transaction, wanted.getKey(), condition);
                 if (row != null) {
                     settled("block in lanes", row, fence);
-                    row.state = hasWaitingBefore(seen, row) ? "BLOCKED" : "RETRY";
+                    row.state = hasWaitingBefore(seen, row) ? RowState.BLOCKED : RowState.RETRY;
                     row.availableAt = database.micros();
                     database.update(row);
-                    keyBlocked.put(row.seq, row.state.equals("BLOCKED"));
+                    keyBlocked.put(row.seq, row.state == RowState.BLOCKED);
                 }
             }
             session.meanwhile(transaction);

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.RowState;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
@@ -26,13 +27,14 @@ public final class SimulatedOperator {
         List<Row> repairable = database.messages.values().stream()
                 .map(cell -> cell.committed)
                 .filter(Objects::nonNull)
-                .filter(row -> row.state.equals("DEAD") || row.state.equals("PARKED") || row.state.equals("RETRY"))
+                .filter(row ->
+                        row.state == RowState.DEAD || row.state == RowState.PARKED || row.state == RowState.RETRY)
                 .toList();
         if (repairable.isEmpty()) {
             return Optional.empty();
         }
         Row row = database.chance().pick(repairable);
-        return row.state.equals("RETRY") ? release(row) : row.state.equals("PARKED") ? mend(row) : replay(row);
+        return row.state == RowState.RETRY ? release(row) : row.state == RowState.PARKED ? mend(row) : replay(row);
     }
 
     private Optional<UUID> mend(Row row) throws SQLException {
@@ -45,18 +47,18 @@ public final class SimulatedOperator {
 
     private Optional<UUID> release(Row row) throws SQLException {
         return change(row, true, "release a key", SimulatedOperator::isHead, (transaction, head) -> {
-            head.attempts = head.state.equals("PARKED") ? 0 : head.attempts;
+            head.attempts = head.state == RowState.PARKED ? 0 : head.attempts;
             goOn(head);
         });
     }
 
     private Optional<UUID> replay(Row row) throws SQLException {
-        return change(row, false, "replay", dead -> dead.state.equals("DEAD"), (transaction, dead) -> {
+        return change(row, false, "replay", dead -> dead.state == RowState.DEAD, (transaction, dead) -> {
             dead.attempts = 0;
             if (dead.lane == null) {
                 dead.crashes = 0;
                 dead.availableAt = database.micros();
-                dead.state = "PENDING";
+                dead.state = RowState.PENDING;
                 database.update(dead);
             } else {
                 putBack(transaction, dead);
@@ -68,20 +70,20 @@ public final class SimulatedOperator {
         long head = head(transaction, dead);
         goOn(dead);
         if (head > 0 && head < dead.seq) {
-            dead.state = "BLOCKED";
+            dead.state = RowState.BLOCKED;
             database.update(dead);
         } else if (head > dead.seq) {
             Row former = database.tryLockRow(
-                    transaction, head, row -> row.state.equals("RETRY") && row.availableAt <= database.micros());
+                    transaction, head, row -> row.state == RowState.RETRY && row.availableAt <= database.micros());
             if (former != null) {
-                former.state = "BLOCKED";
+                former.state = RowState.BLOCKED;
                 database.update(former);
             }
         }
     }
 
     private void goOn(Row row) {
-        row.state = "RETRY";
+        row.state = RowState.RETRY;
         row.crashes = 0;
         row.availableAt = database.micros();
         database.update(row);
@@ -90,7 +92,7 @@ public final class SimulatedOperator {
     private Optional<UUID> skip(Row row) throws SQLException {
         Predicate<Row> isStillHead = head -> isHead(head) && head.seq == row.seq;
         return change(row, true, "skip", isStillHead, (transaction, head) -> {
-            head.state = "DEAD";
+            head.state = RowState.DEAD;
             database.update(head);
         });
     }
@@ -100,7 +102,7 @@ public final class SimulatedOperator {
                 row,
                 false,
                 "discard",
-                parked -> parked.state.equals("PARKED"),
+                parked -> parked.state == RowState.PARKED,
                 (transaction, parked) -> database.delete(parked));
     }
 
@@ -110,7 +112,7 @@ public final class SimulatedOperator {
     }
 
     private static boolean isHead(Row row) {
-        return row.state.equals("RETRY") || row.state.equals("PARKED");
+        return row.state == RowState.RETRY || row.state == RowState.PARKED;
     }
 
     private long head(Transaction transaction, Row row) {
@@ -167,8 +169,8 @@ public final class SimulatedOperator {
         Optional<Row> next = database.snapshot(transaction).values().stream()
                 .filter(row -> row.isWaiting() && row.isOfKey(gone) && row.seq != gone.seq)
                 .findFirst();
-        if (next.isPresent() && next.get().state.equals("BLOCKED")) {
-            Row row = database.lockRow(transaction, next.get().seq, newest -> newest.state.equals("BLOCKED"));
+        if (next.isPresent() && next.get().state == RowState.BLOCKED) {
+            Row row = database.lockRow(transaction, next.get().seq, newest -> newest.state == RowState.BLOCKED);
             if (row != null) {
                 goOn(row);
             }

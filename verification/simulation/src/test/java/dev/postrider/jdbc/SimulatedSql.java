@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.lang.reflect.Proxy;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -66,6 +67,10 @@ final class SimulatedSql {
             return (String) any();
         }
 
+        String required() {
+            return (String) some();
+        }
+
         byte @Nullable [] bytes() {
             return (byte[]) any();
         }
@@ -85,9 +90,15 @@ final class SimulatedSql {
     private final Map<String, Known> known = new HashMap<>();
     private final Map<String, String> normal = new HashMap<>();
 
-    /** @param statement as the dialect is given it, with lists of any length in it */
-    void add(Dialect dialect, String statement, String doing, Effect effect) {
-        String text = dialect.sql(statement.replace("{values}", "?").replace("{owners}", "?"));
+    private final SqlRunner runner;
+
+    SimulatedSql(SqlRunner runner) {
+        this.runner = runner;
+    }
+
+    /** @param statement as the runner is given it, with lists of any length in it */
+    void add(String statement, String doing, Effect effect) {
+        String text = runner.sql(statement.replace("{values}", "?").replace("{owners}", "?"));
         known.put(normalized(text), new Known(doing, effect));
     }
 

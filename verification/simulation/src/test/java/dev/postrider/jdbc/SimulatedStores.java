@@ -3,6 +3,13 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.jdbc.outbox.CallerConnections;
+import dev.postrider.jdbc.schema.JdbcSchema;
+import dev.postrider.jdbc.schema.SchemaStatements;
+import dev.postrider.jdbc.sql.ConnectionSettings;
+import dev.postrider.jdbc.sql.IdleLimit;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.store.CommandStore;
@@ -24,11 +31,7 @@ public final class SimulatedStores {
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
     private final SimulatedDatabase database;
-    private final EventListener events;
-    private final Dialect dialect;
     private final SimulatedSql statements;
-    private final Sessions sessions;
-    private final Topics topics;
     private final JdbcDatabase room;
 
     /** How a node speaks to the database: with the statements as they are, or with a mistake in them. */
@@ -42,26 +45,32 @@ public final class SimulatedStores {
 
     public SimulatedStores(SimulatedDatabase database, Speech speech, EventListener events) {
         SimulatedDialect spoken = (SimulatedDialect) speech.dialect(database);
+        SqlRunner sql = spoken.sql();
         JdbcOptions options = JdbcOptions.defaults();
         this.database = database;
-        this.events = events;
-        this.dialect = spoken;
         this.statements = spoken.statements();
-        this.sessions = new Sessions(dataSource(), true, false, NETWORK_TIMEOUT, new IdleLimit.None());
-        this.topics = new Topics(dialect);
-        JdbcOutbox outboxes = new JdbcOutbox(dialect, topics, options, ADDRESS, events);
-        this.room = new JdbcDatabase(dataSource(), dialect, dialect, null, options, sessions, outboxes, topics, events);
+        DataSource dataSource = dataSource();
+        this.room = JdbcDatabase.of(
+                dataSource,
+                spoken,
+                new JdbcSchema(dataSource, sql, SchemaStatements.of(sql), null),
+                new Sessions(
+                        dataSource,
+                        sql.kind(),
+                        new ConnectionSettings(true, false, new IdleLimit.None()),
+                        NETWORK_TIMEOUT),
+                new CallerConnections(sql.kind(), ADDRESS),
+                new JdbcDatabase.Settings(options, events));
+    }
+
+    private TimeAndIds platform() {
+        Conductor conductor = database.conductor;
+        return new TimeAndIds(conductor::nanos, conductor.chance()::id);
     }
 
     /** What the engine of the node uses. */
     public Stores stores() {
-        Conductor conductor = database.conductor;
-        JdbcOptions options = JdbcOptions.defaults();
-        return new Stores(
-                new JdbcMessageStore(sessions, dialect, topics, options, conductor::nanos, conductor.chance()::id),
-                new JdbcLaneStore(sessions, dialect, topics, options, events, conductor::nanos, conductor.chance()::id),
-                retention(),
-                room.handling());
+        return new Stores(room.messages(platform()), room.lanes(platform()), retention(), room.handling());
     }
 
     public CommandStore commands() {
@@ -82,7 +91,7 @@ public final class SimulatedStores {
     }
 
     public CommandAdmin commandAdmin() {
-        return new JdbcCommandAdmin(sessions, dialect, database.conductor.chance()::id);
+        return room.commandAdmin(platform());
     }
 
     /** A connection of the application's own. */

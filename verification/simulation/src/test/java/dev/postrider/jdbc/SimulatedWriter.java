@@ -1,5 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.jdbc.outbox.LaneHash;
+import dev.postrider.jdbc.outbox.Topics;
+import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.sql.SQLException;
@@ -44,7 +47,7 @@ public final class SimulatedWriter {
                 long now = database.micros();
                 java.time.Instant deliverAt = made.deliverAt();
                 long due = deliverAt == null ? now : Math.max(now, deliverAt.toEpochMilli() * 1000);
-                String state = lane != null && due > now ? "SCHEDULED" : "PENDING";
+                RowState state = lane != null && due > now ? RowState.SCHEDULED : RowState.PENDING;
                 long seq = database.drawNumber(transaction);
                 database.insert(transaction, new Row(seq, made, registered.id(), lane, state, due));
                 return made.id().value();

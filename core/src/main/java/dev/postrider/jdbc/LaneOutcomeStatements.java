@@ -1,0 +1,85 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.jdbc.sql.RowState;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements that write the outcomes of lanes. Every change of a message is fenced: it locks the lane's row in share mode, and happens
+ * only if the lane still has the token and the revision of the cursor.
+ */
+interface LaneOutcomeStatements {
+
+    /**
+     * The new state of a message that was not delivered.
+     *
+     * @param delay until the message is due; null for never
+     */
+    record Move(
+            long seq,
+            UUID id,
+            RowState state,
+            int attempts,
+            @Nullable Duration delay,
+            @Nullable String error,
+            @Nullable String reason,
+            @Nullable String fingerprint) {}
+
+    /**
+     * What messages leave when they are moved, which determines the states that they are moved from. No operator puts a message back into
+     * the order. So an outcome that is sent again cannot overwrite an operator's change, unless the message is in a blocked key.
+     */
+    enum Leaving {
+        /** The messages leave the order, or are scheduled messages outside the order. */
+        THE_ORDER,
+
+        /** The messages leave their blocked key. The next message of the key becomes the head. */
+        THEIR_KEY,
+
+        /** The messages stay in their blocked key. */
+        NOTHING;
+
+        Set<RowState> states() {
+            return this == THE_ORDER
+                    ? Set.of(RowState.PENDING, RowState.SCHEDULED)
+                    : Set.of(RowState.RETRY, RowState.BLOCKED);
+        }
+    }
+
+    /**
+     * The rows that a statement matched.
+     *
+     * @param keyBlocked by number: whether the key of the row still has waiting rows
+     * @param lockedHeads by number: the next row of the key, if it should have become the head and another session has locked it
+     * @param transaction the id of the transaction; {@link Horizon#NO_TRANSACTION} where it has no meaning
+     */
+    record Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+
+        Written(Map<Long, Boolean> keyBlocked, long transaction) {
+            this(keyBlocked, Map.of(), transaction);
+        }
+    }
+
+    /** Removes the rows of delivered messages. If they were waiting, the next message of each key becomes its head. */
+    Written acknowledge(
+            Connection connection,
+            Collection<LaneCursor> fence,
+            Map<Long, UUID> rows,
+            boolean waiting,
+            JdbcOptions.Archive archive)
+            throws SQLException;
+
+    /** Moves the rows of messages that were not delivered. */
+    Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
+            throws SQLException;
+
+    /** Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. */
+    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException;
+}

@@ -1,0 +1,99 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.OrderingKey;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/** The statements that read the messages of lanes. */
+interface LaneReads {
+
+    /** How many messages behind the head of a blocked key are read together with the head. */
+    int BEHIND_HEAD = 50;
+
+    /** A row of a lane, and its state at the read. */
+    record LaneRow(int lane, RowState state, ClaimedRow row) {}
+
+    /**
+     * The result of one read of lanes.
+     *
+     * @param paused whether the topic is paused: then no rows were read, and the read proves nothing
+     * @param rows in the order of their numbers
+     */
+    record LaneRead(Horizon.Sight sight, boolean paused, List<LaneRow> rows) {}
+
+    /**
+     * When topics have messages to read.
+     *
+     * @param due microseconds until each topic has a message to read; without paused topics and topics that have none
+     * @param paused the paused topics
+     */
+    record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
+
+    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException;
+
+    /** Returns the numbers that any of the scans leaves out. */
+    static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
+        return scans.stream().flatMap(scan -> scan.leaveOut().stream()).toList();
+    }
+
+    List<LaneRow> readTimed(
+            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            throws SQLException;
+
+    /** Returns when there are messages to read above these numbers. */
+    DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
+
+    /** Returns the states of the rows with these numbers and ids. Locks nothing. */
+    Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
+
+    /** Returns the blocked keys of each of these lanes. */
+    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException;
+
+    Comparator<LaneRow> BY_NUMBER = Comparator.comparingLong(row -> row.row().seq());
+
+    static List<LaneRow> laneRows(ResultSet rows, SqlRunner sql) throws SQLException {
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql);
+        int lane = rows.findColumn("lane");
+        int state = rows.findColumn("state");
+        List<LaneRow> found = new ArrayList<>();
+        while (rows.next()) {
+            found.add(new LaneRow(
+                    rows.getInt(lane), RowState.valueOf(rows.getString(state)), reader.read(Instant.EPOCH)));
+        }
+        return found;
+    }
+
+    static Map<Long, RowState> states(ResultSet found, Map<Long, UUID> wanted, SqlRunner sql) throws SQLException {
+        Map<Long, RowState> states = new HashMap<>();
+        while (found.next()) {
+            long seq = found.getLong("seq");
+            if (sql.readUuid(found, "id").equals(wanted.get(seq))) {
+                states.put(seq, RowState.read(found));
+            }
+        }
+        return states;
+    }
+
+    static Map<Integer, Set<OrderingKey>> blockedKeys(ResultSet rows) throws SQLException {
+        Map<Integer, Set<OrderingKey>> blocked = new HashMap<>();
+        while (rows.next()) {
+            blocked.computeIfAbsent(rows.getInt("lane"), lane -> new HashSet<>())
+                    .add(new OrderingKey(rows.getString("tenant"), rows.getString("ordering_key")));
+        }
+        return blocked;
+    }
+}

@@ -1,0 +1,45 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.jdbc.sql.DatabaseKind;
+import dev.postrider.jdbc.sql.SqlRunner;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The statements that write the outcomes of many claims at once. Each method returns the rows that were still leased under their tokens.
+ * None waits for a locked row: such a row is left out.
+ */
+interface OutcomeStatements {
+
+    /** A message whose delivery failed, to be attempted again after the delay. */
+    record Rescheduled(LeasedRow row, Duration delay, String error) {}
+
+    record BuriedRow(LeasedRow row, DeathRecord epitaph) {}
+
+    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+            throws SQLException;
+
+    Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException;
+
+    Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException;
+
+    Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException;
+
+    Set<LeasedRow> extend(Connection connection, List<LeasedRow> rows, Duration lease) throws SQLException;
+
+    /** Finds the rows that are leased under their tokens, including rows that an outcome skipped because they are locked. */
+    Set<LeasedRow> stillLeased(Connection connection, List<LeasedRow> rows) throws SQLException;
+
+    /** Finds the rows with these numbers that are still in the table. Returns their ids by number. */
+    Map<Long, UUID> present(Connection connection, Collection<Long> seqs) throws SQLException;
+
+    static OutcomeStatements of(SqlRunner sql) {
+        return sql.kind() == DatabaseKind.POSTGRESQL ? new PostgresOutcomes(sql) : new InnoDbOutcomes(sql);
+    }
+}

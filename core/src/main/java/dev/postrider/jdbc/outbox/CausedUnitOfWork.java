@@ -1,0 +1,74 @@
+package dev.postrider.jdbc.outbox;
+
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.UnitOfWork;
+import java.sql.Connection;
+import java.util.Collection;
+import java.util.List;
+
+/** A unit of work that handles a message. The messages that are sent through it name the handled message as their cause. */
+public final class CausedUnitOfWork implements UnitOfWork {
+
+    private final UnitOfWork target;
+    private final Message cause;
+
+    public CausedUnitOfWork(UnitOfWork target, Message cause) {
+        this.target = target;
+        this.cause = cause;
+    }
+
+    /** The unit of work behind this one, for code that passes messages on unchanged. */
+    UnitOfWork target() {
+        return target;
+    }
+
+    @Override
+    public Connection connection() {
+        return target.connection();
+    }
+
+    @Override
+    public void stage(Message message) {
+        target.stage(caused(message));
+    }
+
+    @Override
+    public void stage(Collection<Message> messages) {
+        target.stage(caused(messages));
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return target.staged();
+    }
+
+    @Override
+    public Outbox outbox() {
+        Outbox outbox = target.outbox();
+        return new Outbox() {
+            @Override
+            public Enqueued enqueue(Message message) {
+                return outbox.enqueue(caused(message));
+            }
+
+            @Override
+            public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                return outbox.enqueueAll(caused(messages));
+            }
+        };
+    }
+
+    private List<Message> caused(Collection<Message> messages) {
+        return JdbcOutbox.batch(messages).stream().map(this::caused).toList();
+    }
+
+    private Message caused(Message message) {
+        if (message == null) {
+            throw new InvalidMessageException("message", "is missing");
+        }
+        return message.causedBy(cause);
+    }
+}

@@ -1,0 +1,275 @@
+package dev.postrider.jdbc.outbox;
+
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.jdbc.sql.GuardedConnection;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.outbox.Staging;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
+import dev.postrider.store.HandOver;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A unit of work on one connection. It remembers a failed write: if the caller ignores the exception, the commit fails instead
+ * of committing a part of the work. Used by one thread.
+ */
+public final class JdbcUnitOfWork implements UnitOfWork {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcUnitOfWork.class);
+
+    private final GuardedConnection connection;
+    private final JdbcOutbox outboxes;
+    private final Outbox direct;
+    private final Staging staging;
+    private final int stagedLimit;
+    private final HandOver handOver;
+    private final @Nullable MessageId handled;
+    private final List<Message> written = new ArrayList<>();
+    private final List<Enqueued> staged = new ArrayList<>();
+    private final List<Runnable> afterCommit = new ArrayList<>();
+    private List<Claim> leased = List.of();
+    private HandOver.Reservation reservation = HandOver.Reservation.NONE;
+    private @Nullable PostriderException failure;
+    private boolean ended;
+
+    JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
+        this(connection, outboxes, stagedLimit, handOver, null);
+    }
+
+    /** @param handled the id of the message that this unit of work removes; null for none */
+    JdbcUnitOfWork(
+            Connection connection,
+            JdbcOutbox outboxes,
+            int stagedLimit,
+            HandOver handOver,
+            @Nullable MessageId handled) {
+        this.connection =
+                new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
+        this.outboxes = outboxes;
+        this.direct = outboxes.on(this.connection);
+        this.staging = new Staging(stagedLimit);
+        this.stagedLimit = stagedLimit;
+        this.handOver = handOver;
+        this.handled = handled;
+    }
+
+    @Override
+    public Connection connection() {
+        return connection;
+    }
+
+    @Override
+    public void stage(Message message) {
+        stage(Collections.singletonList(message));
+    }
+
+    /** Runs the checks of the commit also here, so that the error appears where the message is made. */
+    @Override
+    public void stage(Collection<Message> messages) {
+        requireOpen();
+        try {
+            List<Message> batch = JdbcOutbox.batch(messages);
+            JdbcOutbox.refuseReserved(batch);
+            refuseHandled(batch);
+            staging.addAll(checked(batch));
+        } catch (PostriderException e) {
+            throw remember(e);
+        }
+    }
+
+    /**
+     * Refuses the id of the handled message. Whether its row is still there at that moment depends on the database and on the other
+     * messages of the transaction.
+     */
+    private void refuseHandled(List<Message> batch) {
+        for (Message message : batch) {
+            if (message.id().equals(handled)) {
+                throw new InvalidMessageException(
+                        "id",
+                        message.id() + " belongs to the message that is being handled: give each message a unique id,"
+                                + " or let Postrider generate it");
+            }
+        }
+    }
+
+    private void requireOpen() {
+        if (ended) {
+            throw new UnusableConnectionException(
+                    UnusableConnectionException.Problem.CLOSED, " (the unit of work has ended)", null);
+        }
+    }
+
+    private List<Message> checked(List<Message> batch) {
+        try {
+            for (Message message : batch) {
+                outboxes.check().checked(connection, message);
+            }
+            return batch;
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("stage the message", e);
+        }
+    }
+
+    @Override
+    public Outbox outbox() {
+        return new Outbox() {
+            @Override
+            public Enqueued enqueue(Message message) {
+                return enqueueAll(Collections.singletonList(message)).get(0);
+            }
+
+            @Override
+            public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                requireOpen();
+                try {
+                    List<Message> batch = JdbcOutbox.batch(messages);
+                    refuseHandled(batch);
+                    List<Enqueued> answers = direct.enqueueAll(batch);
+                    addWritten(batch, answers);
+                    return answers;
+                } catch (PostriderException e) {
+                    throw remember(e);
+                }
+            }
+        };
+    }
+
+    /** Returns the JDBC unit of work behind the one that a handler got. */
+    public static JdbcUnitOfWork of(UnitOfWork work) {
+        UnitOfWork own = work instanceof CausedUnitOfWork caused ? caused.target() : work;
+        if (own instanceof JdbcUnitOfWork unit) {
+            return unit;
+        }
+        throw new IllegalArgumentException("not a unit of work of this database: " + work);
+    }
+
+    /**
+     * Adds messages for topics of the inbox. They are staged while they fit within the limit, which allows a local hand-over.
+     * Otherwise they are written at once.
+     */
+    public void stageReceived(List<Message> messages) throws SQLException {
+        if (staging.size() + messages.size() > stagedLimit) {
+            addWritten(messages, outboxes.write(connection, messages, null));
+            return;
+        }
+        for (Message message : messages) {
+            outboxes.check().checked(connection, message);
+        }
+        staging.addAll(messages);
+    }
+
+    /** Runs the report after a confirmed commit only. */
+    public void afterCommit(Runnable report) {
+        afterCommit.add(report);
+    }
+
+    /** Writes the staged messages: the last step before the commit. */
+    public void flush() {
+        if (failure != null) {
+            throw failure;
+        }
+        List<Enqueued> answers = staging.flush(new Outbox() {
+            @Override
+            public Enqueued enqueue(Message message) {
+                return enqueueAll(List.of(message)).get(0);
+            }
+
+            @Override
+            public List<Enqueued> enqueueAll(Collection<Message> messages) {
+                return writeStaged(List.copyOf(messages));
+            }
+        });
+        staged.addAll(answers);
+        ended = true;
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return List.copyOf(staged);
+    }
+
+    /** Writes the staged messages. Those for which this node has a free slot are inserted under its lease. */
+    private List<Enqueued> writeStaged(List<Message> messages) {
+        reservation = handOver.reserve(messages);
+        LeasedInsert insert = reservation.messages().isEmpty() ? null : new LeasedInsert(reservation);
+        List<Enqueued> answers = outboxes.write(connection, messages, insert);
+        addWritten(messages, answers);
+        if (insert != null) {
+            leased = insert.claims(messages);
+            written.removeIf(message -> insert.isInserted(message.id()));
+        }
+        return answers;
+    }
+
+    private void addWritten(List<Message> messages, List<Enqueued> answers) {
+        for (int i = 0; i < answers.size(); i++) {
+            if (!answers.get(i).isDuplicate()) {
+                written.add(messages.get(i));
+            }
+        }
+    }
+
+    /**
+     * Checks that the transaction still contains all of its work.
+     *
+     * @throws TransactionConflictException when Postrider rolled back the transaction after a conflict, and the work continued
+     * @throws UnusableConnectionException when an error aborted the transaction, and the work continued
+     */
+    public void requireIntact() {
+        if (connection.wasRolledBack()) {
+            throw new TransactionConflictException(
+                    new SQLException("The transaction was rolled back, and the work continued", "40001"));
+        }
+        try {
+            connection.requireGood();
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("commit the unit of work", e);
+        }
+    }
+
+    /** Returns the reason why the original transaction no longer exists: the database rolled it back, or the work ended it. */
+    public PostriderException lost(SQLException missing) {
+        return connection.metConflict()
+                ? new TransactionConflictException(missing)
+                : new UnusableConnectionException(UnusableConnectionException.Problem.ENDED, "", missing);
+    }
+
+    /** Called after a confirmed commit. Throws nothing, because a failure here does not undo the commit. */
+    public void committed() {
+        try {
+            reservation.committed(leased);
+            if (!written.isEmpty()) {
+                handOver.committed(written);
+            }
+            afterCommit.forEach(Runnable::run);
+        } catch (RuntimeException | Error e) {
+            log.error("Messages were committed, but the dispatcher was not notified; its next poll finds them", e);
+        }
+    }
+
+    /** Called after a rollback, or when the result of the commit is unknown. */
+    public void abandoned() {
+        ended = true;
+        reservation.abandoned();
+    }
+
+    private PostriderException remember(PostriderException e) {
+        failure = e;
+        return e;
+    }
+}

@@ -1,0 +1,169 @@
+package dev.postrider.jdbc.outbox;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.Json;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.message.Message;
+import dev.postrider.message.TraceContext;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key. */
+public record NewRow(
+        Message message,
+        int topicId,
+        @Nullable Integer lane,
+        @Nullable Mark mark) {
+
+    static NewRow of(Message message, Topics.Topic topic) {
+        String key = message.idempotencyKey();
+        if (key == null) {
+            return new NewRow(message, topic.id(), lane(message, topic), null);
+        }
+        MessageDigest sha256 = sha256();
+        field(sha256, message.tenant());
+        field(sha256, key);
+        byte[] keyHash = sha256.digest();
+        sha256.update(message.payload().bytes());
+        return new NewRow(message, topic.id(), lane(message, topic), new Mark(topic.id(), keyHash, sha256.digest()));
+    }
+
+    private static @Nullable Integer lane(Message message, Topics.Topic topic) {
+        if (topic.lanes() == 0) {
+            return null;
+        }
+        String key = message.key();
+        if (key == null) {
+            throw new InvalidMessageException(
+                    "key",
+                    "is missing: topic '" + message.topic() + "' is ordered, and every message needs an ordering key");
+        }
+        return LaneHash.of(message.tenant(), key, topic.lanes());
+    }
+
+    /** The approximate size of the row in a statement: payload and headers. */
+    long bytes() {
+        long bytes = message.payload().size();
+        for (Map.Entry<String, String> header : message.headers().entrySet()) {
+            bytes += header.getKey().length() + header.getValue().length();
+        }
+        return bytes;
+    }
+
+    public UUID id() {
+        return message.id().value();
+    }
+
+    /** Returns the mark of a row that has an idempotency key. */
+    Mark requireMark() {
+        return Objects.requireNonNull(mark);
+    }
+
+    /** Binds the mark of the idempotency key: topic, key hash, message id and payload hash. */
+    Binder bindMark(Binder binder) throws SQLException {
+        Mark known = requireMark();
+        return binder.integer(known.topicId).bytes(known.keyHash).uuid(id()).bytes(known.payloadHash);
+    }
+
+    /**
+     * Binds the columns of a new message in the order of every INSERT. Then binds whether the message is in a lane, and twice its
+     * delivery time. The statement computes the state and the due time from them.
+     */
+    Binder bind(Binder binder) throws SQLException {
+        TraceContext trace = message.trace();
+        return binder.uuid(id())
+                .integer(topicId)
+                .text(message.topic().namespace())
+                .text(message.topic().topic())
+                .text(message.type())
+                .text(message.tenant())
+                .text(message.key())
+                .text(message.idempotencyKey())
+                .text(message.payload().contentType())
+                .bytes(message.payload().bytes())
+                .text(Json.write(message.headers()))
+                .text(message.correlationId())
+                .text(message.causationId())
+                .text(trace == null ? null : trace.traceparent())
+                .text(trace == null ? null : trace.tracestate())
+                .text(message.source())
+                .text(message.subject())
+                .time(message.occurredAt())
+                .time(message.deliverAt())
+                .small(lane)
+                .flag(lane != null)
+                .time(message.deliverAt())
+                .time(message.deliverAt());
+    }
+
+    /** Adds a field with its length before it, so that different pairs of tenant and key differ. The length of no tenant is -1. */
+    private static void field(MessageDigest digest, @Nullable String text) {
+        byte[] bytes = text == null ? new byte[0] : text.getBytes(UTF_8);
+        digest.update(
+                ByteBuffer.allocate(4).putInt(text == null ? -1 : bytes.length).flip());
+        digest.update(bytes);
+    }
+
+    public static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** The primary key of a dedup row. It is comparable, so that every transaction inserts its marks in the same order. */
+    public static final class Mark implements Comparable<Mark> {
+
+        final int topicId;
+        final byte[] keyHash;
+        final byte[] payloadHash;
+
+        public Mark(int topicId, byte[] keyHash, byte[] payloadHash) {
+            this.topicId = topicId;
+            this.keyHash = keyHash;
+            this.payloadHash = payloadHash;
+        }
+
+        public static Map<Integer, List<Mark>> byTopic(Collection<Mark> marks) {
+            return marks.stream().collect(Collectors.groupingBy(mark -> mark.topicId));
+        }
+
+        /** Binds the number of the topic and a list of the key hashes of its marks. */
+        public static void bindAll(Binder binder, Map.Entry<Integer, List<Mark>> topic) throws SQLException {
+            binder.integer(topic.getKey());
+            for (Mark mark : ValueList.padded(topic.getValue())) {
+                binder.bytes(mark.keyHash);
+            }
+        }
+
+        @Override
+        public int compareTo(Mark other) {
+            int byTopic = Integer.compare(topicId, other.topicId);
+            return byTopic != 0 ? byTopic : Arrays.compareUnsigned(keyHash, other.keyHash);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Mark that && compareTo(that) == 0;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * topicId + Arrays.hashCode(keyHash);
+        }
+    }
+}

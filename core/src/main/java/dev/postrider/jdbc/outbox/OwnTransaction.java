@@ -1,0 +1,137 @@
+package dev.postrider.jdbc.outbox;
+
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A transaction for user code, on a connection of its own. Before the commit it checks that the transaction is still the one that
+ * was begun: on some databases a deadlock rolls back the whole transaction, and the next statement begins a new one. Errors of the
+ * database are translated. Not thread-safe: one thread uses it.
+ */
+final class OwnTransaction implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(OwnTransaction.class);
+
+    private static final String DOING = "run the transaction";
+
+    private final Connection connection;
+    private final boolean autoCommit;
+    private final @Nullable Savepoint begun;
+    private boolean checked;
+
+    private OwnTransaction(Connection connection, boolean autoCommit, @Nullable Savepoint begun) {
+        this.connection = connection;
+        this.autoCommit = autoCommit;
+        this.begun = begun;
+    }
+
+    /**
+     * @param autoCommit whether the connections of the data source are in autocommit mode
+     * @param canBeLost whether the database may roll the transaction back and continue with a new one
+     * @throws UnusableConnectionException if the connection is already in a transaction of other code
+     */
+    static OwnTransaction begin(DataSource dataSource, boolean autoCommit, boolean canBeLost) {
+        try {
+            Connection connection = dataSource.getConnection();
+            try {
+                Sessions.refuseForeign(connection, autoCommit);
+                connection.setAutoCommit(false);
+                return new OwnTransaction(connection, autoCommit, canBeLost ? connection.setSavepoint() : null);
+            } catch (Throwable e) {
+                giveBack(connection, e);
+                throw e;
+            }
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction(DOING, e);
+        }
+    }
+
+    private static void giveBack(Connection connection, Throwable reason) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+        }
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /**
+     * @throws TransactionConflictException if the database has rolled the transaction back; nothing is committed
+     * @throws UnusableConnectionException if user code has ended the transaction, or an error has aborted it
+     */
+    void commit(JdbcUnitOfWork unit) {
+        unit.requireIntact();
+        try {
+            checked = true;
+            if (begun != null) {
+                release(begun, unit);
+            }
+            connection.commit();
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction(DOING, e);
+        }
+    }
+
+    private void release(Savepoint begun, JdbcUnitOfWork unit) throws SQLException {
+        try {
+            connection.releaseSavepoint(begun);
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                throw unit.lost(e);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Rolls back.
+     *
+     * @throws UnusableConnectionException if user code had ended the transaction before it failed, so that a part of its work may be
+     *     committed
+     */
+    void rollback(Throwable reason, JdbcUnitOfWork unit) {
+        PostriderException ended = SqlErrors.isCausedByConflict(reason) ? null : ended(unit);
+        Sessions.rollback(connection, reason);
+        if (ended instanceof UnusableConnectionException) {
+            ended.addSuppressed(reason);
+            throw ended;
+        }
+    }
+
+    private @Nullable PostriderException ended(JdbcUnitOfWork unit) {
+        if (begun == null || checked) {
+            return null;
+        }
+        try {
+            connection.releaseSavepoint(begun);
+            return null;
+        } catch (SQLException e) {
+            return SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : null;
+        }
+    }
+
+    /** Closes the connection. An error here is only logged, because it does not change a committed transaction. */
+    @Override
+    public void close() {
+        try (connection) {
+            if (!connection.isClosed()) {
+                connection.setAutoCommit(autoCommit);
+            }
+        } catch (SQLException e) {
+            log.debug("Could not close a connection after its transaction", e);
+        }
+    }
+}

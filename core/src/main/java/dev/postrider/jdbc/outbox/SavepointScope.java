@@ -1,0 +1,132 @@
+package dev.postrider.jdbc.outbox;
+
+import dev.postrider.error.PostriderException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
+import dev.postrider.store.HandOver;
+import dev.postrider.store.Transactions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * A part of the caller's transaction that savepoints can undo. It does not observe the commit, so there is no local hand-over. Not
+ * thread-safe.
+ */
+final class SavepointScope implements Transactions.Part {
+
+    private final Connection connection;
+    private final JdbcOutbox outboxes;
+    private final int stagedLimit;
+    private final Deque<Savepoint> marks = new ArrayDeque<>();
+    private JdbcUnitOfWork unit;
+
+    /** @throws UnusableConnectionException if the connection is not in a transaction of this database */
+    SavepointScope(Connection connection, JdbcOutbox outboxes, int stagedLimit) {
+        this.connection = connection;
+        this.outboxes = outboxes;
+        this.stagedLimit = stagedLimit;
+        this.unit = newUnit();
+        try {
+            outboxes.connections().checkUsable(connection);
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("join the transaction", e);
+        }
+    }
+
+    private JdbcUnitOfWork newUnit() {
+        return new JdbcUnitOfWork(connection, outboxes, stagedLimit, HandOver.none());
+    }
+
+    @Override
+    public void mark() {
+        try {
+            marks.push(connection.setSavepoint());
+        } catch (SQLException e) {
+            throw SqlErrors.translateInTransaction("set a savepoint", e);
+        }
+    }
+
+    @Override
+    public void undo() {
+        unit = newUnit();
+        try {
+            connection.rollback(marks.pop());
+        } catch (SQLException e) {
+            throw lost("return to the savepoint", e);
+        }
+    }
+
+    /** A missing savepoint means that a new transaction has begun. It is rolled back, because the earlier work is lost. */
+    private PostriderException lost(String doing, SQLException e) {
+        if (!SqlErrors.isMissingSavepoint(e)) {
+            return SqlErrors.translateInTransaction(doing, e);
+        }
+        TransactionConflictException conflict = new TransactionConflictException(e);
+        Sessions.rollback(connection, conflict);
+        return conflict;
+    }
+
+    @Override
+    public void undoAll() {
+        while (marks.size() > 1) {
+            marks.pop();
+        }
+        undo();
+    }
+
+    @Override
+    public void flush() {
+        unit.flush();
+        unit.requireIntact();
+        requireIntact();
+    }
+
+    /**
+     * Releases the last savepoint, which is no longer needed: the release fails if its transaction is gone. The first savepoint stays for
+     * {@link #undoAll}.
+     */
+    private void requireIntact() {
+        if (marks.size() > 1) {
+            try {
+                connection.releaseSavepoint(marks.pop());
+            } catch (SQLException e) {
+                throw lost("release a savepoint", e);
+            }
+        }
+    }
+
+    @Override
+    public Connection connection() {
+        return unit.connection();
+    }
+
+    @Override
+    public void stage(Message message) {
+        unit.stage(message);
+    }
+
+    @Override
+    public void stage(Collection<Message> messages) {
+        unit.stage(messages);
+    }
+
+    @Override
+    public List<Enqueued> staged() {
+        return unit.staged();
+    }
+
+    @Override
+    public Outbox outbox() {
+        return unit.outbox();
+    }
+}

@@ -1,0 +1,248 @@
+package dev.postrider.jdbc.schema;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.SchemaMismatchException;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.Tables;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Compares the tables in the database with those that this version needs. A difference is reported with its fix. */
+final class SchemaCheck {
+
+    /** The kind of data in a column, independent of the database. */
+    private enum Kind {
+        NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
+        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
+        BYTES(
+                "BYTEA",
+                "BLOB",
+                "LONGBLOB",
+                "MEDIUMBLOB",
+                "BINARY",
+                "VARBINARY",
+                "BINARY VARYING",
+                "BINARY LARGE OBJECT"),
+        ID("UUID", "BINARY"),
+        TIME("TIMESTAMPTZ", "DATETIME", "TIMESTAMP WITH TIME ZONE"),
+        FLAG("BOOL", "BOOLEAN", "BIT", "TINYINT");
+
+        @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
+        private final Set<String> names;
+
+        Kind(String... names) {
+            this.names = Set.of(names);
+        }
+
+        /** Ignores the lengths and signs that drivers add to the name of a type. */
+        boolean matches(String typeName) {
+            String plain = typeName.toUpperCase(Locale.ROOT)
+                    .replaceAll("\\([^)]*\\)", "")
+                    .replace(" UNSIGNED", "")
+                    .strip();
+            return names.contains(plain);
+        }
+    }
+
+    private static final Map<String, Map<Kind, String>> COLUMNS = Map.of(
+            "message",
+                    Map.of(
+                            Kind.NUMBER, "seq topic_id lane attempts crashes",
+                            Kind.ID, "id lease_token",
+                            Kind.BYTES, "payload",
+                            Kind.TIME, "occurred_at deliver_at available_at locked_until created_at updated_at",
+                            Kind.TEXT,
+                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
+                                            + " correlation_id causation_id traceparent tracestate source subject state"
+                                            + " locked_by last_error reason fingerprint"),
+            "archive",
+                    Map.of(
+                            Kind.NUMBER, "seq topic_id attempts crashes",
+                            Kind.ID, "id",
+                            Kind.BYTES, "payload",
+                            Kind.TIME, "occurred_at deliver_at created_at delivered_at",
+                            Kind.TEXT,
+                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
+                                            + " correlation_id causation_id traceparent tracestate source subject"),
+            "dedup",
+                    Map.of(
+                            Kind.NUMBER, "topic_id",
+                            Kind.BYTES, "key_hash payload_hash",
+                            Kind.ID, "message_id",
+                            Kind.TIME, "seen_at"),
+            "topic",
+                    Map.of(
+                            Kind.NUMBER, "id lanes",
+                            Kind.TEXT, "namespace topic",
+                            Kind.FLAG, "tenant_prefixed_keys paused",
+                            Kind.TIME, "created_at removed_at"),
+            "lane",
+                    Map.of(
+                            Kind.NUMBER, "topic_id lane floor buffer alone revision",
+                            Kind.TEXT, "owner",
+                            Kind.ID, "token",
+                            Kind.TIME, "until"),
+            "node",
+                    Map.of(
+                            Kind.ID, "instance",
+                            Kind.TEXT, "worker version topics",
+                            Kind.TIME, "started_at until"),
+            "audit",
+                    Map.of(
+                            Kind.NUMBER, "id",
+                            Kind.TIME, "at",
+                            Kind.TEXT, "operator action namespace topic",
+                            Kind.ID, "message_id"),
+            "inbox_mark",
+                    Map.of(
+                            Kind.ID, "message_id",
+                            Kind.TEXT, "consumer tenant",
+                            Kind.BYTES, "payload_hash",
+                            Kind.TIME, "seen_at"),
+            "inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at"),
+            "command",
+                    Map.of(
+                            Kind.BYTES, "id fingerprint steps result",
+                            Kind.ID, "reference owner",
+                            Kind.NUMBER, "fence lease_micros attempts fingerprint_version",
+                            Kind.FLAG, "uncertain_if_lost effect_started",
+                            Kind.TEXT,
+                                    "operation tenant caller key_prefix state outcome result_kind result_codec reason",
+                            Kind.TIME,
+                                    "lease_until created_at updated_at completed_at result_expires_at key_expires_at"));
+
+    private static final Map<String, List<String>> INDEXES = Map.of(
+            "message", List.of("message_id", "message_due"),
+            "archive", List.of("archive_id"),
+            "dedup", List.of("dedup_seen"),
+            "inbox_mark", List.of("inbox_mark_seen"),
+            "command", List.of("command_reference", "command_result_end", "command_key_end", "command_open"),
+            "topic", List.of("topic_name"));
+
+    private final SqlRunner sql;
+    private final SchemaStatements statements;
+
+    SchemaCheck(SqlRunner sql, SchemaStatements statements) {
+        this.sql = sql;
+        this.statements = statements;
+    }
+
+    /** @throws SchemaMismatchException if this version cannot work with the tables */
+    void check(Connection connection) throws SQLException {
+        checkVersion(connection);
+        checkGrants(connection);
+        String schema = Migrator.place(statements, connection, sql.tables().schema());
+        List<String> problems = new ArrayList<>();
+        for (String table : new TreeSet<>(COLUMNS.keySet())) {
+            problems.addAll(compare(connection, schema, table));
+        }
+        if (!problems.isEmpty()) {
+            throw new SchemaMismatchException(
+                    "The tables are of version " + Migrator.CURRENT + " but differ from that version: "
+                            + String.join("; ", problems)
+                            + ". Undo the changes, or create all the tables again: " + fix());
+        }
+    }
+
+    /** Checks the grants at start. Otherwise a missing grant would fail only during operation. */
+    private void checkGrants(Connection connection) throws SQLException {
+        Map<String, String> columns = new TreeMap<>();
+        COLUMNS.forEach((table, kinds) ->
+                columns.put(table, kinds.values().iterator().next().split(" ")[0]));
+        List<String> missing = statements.missingGrants(connection, columns);
+        if (!missing.isEmpty()) {
+            throw new InvalidConfigurationException(
+                    "db.user",
+                    "lacks " + String.join(", ", missing) + ": the owner of the tables must grant it ("
+                            + "docs/databases.md has the statements)");
+        }
+    }
+
+    /** Adds the options of these tables to the command, which otherwise would create other tables. */
+    private String fix() {
+        String tables = (sql.tables().schema() == null
+                        ? ""
+                        : " --schema " + sql.tables().schema())
+                + (sql.tables().prefix().equals(Tables.DEFAULT_PREFIX)
+                        ? ""
+                        : " --table-prefix " + sql.tables().prefix());
+        return SqlErrors.FIX.replace("<jdbc url>", "<jdbc url>" + tables);
+    }
+
+    private void checkVersion(Connection connection) throws SQLException {
+        int version;
+        int minCompatible;
+        try (Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery(sql.sql("SELECT MAX(version), MAX(min_compatible) FROM {schema}"))) {
+            row.next();
+            version = row.getInt(1);
+            minCompatible = row.getInt(2);
+        } catch (SQLException e) {
+            if (SqlErrors.isDenied(e)) {
+                throw new InvalidConfigurationException(
+                        "db.user",
+                        "lacks SELECT on " + sql.tables().qualified("schema")
+                                + ": the owner of the tables must grant it (docs/databases.md has the statements)");
+            }
+            if (SqlErrors.isMissingTable(e)) {
+                Migrator.requireSchema(sql, statements, connection, sql.tables().schema());
+                throw new SchemaMismatchException("There are no tables of Postrider in this database"
+                        + (sql.tables().schema() == null
+                                ? ""
+                                : " in schema " + sql.tables().schema()) + ". " + fix());
+            }
+            throw e;
+        }
+        if (version < Migrator.CURRENT) {
+            throw new SchemaMismatchException(
+                    "The tables are of version " + version + ", this library needs " + Migrator.CURRENT + ". " + fix());
+        }
+        if (minCompatible > Migrator.CURRENT) {
+            throw new SchemaMismatchException("The tables are of version " + version
+                    + ", which needs a library for schema version " + minCompatible + " or later; this one is for "
+                    + Migrator.CURRENT + ". Upgrade Postrider in this process");
+        }
+    }
+
+    private List<String> compare(Connection connection, String schema, String table) throws SQLException {
+        Catalog catalog = Catalog.read(
+                sql,
+                statements.catalogQuestions(),
+                connection,
+                schema,
+                sql.tables().bare(table));
+        if (!catalog.isTable()) {
+            return List.of(sql.tables().bare(table) + " is missing or not a table");
+        }
+        List<String> problems = new ArrayList<>();
+        COLUMNS.getOrDefault(table, Map.of()).forEach((kind, names) -> {
+            for (String column : names.split(" ")) {
+                String type = catalog.columns().get(column);
+                if (type == null) {
+                    problems.add(sql.tables().bare(table) + "." + column + " is missing");
+                } else if (!kind.matches(type)) {
+                    problems.add(sql.tables().bare(table) + "." + column + " is of type " + type);
+                }
+            }
+        });
+        for (String index : INDEXES.getOrDefault(table, List.of())) {
+            String wanted = sql.tables().bare(index);
+            // H2 names the index of a constraint after the constraint and adds a suffix.
+            if (catalog.indexes().stream().noneMatch(name -> name.startsWith(wanted))) {
+                problems.add("index " + wanted + " is missing");
+            }
+        }
+        return problems;
+    }
+}
