@@ -201,8 +201,7 @@ final class IsolatedDeliveryTest {
     }
 
     private Sequencer another() {
-        Sequencer second =
-                new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.time, LaneRig.LAST_START);
+        Sequencer second = new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.leaseLimit);
         second.add(lane, LeaseValidity.Stamp.now(rig.time));
         return second;
     }
@@ -212,7 +211,7 @@ final class IsolatedDeliveryTest {
     void notesOfSuspectsThatHaveEndedAreRemovedBeforeAMessageIsDeliveredAlone() {
         Sequencer second = another();
         LaneClaim ended = suspected(rig.next(lane, "a"));
-        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.EXCLUSIVE);
         rig.offer(ended);
         second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
         List<Claim> removed = new ArrayList<>();
@@ -233,7 +232,7 @@ final class IsolatedDeliveryTest {
     void messageIsNotDeliveredAloneWhileANoteOfAnotherCannotBeRemoved() {
         Sequencer second = another();
         rig.offer(suspected(rig.next(lane, "a")));
-        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.ALONE);
+        LaneClaim suspect = crashed(rig.next(lane, "b"), IsolatedDelivery.EXCLUSIVE);
         second.offer(List.of(suspect), LeaseValidity.Stamp.now(rig.time));
         IsolatedDelivery both = isolated(List.of(rig.sequencer, second));
         lanes.onEndAlone = () -> {
@@ -250,7 +249,7 @@ final class IsolatedDeliveryTest {
     /** A handler that was given up may keep the row locked for minutes: the delivery ends without an attempt each time. */
     @Test
     void nodeStandsStillForTheSuspectsOfATopicForATenthOfTheTimeAtMost() {
-        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.ALONE);
+        LaneClaim suspect = crashed(rig.next(lane, "a"), IsolatedDelivery.EXCLUSIVE);
         lanes.onAlone = claim -> {
             rig.time.pass(Duration.ofSeconds(1));
             return false;

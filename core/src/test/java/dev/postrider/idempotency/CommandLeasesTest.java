@@ -35,7 +35,7 @@ final class CommandLeasesTest {
             .anyCaller()
             .key("k")
             .fingerprint("f")
-            .with(options -> options.withLease(LEASE))
+            .with(options -> options.lease(LEASE))
             .returningNothing();
 
     private CommandLeases.RunningLease lease() {

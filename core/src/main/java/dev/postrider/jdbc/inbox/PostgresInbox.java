@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /** The inbox on PostgreSQL: one statement for each operation. */
-public final class PostgresInbox implements InboxStatements {
+final class PostgresInbox implements InboxStatements {
 
     /**
      * Inserts one mark. An id of version 7 below the floor is refused, even if it was never received. The version of a UUID is in the

@@ -196,7 +196,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
     void rejectionWhoseHeadersAreTooLargeToKeepIsRepeatedWithItsStatus() throws Exception {
         Postrider small = opened(Postrider.on(pool())
                 .topic("payments")
-                .commands(options -> options.withCacheBytes(0).withMaxResultBytes(100))
+                .commands(options -> options.cacheBytes(0).maxResultBytes(100))
                 .build());
         // the numbers of a random generator, which compression cannot make small
         String large = new Random(42).longs(50).mapToObj(Long::toHexString).collect(Collectors.joining());

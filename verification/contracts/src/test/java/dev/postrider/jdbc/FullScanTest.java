@@ -13,7 +13,6 @@ import dev.postrider.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,6 @@ package dev.postrider.jdbc;
 import dev.postrider.jdbc.inbox.InboxMark;
 import dev.postrider.jdbc.inbox.InboxPartitions;
 import dev.postrider.jdbc.inbox.InboxStatements;
-import dev.postrider.jdbc.inbox.PostgresInbox;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What {@link PostgresInbox} asks, answered by the simulated database. An insert waits for whoever is about to insert the same mark. */
+/** What {@code PostgresInbox} asks, answered by the simulated database. An insert waits for whoever is about to insert the same mark. */
 class SimulatedInbox implements InboxStatements {
 
     /** A mark is one consumer's. */

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.jdbc.JdbcOptions;
 import dev.postrider.jdbc.sql.Binder;
@@ -18,7 +19,6 @@ import dev.postrider.store.Accepted;
 import dev.postrider.store.RetentionStore;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
-import dev.postrider.contracts.Sql;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
