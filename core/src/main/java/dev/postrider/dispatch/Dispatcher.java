@@ -14,10 +14,13 @@ import dev.postrider.store.Settlement;
 import dev.postrider.store.Stores;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +36,9 @@ public final class Dispatcher implements AutoCloseable {
     private final @Nullable DoorbellClient bell;
     private volatile @Nullable Engine engine;
     private boolean stopped;
+
+    /** The engines of running calls of {@link #deliverDue}, with their threads. */
+    private final Map<Engine, Thread> deliveringDue = new ConcurrentHashMap<>();
 
     /**
      * @param topics topics without a destination are delivered by other nodes
@@ -89,9 +95,7 @@ public final class Dispatcher implements AutoCloseable {
      * no effect. After {@link #stop} a new dispatcher is needed.
      */
     public synchronized void start() {
-        if (stopped) {
-            throw new IllegalStateException("This dispatcher was stopped: build a new one");
-        }
+        requireNotStopped();
         if (settings.topics().isEmpty() && !hasOnlyHousekeeping) {
             throw new InvalidConfigurationException(
                     "topics",
@@ -179,9 +183,25 @@ public final class Dispatcher implements AutoCloseable {
      * @return the number of attempts
      * @throws dev.postrider.error.StoreException when the database fails; messages in flight are then released if
      *     possible
+     * @throws IllegalStateException after {@link #stop}, which also ends a running call
      */
     public long deliverDue() {
-        return engine(true).deliverDue();
+        Engine once = engine(true);
+        synchronized (this) {
+            requireNotStopped();
+            deliveringDue.put(once, Thread.currentThread());
+        }
+        try {
+            return once.deliverDue();
+        } finally {
+            deliveringDue.remove(once);
+        }
+    }
+
+    private void requireNotStopped() {
+        if (stopped) {
+            throw new IllegalStateException("This dispatcher was stopped: build a new one");
+        }
     }
 
     private Engine engine(boolean inCallersThread) {
@@ -194,22 +214,26 @@ public final class Dispatcher implements AutoCloseable {
      * because it would wait for its own caller. It may be called again, and before {@link #start}.
      */
     public void stop() {
-        Engine last;
+        List<Engine> running;
         synchronized (this) {
             stopped = true;
-            last = engine;
+            running = new ArrayList<>(deliveringDue.keySet());
+            if (engine != null) {
+                running.add(engine);
+            }
         }
-        if ((last != null && last.isCallingItself()) || (bell != null && bell.isCallingItself())) {
-            new Thread(() -> stop(last), "postrider-stop").start();
+        boolean isCallingItself = deliveringDue.containsValue(Thread.currentThread())
+                || running.stream().anyMatch(Engine::isCallingItself)
+                || (bell != null && bell.isCallingItself());
+        if (isCallingItself) {
+            new Thread(() -> stop(running), "postrider-stop").start();
         } else {
-            stop(last);
+            stop(running);
         }
     }
 
-    private void stop(@Nullable Engine last) {
-        if (last != null) {
-            last.stop();
-        }
+    private void stop(List<Engine> running) {
+        running.forEach(Engine::stop);
         if (bell != null) {
             bell.stop();
         }

@@ -27,7 +27,7 @@ final class Engine {
     private final NodeParts parts;
     private final NodeThreads threads;
     private final InFlight inFlight;
-    private boolean stopped;
+    private volatile boolean stopped;
 
     /**
      * @param handOver takes over the messages that handlers send
@@ -115,7 +115,10 @@ final class Engine {
 
     // Delivery in the calling thread
 
-    /** Claims in the calling thread until no message is due any more, and stops. Returns the number of attempts. */
+    /**
+     * Claims in the calling thread until no message is due any more or {@link #stop} is called, and stops. Returns the
+     * number of attempts.
+     */
     long deliverDue() {
         startWriting();
         try {
@@ -129,6 +132,7 @@ final class Engine {
     private void deliverRounds() {
         if (!parts.sequencers.isEmpty()) {
             parts.laneBalancer.runOnce();
+            threads.lanes.start(parts.laneBalancer::runOnce); // renews the lanes while handlers run
         }
         long before;
         do {
@@ -136,18 +140,29 @@ final class Engine {
             parts.claims.claimEach();
             awaitOutcomes();
         } while (parts.outcomes.counters().total() > before
+                && !stopped
                 && !Thread.currentThread().isInterrupted());
     }
 
+    /** Waits as long as there is progress: another thread delivers suspects, one after another. */
     private void awaitOutcomes() {
         try {
-            if (!awaitIdle(options.lease().multipliedBy(2))) {
-                throw new StoreException(
-                        "The outcomes of " + inFlight.count() + " messages could not be written: see the log", null);
-            }
+            long before;
+            do {
+                before = parts.outcomes.counters().total();
+                if (awaitIdle(options.lease().multipliedBy(2))) {
+                    return;
+                }
+            } while (!stopped && (parts.outcomes.counters().total() > before || isDelivering()));
+            throw new StoreException(
+                    "The outcomes of " + inFlight.count() + " messages could not be written: see the log", null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private boolean isDelivering() {
+        return inFlight.all().stream().anyMatch(InFlightMessage::isBeingDelivered);
     }
 
     // Stop

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -479,6 +480,55 @@ final class DispatcherTest {
 
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
         eventually(() -> others.containsAll(ownThreads()));
+    }
+
+    /** A lane that is not renewed is taken over: another node delivers its messages while the handler still runs. */
+    @Test
+    void deliverDueRenewsItsLanes() {
+        AtomicBoolean isRead = new AtomicBoolean();
+        lanes.onRead = name -> {
+            if (isRead.compareAndSet(false, true)) {
+                Lane lane = lanes.granted.iterator().next();
+                lanes.next = List.of(LaneRig.claim(lane, 1, LaneRig.message("a", 1), LaneClaim.Place.IN_ORDER, 1));
+            }
+        };
+        Topic topic = Topic.named("orders")
+                .ordered()
+                .lanes(1)
+                .deliver((DeliveryHandler) delivery -> eventually(() -> !lanes.renewals.isEmpty()))
+                .build();
+        DispatchOptions brief = DispatchOptions.builder()
+                .lease(Duration.ofSeconds(3))
+                .pollInterval(Duration.ofMillis(100))
+                .build();
+
+        new Dispatcher(stores, List.of(topic), brief, NOBODY).deliverDue();
+
+        assertThat(lanes.written).singleElement().isInstanceOf(Outcome.Delivered.class);
+    }
+
+    @Test
+    void stopEndsARunningDeliverDueAndNoOtherBegins() throws Exception {
+        store.enqueue("orders", 1000);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch stopping = new CountDownLatch(1);
+        Dispatcher dispatcher = open(handler(delivery -> {
+            begun.countDown();
+            assertThat(stopping.await(60, TimeUnit.SECONDS)).isTrue();
+        }));
+        CompletableFuture<Long> attempts = CompletableFuture.supplyAsync(dispatcher::deliverDue);
+        assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+
+        Thread stopper = new Thread(dispatcher::stop);
+        stopper.start();
+        eventually(() -> stopper.getState() == Thread.State.TIMED_WAITING); // for the running delivery
+        stopping.countDown();
+
+        assertThat(attempts.get(60, TimeUnit.SECONDS)).isLessThan(1000);
+        stopper.join();
+        assertThatThrownBy(dispatcher::deliverDue)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("was stopped");
     }
 
     @Test
