@@ -263,9 +263,14 @@ abstract class Dialect {
 
     // Claiming
 
-    /** Whether the database commits the transaction before DDL. */
-    boolean commitsBeforeDdl() {
-        return false;
+    /** The statements of user code before which the database commits. */
+    TransactionEnd.ImplicitCommits implicitCommits() {
+        return TransactionEnd.ImplicitCommits.NONE;
+    }
+
+    /** Returns a new proof for one transaction with user code. */
+    TransactionProof transactionProof() {
+        return new TransactionProof.BySavepoint();
     }
 
     /** Whether every claim and every outcome is a single statement, which needs no transaction around it. */

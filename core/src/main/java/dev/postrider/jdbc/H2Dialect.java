@@ -31,6 +31,22 @@ final class H2Dialect extends LockingDialect {
     }
 
     @Override
+    TransactionEnd.ImplicitCommits implicitCommits() {
+        return TransactionEnd.ImplicitCommits.DDL_AND_TEMPORARY_TABLES;
+    }
+
+    @Override
+    TransactionProof transactionProof() {
+        return TransactionProof.ById.onH2();
+    }
+
+    /** False: the driver checks a released savepoint only in its own memory, and the database ignores the statement. */
+    @Override
+    boolean checksSavepoints() {
+        return false;
+    }
+
+    @Override
     String folder() {
         return "h2";
     }

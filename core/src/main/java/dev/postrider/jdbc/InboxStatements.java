@@ -22,8 +22,8 @@ abstract class InboxStatements {
     }
 
     /**
-     * Whether the database may roll back a transaction and let its client continue in a new one. Then a transaction that ran statements of
-     * user code must be checked before its commit: it must still be the transaction that was begun.
+     * Whether the database may roll back a transaction and let its client continue in a new one, and a savepoint shows it. Then a
+     * transaction that ran statements of user code must be checked before its commit: it must still be the transaction that was begun.
      */
     abstract boolean canLoseATransaction();
 

@@ -2,7 +2,6 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
-import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.Message;
@@ -88,11 +87,14 @@ final class JdbcInboxStore implements InboxStore {
         }
     }
 
-    /** @throws TransactionConflictException when the transaction of the savepoint no longer exists */
-    void release(Connection connection, Savepoint savepoint) {
+    /** @throws PostriderException when the transaction of the savepoint no longer exists, with the reason */
+    void release(Connection connection, Savepoint savepoint, JdbcUnitOfWork unit) {
         try {
-            OwnTransaction.requireIntact(connection, savepoint);
+            connection.releaseSavepoint(savepoint);
         } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                throw unit.lost(e);
+            }
             throw outboxes.failed(connection, "release a savepoint", e);
         }
     }

@@ -52,9 +52,9 @@ final class JdbcOutbox {
         this.events = events;
     }
 
-    /** Whether the database commits the transaction before DDL. */
-    boolean commitsBeforeDdl() {
-        return dialect.commitsBeforeDdl();
+    /** Returns the guard of a connection for user code. */
+    GuardedConnection guard(Connection connection) {
+        return new GuardedConnection(connection, dialect.implicitCommits(), dialect.transactionProof());
     }
 
     Outbox on(Connection connection) {

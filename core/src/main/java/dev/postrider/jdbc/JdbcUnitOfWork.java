@@ -43,7 +43,7 @@ final class JdbcUnitOfWork implements UnitOfWork {
     private boolean ended;
 
     JdbcUnitOfWork(Connection connection, JdbcOutbox outboxes, int stagedLimit, HandOver handOver) {
-        this.connection = new GuardedConnection(connection, outboxes.commitsBeforeDdl());
+        this.connection = outboxes.guard(connection);
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
@@ -194,9 +194,10 @@ final class JdbcUnitOfWork implements UnitOfWork {
      * Checks that the transaction still contains all of its work.
      *
      * @throws TransactionConflictException when Postrider rolled back the transaction after a conflict, and the work continued
-     * @throws UnusableConnectionException when an error aborted the transaction, and the work continued
+     * @throws UnusableConnectionException when an error aborted the transaction, or the work tried to end it, and the work continued
      */
     void requireIntact() {
+        connection.requireNotEnded();
         if (connection.wasRolledBack()) {
             throw new TransactionConflictException(
                     new SQLException("The transaction was rolled back, and the work continued", "40001"));
@@ -210,9 +211,31 @@ final class JdbcUnitOfWork implements UnitOfWork {
 
     /** Returns the reason why the original transaction no longer exists: the database rolled it back, or the work ended it. */
     PostriderException lost(SQLException missing) {
-        return connection.metConflict()
-                ? new TransactionConflictException(missing)
-                : new UnusableConnectionException(UnusableConnectionException.Problem.ENDED, "", missing);
+        PostriderException ended = connection.proof().ended();
+        if (ended == null && (connection.metConflict() || connection.wasRolledBack())) {
+            return new TransactionConflictException(missing);
+        }
+        return ended == null ? connection.proof().end(missing) : ended;
+    }
+
+    /** Returns an error if the work is known to have ended the transaction. Runs a proof that is due. */
+    @Nullable
+    PostriderException ended() {
+        try {
+            connection.requireProved();
+        } catch (UnusableConnectionException | SQLException e) {
+            log.debug("The transaction of a failed unit of work is ended, or it cannot be proved", e);
+        }
+        return connection.proof().ended();
+    }
+
+    boolean wasRolledBack() {
+        return connection.wasRolledBack();
+    }
+
+    /** Sets what is done before each statement of user code that could end the transaction. */
+    void beforeUnclear(TransactionProof.Preparation preparation) {
+        connection.proof().prepare(preparation);
     }
 
     /** Called after a confirmed commit. Throws nothing, because a failure here does not undo the commit. */

@@ -164,7 +164,17 @@ abstract class LockingDialect extends Dialect {
     // Claiming
 
     @Override
-    boolean commitsBeforeDdl() {
+    TransactionEnd.ImplicitCommits implicitCommits() {
+        return TransactionEnd.ImplicitCommits.DDL;
+    }
+
+    @Override
+    TransactionProof transactionProof() {
+        return new TransactionProof.BySavepoint();
+    }
+
+    /** Whether the release of a savepoint fails when its transaction no longer exists. */
+    boolean checksSavepoints() {
         return true;
     }
 

@@ -40,10 +40,10 @@ final class LockingInbox extends InboxStatements {
         this.dialect = dialect;
     }
 
-    /** True: a deadlock rolls back the whole transaction, and the next statement begins a new one. */
+    /** A deadlock rolls back the whole transaction, and the next statement begins a new one. */
     @Override
     boolean canLoseATransaction() {
-        return true;
+        return dialect.checksSavepoints();
     }
 
     @Override

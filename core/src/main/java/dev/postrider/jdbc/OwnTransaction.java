@@ -105,38 +105,27 @@ final class OwnTransaction implements AutoCloseable {
     }
 
     /**
-     * Checks that the transaction is still the one in which the savepoint was set, by releasing the savepoint.
-     *
-     * @throws TransactionConflictException if the savepoint no longer exists
-     */
-    static void requireIntact(Connection connection, Savepoint begun) throws SQLException {
-        try {
-            connection.releaseSavepoint(begun);
-        } catch (SQLException e) {
-            if (SqlErrors.isMissingSavepoint(e)) {
-                throw new TransactionConflictException(e);
-            }
-            throw e;
-        }
-    }
-
-    /**
      * Rolls back.
      *
      * @throws UnusableConnectionException if user code had ended the transaction before it failed, so that a part of its work may be
      *     committed
      */
     void rollback(Throwable reason, JdbcUnitOfWork unit) {
-        PostriderException ended = SqlErrors.isCausedByConflict(reason) ? null : ended(unit);
+        PostriderException ended = ended(reason, unit);
         Sessions.rollback(connection, reason);
-        if (ended instanceof UnusableConnectionException) {
+        if (ended instanceof UnusableConnectionException && ended != reason) {
             ended.addSuppressed(reason);
             throw ended;
         }
     }
 
-    private @Nullable PostriderException ended(JdbcUnitOfWork unit) {
-        if (begun == null || checked) {
+    /** A deadlock rolls back the whole transaction, with its savepoint. After a lock timeout the savepoint must still be there. */
+    private @Nullable PostriderException ended(Throwable reason, JdbcUnitOfWork unit) {
+        PostriderException known = unit.ended();
+        if (known != null || begun == null || checked) {
+            return known;
+        }
+        if (unit.wasRolledBack() || SqlErrors.isCausedByRollback(reason)) {
             return null;
         }
         try {

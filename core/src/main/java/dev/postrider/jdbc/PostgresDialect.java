@@ -269,6 +269,12 @@ final class PostgresDialect extends Dialect {
         return true;
     }
 
+    /** The id of the transaction: a savepoint would be lost when user code returns to an earlier one. */
+    @Override
+    TransactionProof transactionProof() {
+        return TransactionProof.ById.onPostgres();
+    }
+
     @Override
     boolean worksInSingleStatements() {
         return true;
