@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Runs handlers in transactions over JDBC. Thread-safe. */
 final class JdbcHandlingStore implements HandlingStore {
@@ -26,6 +28,9 @@ final class JdbcHandlingStore implements HandlingStore {
     private final JdbcOptions options;
     private final FanOut fanOut;
 
+    /** The topics whose handlers have run a statement that could end their transaction. Bounded by the topics of the process. */
+    private final Set<TopicName> removedLast = ConcurrentHashMap.newKeySet();
+
     JdbcHandlingStore(Sessions sessions, Dialect dialect, JdbcOutbox outboxes, JdbcOptions options, FanOut fanOut) {
         this.sessions = sessions;
         this.dialect = dialect;
@@ -37,7 +42,7 @@ final class JdbcHandlingStore implements HandlingStore {
     @Override
     public Transaction transaction(List<Item> items, Terms terms) {
         return new HandlingTransaction(
-                new HandlingTransaction.Means(sessions, dialect, outboxes, options), items, terms);
+                new HandlingTransaction.Means(sessions, dialect, outboxes, options, removedLast), items, terms);
     }
 
     @Override
