@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.error.PostriderException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.PermanentFailureException;
@@ -26,7 +27,7 @@ final class ThrowableClassifier {
         if (failure instanceof RetryLaterException later) {
             return DeliveryResult.failed(error, later.delay());
         }
-        return failure instanceof PermanentFailureException || isPermanent(topic, failure)
+        return failure instanceof PermanentFailureException || mayBeCommitted(failure) || isPermanent(topic, failure)
                 ? DeliveryResult.rejected(error)
                 : DeliveryResult.failed(error);
     }
@@ -34,6 +35,12 @@ final class ThrowableClassifier {
     /** The text for an operator. The message of an exception of this library is complete in itself. */
     static String text(Throwable failure) {
         return failure instanceof PostriderException ? String.valueOf(failure.getMessage()) : ErrorText.of(failure);
+    }
+
+    /** The handler ended its transaction. Another attempt would repeat the committed part. */
+    private static boolean mayBeCommitted(Throwable failure) {
+        return failure instanceof UnusableConnectionException unusable
+                && unusable.problem() == UnusableConnectionException.Problem.ENDED;
     }
 
     private static boolean isPermanent(Topic topic, Throwable failure) {

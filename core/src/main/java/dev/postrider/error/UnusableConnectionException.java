@@ -22,9 +22,9 @@ public final class UnusableConnectionException extends PostriderException {
                         + " to roll back, leave the connection open, and run DDL outside of the work if the database commits"
                         + " before it"),
         ENDED(
-                "belongs to a unit of work, and a statement of the work ended its transaction, as a procedure with COMMIT does on"
-                        + " MySQL and MariaDB: part of the work may be committed, and its messages are not. Leave such statements out of"
-                        + " the work"),
+                "belongs to a unit of work, and a statement of the work ended its transaction, as COMMIT in a text of several statements"
+                        + " or in a procedure does: part of the work may be committed, with or without its messages. Leave such"
+                        + " statements out of the work"),
         IN_TRANSACTION(
                 "from the data source already has an open transaction, which Postrider would commit. The data source is"
                         + " probably a transaction-aware proxy: give Postrider the data source behind the proxy, and use"

@@ -2,6 +2,7 @@ package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.store.CommandRecord;
 import dev.postrider.store.CommandStore;
 import dev.postrider.store.Transactions;
@@ -72,20 +73,30 @@ final class JoinedExecution {
 
     /**
      * Rolls back to the savepoint before the claim, so that the key is free if the caller commits the rest. After a
-     * deadlock no savepoint is left. The caller must then get the conflict, because the writes before this call are
-     * rolled back as well.
+     * deadlock, or when the work has ended the transaction, no savepoint is left. The caller must then get that error,
+     * because the writes before this call are rolled back or committed as well.
      */
     private static void undo(Transactions.Part part, Throwable reason) {
         try {
             part.undoAll();
-        } catch (TransactionConflictException lost) {
-            if (!(reason instanceof TransactionConflictException)) {
-                lost.addSuppressed(reason);
-                throw lost;
-            }
-            reason.addSuppressed(lost);
         } catch (PostriderException e) {
+            if (e == reason) {
+                return;
+            }
+            if (isEnd(e) || (e instanceof TransactionConflictException && !isOfTheTransaction(reason))) {
+                e.addSuppressed(reason);
+                throw e;
+            }
             reason.addSuppressed(e);
         }
+    }
+
+    private static boolean isOfTheTransaction(Throwable reason) {
+        return reason instanceof TransactionConflictException || isEnd(reason);
+    }
+
+    private static boolean isEnd(Throwable failure) {
+        return failure instanceof UnusableConnectionException unusable
+                && unusable.problem() == UnusableConnectionException.Problem.ENDED;
     }
 }

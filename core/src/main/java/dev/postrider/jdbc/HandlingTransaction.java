@@ -11,6 +11,7 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.HandlingStore.End;
@@ -22,6 +23,7 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,6 +50,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             JdbcOptions.Archive archive) {}
 
     private final Means means;
+    private final Set<TopicName> removedLast;
     private final List<Item> items;
     private final HandlingStore.Terms terms;
     private @Nullable List<Handled> answers;
@@ -57,8 +60,16 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private SessionStatements.@Nullable ServerSession session;
     private boolean abandoned;
 
-    HandlingTransaction(Means means, List<Item> items, HandlingStore.Terms terms) {
+    /** Whether the handler has run a statement that could end the transaction. Used by the thread that runs the transaction. */
+    private boolean ranUnclear;
+
+    /**
+     * @param removedLast the topics whose messages are removed after their handler, because a handler has run a statement that could end
+     *     the transaction; the transactions of a store share it
+     */
+    HandlingTransaction(Means means, Set<TopicName> removedLast, List<Item> items, HandlingStore.Terms terms) {
         this.means = means;
+        this.removedLast = removedLast;
         this.items = List.copyOf(items);
         this.terms = terms;
     }
@@ -154,12 +165,23 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return alive;
     }
 
-    /** The row is locked, or removed, before the handler is called: other transactions skip it until this one ends. */
+    /**
+     * The row is locked, or removed, before the handler is called: other transactions skip it until this one ends. If the handler turns out
+     * to run a statement that could end the transaction, the message must not be removed before: the transaction is rolled back, and the
+     * handler is called again.
+     */
     private List<Handled> alone(Connection connection, Item item) {
+        boolean removesFirst = removesFirst(item);
+        List<Handled> handled = alone(connection, item, removesFirst);
+        boolean again = ranUnclear && handled.get(0).end() == End.FAILED;
+        return removesFirst && again ? alone(connection, item, false) : handled;
+    }
+
+    private List<Handled> alone(Connection connection, Item item, boolean removesFirst) {
         JdbcUnitOfWork unit = unit(connection, item);
         boolean begun = false;
         try {
-            if (!(removesFirst() ? remove(connection, items) == 1 : lock(connection))) {
+            if (!(removesFirst ? remove(connection, items) == 1 : lock(connection))) {
                 boolean locked = !means.statements()
                         .stillHandled(connection, rows(items))
                         .isEmpty();
@@ -167,22 +189,51 @@ final class HandlingTransaction implements HandlingStore.Transaction {
                 return all(locked ? End.LOCKED : End.LOST, null);
             }
             begun = true;
-            if (removesFirst()) {
-                handle(item, unit);
+            if (removesFirst) {
+                handleRemoved(item, unit);
             } else {
                 handleAndRemove(connection, item, unit);
             }
         } catch (Throwable e) {
             unit.abandoned();
+            PostriderException ended = begun ? unit.ended() : null;
             Sessions.rollback(connection, e);
-            return all(failedAt(begun, endIfLost(connection)), e);
+            return all(failedAt(begun, endIfLost(connection)), ended == null ? e : because(ended, e));
         }
         return List.of(commit(connection, List.of(item), List.of(unit)).get(0));
     }
 
+    private static PostriderException because(PostriderException ended, Throwable thrown) {
+        if (ended != thrown) {
+            ended.addSuppressed(thrown);
+        }
+        return ended;
+    }
+
     /** Where a handler can lose or end the transaction without an error, its message is removed last. */
-    private boolean removesFirst() {
-        return means.sessions().kind().worksInSingleStatements();
+    private boolean removesFirst(Item item) {
+        return means.sessions().kind().worksInSingleStatements()
+                && !removedLast.contains(item.claim().message().topic());
+    }
+
+    /** If a statement ended the transaction, the removal would be committed whether the handler succeeds or not. */
+    private void handleRemoved(Item item, JdbcUnitOfWork unit) throws Exception {
+        TopicName topic = item.claim().message().topic();
+        unit.beforeUnclear(() -> {
+            ranUnclear = true;
+            removedLast.add(topic);
+            throw couldEnd();
+        });
+        handle(item, unit);
+        if (ranUnclear) {
+            throw couldEnd();
+        }
+    }
+
+    private static SQLException couldEnd() {
+        return new SQLException(
+                "The statement could end the transaction: the handler is called again, and its message is removed last",
+                "40001");
     }
 
     private boolean lock(Connection connection) throws SQLException {
@@ -194,11 +245,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private void handleAndRemove(Connection connection, Item item, JdbcUnitOfWork unit) throws Exception {
         Savepoint before = connection.setSavepoint();
         handle(item, unit);
-        try {
-            connection.releaseSavepoint(before);
-        } catch (SQLException e) {
-            throw SqlErrors.isMissingSavepoint(e) ? unit.lost(e) : e;
-        }
+        release(connection, before, unit);
         SqlRunner.expect(1, remove(connection, items), "remove a handled message");
     }
 
@@ -209,80 +256,167 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return isAlive ? End.FAILED : End.DISCONNECTED;
     }
 
+    /** The progress of a transaction with several messages. */
+    private static final class Progress {
+        final Map<Claim, Handled> ends = new HashMap<>();
+        final List<Item> done = new ArrayList<>();
+        final List<JdbcUnitOfWork> units = new ArrayList<>();
+
+        /** The messages that were removed early: in the same transaction as their effects, before a statement that could end it. */
+        Set<Item> removed = new HashSet<>();
+
+        void end(Item item, End end, @Nullable Throwable failure) {
+            ends.put(item.claim(), new Handled(item.claim(), end, failure));
+        }
+
+        /** The transaction is rolled back. */
+        void undo() {
+            ends.values().removeIf(handled -> handled.end() != End.LOST && handled.end() != End.LOCKED);
+            done.clear();
+        }
+
+        /**
+         * The handler of this item has ended the transaction, with a commit or with a rollback. A removed message has the same fate as its
+         * effect, which the caller finds out. The effect of another message may be committed, so it must not be repeated.
+         */
+        void ended(Item culprit, Throwable failure) {
+            done.forEach(item -> end(item, removed.contains(item) ? End.UNKNOWN : End.FAILED, failure));
+            end(culprit, End.FAILED, failure);
+            done.clear();
+        }
+    }
+
     /** Handles each message behind a savepoint, so that the failure of one does not affect the others. */
     private List<Handled> together(Connection connection) {
-        Map<Claim, Handled> ends = new HashMap<>();
-        List<Item> done = new ArrayList<>();
-        List<JdbcUnitOfWork> units = new ArrayList<>();
+        Progress progress = new Progress();
+        Throwable failure = null;
         try {
-            HandlingStatements.LockedRows rows =
-                    means.statements().lockHandled(connection, rows(items), terms.timeout());
-            locked(rows.session());
-            Set<Long> met = rows.seqs();
-            Set<Long> others =
-                    met.size() == items.size() ? met : means.statements().stillHandled(connection, rows(items));
-            for (Item item : items) {
-                if (!met.contains(item.claim().seq())) {
-                    boolean locked = others.contains(item.claim().seq());
-                    ends.put(item.claim(), new Handled(item.claim(), locked ? End.LOCKED : End.LOST, null));
-                    continue;
-                }
-                JdbcUnitOfWork unit = unit(connection, item);
-                Throwable failure = handleBehindSavepoint(connection, item, unit);
-                if (failure != null) {
-                    ends.put(item.claim(), new Handled(item.claim(), End.FAILED, failure));
-                } else {
-                    done.add(item);
-                    units.add(unit);
-                }
-            }
-            if (done.isEmpty()) {
-                connection.rollback();
-            } else {
-                SqlRunner.expect(done.size(), remove(connection, done), "remove handled messages");
-            }
+            handleAll(connection, progress);
         } catch (SQLException | RuntimeException | Error e) {
-            units.forEach(JdbcUnitOfWork::abandoned);
+            failure = e;
+            progress.units.forEach(JdbcUnitOfWork::abandoned);
             Sessions.rollback(connection, e);
             endIfLost(connection);
-            return items.stream()
-                    .map(item -> isLost(ends, item) ? ends.get(item.claim()) : undone(item, e))
-                    .toList();
+            if (!(e instanceof TransactionEndedException)) {
+                progress.undo();
+            }
         }
-        if (!done.isEmpty()) {
-            commit(connection, done, units).forEach(handled -> ends.put(handled.claim(), handled));
+        if (!progress.done.isEmpty()) {
+            commit(connection, progress.done, progress.units)
+                    .forEach(handled -> progress.ends.put(handled.claim(), handled));
         }
-        return items.stream().map(item -> ends.get(item.claim())).toList();
+        Throwable reason = failure;
+        return items.stream()
+                .map(item -> progress.ends.getOrDefault(item.claim(), new Handled(item.claim(), End.UNDONE, reason)))
+                .toList();
     }
 
-    private static boolean isLost(Map<Claim, Handled> ends, Item item) {
-        Handled known = ends.get(item.claim());
-        return known != null && (known.end() == End.LOST || known.end() == End.LOCKED);
+    /** A handler has ended the transaction that it shares with others. */
+    private static final class TransactionEndedException extends SQLException {
+
+        private static final long serialVersionUID = 1;
+
+        TransactionEndedException(PostriderException cause) {
+            super("A handler has ended the transaction that several handlers share", cause);
+        }
     }
 
-    private static Handled undone(Item item, Throwable failure) {
-        return new Handled(item.claim(), End.UNDONE, failure);
+    private void handleAll(Connection connection, Progress progress) throws SQLException {
+        HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
+        locked(rows.session());
+        Set<Long> met = rows.seqs();
+        Set<Long> others = met.size() == items.size() ? met : means.statements().stillHandled(connection, rows(items));
+        for (Item item : items) {
+            if (met.contains(item.claim().seq())) {
+                handleBehindSavepoint(connection, item, progress);
+            } else {
+                progress.end(item, others.contains(item.claim().seq()) ? End.LOCKED : End.LOST, null);
+            }
+        }
+        if (progress.done.isEmpty()) {
+            connection.rollback();
+            return;
+        }
+        // A handler that returned to a savepoint of its own may have brought back what was removed early.
+        List<Item> left = progress.removed.isEmpty() ? progress.done : still(connection, progress.done);
+        if (!left.isEmpty()) {
+            SqlRunner.expect(left.size(), remove(connection, left), "remove handled messages");
+        }
     }
 
-    /**
-     * @return the failure of the handler, or null
-     * @throws SQLException when the whole transaction has failed
-     */
-    private @Nullable Throwable handleBehindSavepoint(Connection connection, Item item, JdbcUnitOfWork unit)
-            throws SQLException {
+    private List<Item> still(Connection connection, List<Item> handled) throws SQLException {
+        Set<Long> there = means.statements().stillHandled(connection, rows(handled));
+        return handled.stream()
+                .filter(item -> there.contains(item.claim().seq()))
+                .toList();
+    }
+
+    /** Removes the messages that are handled, so that they are committed with their effects if the next statement commits. */
+    private void removeEarly(Connection connection, Progress progress) throws SQLException {
+        List<Item> left = progress.done.stream()
+                .filter(item -> !progress.removed.contains(item))
+                .toList();
+        if (!left.isEmpty()) {
+            SqlRunner.expect(left.size(), remove(connection, left), "remove handled messages");
+            progress.removed.addAll(left);
+        }
+    }
+
+    /** @throws SQLException when the whole transaction has failed */
+    private void handleBehindSavepoint(Connection connection, Item item, Progress progress) throws SQLException {
+        JdbcUnitOfWork unit = unit(connection, item);
+        unit.beforeUnclear(() -> removeEarly(connection, progress));
+        Set<Item> removedBefore = new HashSet<>(progress.removed);
         Savepoint before = connection.setSavepoint();
         try {
             handle(item, unit);
             // Fails if the handler lost or ended the transaction and ignored that.
-            connection.releaseSavepoint(before);
-            return null;
+            release(connection, before, unit);
+            progress.done.add(item);
+            progress.units.add(unit);
         } catch (Throwable e) {
             unit.abandoned();
-            if (SqlErrors.isCausedByConflict(e) || isMissingSavepoint(e) || isAbandoned()) {
+            PostriderException ended = unit.ended();
+            if (ended == null && (SqlErrors.isCausedByConflict(e) || isAbandoned())) {
                 throw new SQLException("The transaction shared by several handlers is lost", e);
             }
+            if (ended == null) {
+                ended = undo(connection, before, unit);
+            }
+            if (ended != null) {
+                progress.ended(item, because(ended, e));
+                throw new TransactionEndedException(ended);
+            }
+            progress.removed = removedBefore;
+            progress.end(item, End.FAILED, e);
+        }
+    }
+
+    /** @return an error if the handler has ended the transaction, so that there is nothing to return to */
+    private static @Nullable PostriderException undo(Connection connection, Savepoint before, JdbcUnitOfWork unit)
+            throws SQLException {
+        try {
             connection.rollback(before);
-            return e;
+            return null;
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                unit.lost(e);
+            }
+            if (unit.ended() == null) {
+                throw e;
+            }
+            return unit.ended();
+        }
+    }
+
+    private static void release(Connection connection, Savepoint before, JdbcUnitOfWork unit) throws SQLException {
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            if (SqlErrors.isMissingSavepoint(e)) {
+                throw unit.lost(e);
+            }
+            throw e;
         }
     }
 
@@ -291,10 +425,6 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         terms.handler().handle(item.claim(), message, new CausedUnitOfWork(unit, message));
         unit.flush();
         unit.requireIntact();
-    }
-
-    private static boolean isMissingSavepoint(Throwable thrown) {
-        return thrown instanceof SQLException e && SqlErrors.isMissingSavepoint(e);
     }
 
     private int remove(Connection connection, List<Item> handled) throws SQLException {

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.inbox.FanOut;
 import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.HandlingStore;
 import dev.postrider.store.InboxHandler;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Runs handlers in transactions over JDBC. Thread-safe. */
 final class JdbcHandlingStore implements HandlingStore {
@@ -25,6 +27,9 @@ final class JdbcHandlingStore implements HandlingStore {
     private final HandlingTransaction.Means means;
     private final FanOut fanOut;
 
+    /** The topics whose handlers have run a statement that could end their transaction. Bounded by the topics of the process. */
+    private final Set<TopicName> removedLast = ConcurrentHashMap.newKeySet();
+
     JdbcHandlingStore(HandlingTransaction.Means means, FanOut fanOut) {
         this.means = means;
         this.fanOut = fanOut;
@@ -32,7 +37,7 @@ final class JdbcHandlingStore implements HandlingStore {
 
     @Override
     public Transaction transaction(List<Item> items, Terms terms) {
-        return new HandlingTransaction(means, items, terms);
+        return new HandlingTransaction(means, removedLast, items, terms);
     }
 
     @Override

@@ -15,8 +15,11 @@ public interface UnitOfWork {
      * Returns the connection of the transaction. The unit of work commits it, rolls it back and returns it to the
      * pool. Therefore {@code commit}, {@code rollback} without a savepoint, {@code setAutoCommit(true)},
      * {@code close} and {@code abort} throw {@link dev.postrider.error.UnusableConnectionException}. So do SQL
-     * statements that end the transaction, and DDL on MySQL, MariaDB and H2, which commit before it. A procedure that
-     * ends the transaction is noticed before the commit. {@code unwrap} returns the driver's connection.
+     * statements that end the transaction, and DDL on MySQL, MariaDB and H2, which commit before it. After such a
+     * refusal the unit of work does not commit, except after {@code close}. A statement whose text could hide an end,
+     * as a text of several statements or a procedure can, is executed, and the transaction is proved at the server
+     * after it. If the transaction was ended, the exception says so, and every later statement and the commit fail
+     * with it. {@code unwrap} returns the driver's object.
      */
     Connection connection();
 

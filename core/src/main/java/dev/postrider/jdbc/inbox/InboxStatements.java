@@ -14,7 +14,7 @@ import java.util.Set;
 public interface InboxStatements {
 
     /**
-     * Whether the database may roll back a transaction and let its client continue in a new one. Then a transaction that ran statements of
+     * Whether the database may roll back a transaction and let its client continue in a new one, and a savepoint shows it. Then a transaction that ran statements of
      * user code must be checked before its commit: it must still be the transaction that was begun.
      */
     boolean canLoseATransaction();

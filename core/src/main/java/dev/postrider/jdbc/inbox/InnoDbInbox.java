@@ -71,10 +71,10 @@ class InnoDbInbox implements InboxStatements {
         }
     }
 
-    /** True: a deadlock rolls back the whole transaction, and the next statement begins a new one. */
+    /** A deadlock rolls back the whole transaction, and the next statement begins a new one. */
     @Override
     public boolean canLoseATransaction() {
-        return true;
+        return sql.kind().checksSavepoints();
     }
 
     @Override

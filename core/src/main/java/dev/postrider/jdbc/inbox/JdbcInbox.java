@@ -1,6 +1,7 @@
 package dev.postrider.jdbc.inbox;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The inbox of one consumer over JDBC. Thread-safe. */
 public final class JdbcInbox implements Inbox {
@@ -89,35 +91,48 @@ public final class JdbcInbox implements Inbox {
         long start = System.nanoTime();
         marks.checkUsable(connection);
         Savepoint before = marks.savepoint(connection);
+        JdbcUnitOfWork unit = transactions.unitOfWork(connection);
         try {
-            JdbcUnitOfWork unit = transactions.unitOfWork(connection);
             Accepted accepted = marks.mark(connection, consumer, batch);
             run(unit, accepted, work);
             unit.flush();
-            marks.release(connection, before);
+            unit.requireIntact();
+            marks.release(connection, before, unit);
             return reported(accepted, received, start);
         } catch (Throwable e) {
-            undo(connection, before, e);
+            unit.abandoned();
+            undo(connection, before, unit, e);
             throw e;
         }
     }
 
     /** Rolls back to the savepoint. If that fails, it rolls back the transaction: a mark must not be committed without its work. */
-    private static void undo(Connection connection, Savepoint before, Throwable reason) {
-        if (reason instanceof TransactionConflictException) {
+    private static void undo(Connection connection, Savepoint before, JdbcUnitOfWork unit, Throwable reason) {
+        PostriderException lost = unit.ended();
+        if (lost != null || reason instanceof TransactionConflictException) {
             Sessions.rollback(connection, reason);
-            return;
+        } else {
+            lost = undone(connection, before, unit, reason);
         }
+        if (lost != null && lost != reason) {
+            lost.addSuppressed(reason);
+            throw lost; // the earlier writes of the caller are rolled back or committed, too
+        }
+    }
+
+    /** @return the reason why the transaction of the savepoint no longer exists; null if it is still there */
+    private static @Nullable PostriderException undone(
+            Connection connection, Savepoint before, JdbcUnitOfWork unit, Throwable reason) {
         try {
             connection.rollback(before);
+            return null;
         } catch (SQLException e) {
             Sessions.rollback(connection, reason);
             if (SqlErrors.isMissingSavepoint(e)) {
-                TransactionConflictException lost = new TransactionConflictException(e);
-                lost.addSuppressed(reason);
-                throw lost; // the earlier writes of the caller are rolled back, too
+                return unit.lost(e);
             }
             reason.addSuppressed(e);
+            return null;
         }
     }
 

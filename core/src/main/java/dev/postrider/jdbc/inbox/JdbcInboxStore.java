@@ -2,10 +2,10 @@ package dev.postrider.jdbc.inbox;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
-import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.jdbc.outbox.CallerConnections;
+import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.message.Message;
@@ -91,28 +91,15 @@ public final class JdbcInboxStore implements InboxStore {
         }
     }
 
-    /** @throws TransactionConflictException when the transaction of the savepoint no longer exists */
-    void release(Connection connection, Savepoint savepoint) {
+    /** @throws PostriderException when the transaction of the savepoint no longer exists, with the reason */
+    void release(Connection connection, Savepoint savepoint, JdbcUnitOfWork unit) {
         try {
-            requireIntact(connection, savepoint);
-        } catch (SQLException e) {
-            throw connections.failed(connection, "release a savepoint", e);
-        }
-    }
-
-    /**
-     * Checks that the transaction is still the one in which the savepoint was set, by releasing the savepoint.
-     *
-     * @throws TransactionConflictException if the savepoint no longer exists
-     */
-    private static void requireIntact(Connection connection, Savepoint begun) throws SQLException {
-        try {
-            connection.releaseSavepoint(begun);
+            connection.releaseSavepoint(savepoint);
         } catch (SQLException e) {
             if (SqlErrors.isMissingSavepoint(e)) {
-                throw new TransactionConflictException(e);
+                throw unit.lost(e);
             }
-            throw e;
+            throw connections.failed(connection, "release a savepoint", e);
         }
     }
 

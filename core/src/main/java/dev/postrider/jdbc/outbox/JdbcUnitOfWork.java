@@ -6,6 +6,7 @@ import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.jdbc.sql.GuardedConnection;
 import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.TransactionProof;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.outbox.Enqueued;
@@ -59,7 +60,7 @@ public final class JdbcUnitOfWork implements UnitOfWork {
             HandOver handOver,
             @Nullable MessageId handled) {
         this.connection =
-                new GuardedConnection(connection, outboxes.connections().kind().commitsBeforeDdl());
+                GuardedConnection.of(connection, outboxes.connections().kind());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
         this.staging = new Staging(stagedLimit);
@@ -228,9 +229,10 @@ public final class JdbcUnitOfWork implements UnitOfWork {
      * Checks that the transaction still contains all of its work.
      *
      * @throws TransactionConflictException when Postrider rolled back the transaction after a conflict, and the work continued
-     * @throws UnusableConnectionException when an error aborted the transaction, and the work continued
+     * @throws UnusableConnectionException when an error aborted the transaction, or the work tried to end it, and the work continued
      */
     public void requireIntact() {
+        connection.requireNotEnded();
         if (connection.wasRolledBack()) {
             throw new TransactionConflictException(
                     new SQLException("The transaction was rolled back, and the work continued", "40001"));
@@ -244,9 +246,31 @@ public final class JdbcUnitOfWork implements UnitOfWork {
 
     /** Returns the reason why the original transaction no longer exists: the database rolled it back, or the work ended it. */
     public PostriderException lost(SQLException missing) {
-        return connection.metConflict()
-                ? new TransactionConflictException(missing)
-                : new UnusableConnectionException(UnusableConnectionException.Problem.ENDED, "", missing);
+        PostriderException ended = connection.proof().ended();
+        if (ended == null && (connection.metConflict() || connection.wasRolledBack())) {
+            return new TransactionConflictException(missing);
+        }
+        return ended == null ? connection.proof().end(missing) : ended;
+    }
+
+    /** Returns an error if the work is known to have ended the transaction. Runs a proof that is due. */
+    @Nullable
+    public PostriderException ended() {
+        try {
+            connection.requireProved();
+        } catch (UnusableConnectionException | SQLException e) {
+            log.debug("The transaction of a failed unit of work is ended, or it cannot be proved", e);
+        }
+        return connection.proof().ended();
+    }
+
+    boolean wasRolledBack() {
+        return connection.wasRolledBack();
+    }
+
+    /** Sets what is done before each statement of user code that could end the transaction. */
+    public void beforeUnclear(TransactionProof.Preparation preparation) {
+        connection.proof().prepare(preparation);
     }
 
     /** Called after a confirmed commit. Throws nothing, because a failure here does not undo the commit. */

@@ -103,16 +103,21 @@ final class OwnTransaction implements AutoCloseable {
      *     committed
      */
     void rollback(Throwable reason, JdbcUnitOfWork unit) {
-        PostriderException ended = SqlErrors.isCausedByConflict(reason) ? null : ended(unit);
+        PostriderException ended = ended(reason, unit);
         Sessions.rollback(connection, reason);
-        if (ended instanceof UnusableConnectionException) {
+        if (ended instanceof UnusableConnectionException && ended != reason) {
             ended.addSuppressed(reason);
             throw ended;
         }
     }
 
-    private @Nullable PostriderException ended(JdbcUnitOfWork unit) {
-        if (begun == null || checked) {
+    /** A deadlock rolls back the whole transaction, with its savepoint. After a lock timeout the savepoint must still be there. */
+    private @Nullable PostriderException ended(Throwable reason, JdbcUnitOfWork unit) {
+        PostriderException known = unit.ended();
+        if (known != null || begun == null || checked) {
+            return known;
+        }
+        if (unit.wasRolledBack() || SqlErrors.isCausedByRollback(reason)) {
             return null;
         }
         try {

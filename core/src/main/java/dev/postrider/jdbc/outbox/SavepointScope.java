@@ -1,7 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.PostriderException;
-import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlErrors;
@@ -17,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A part of the caller's transaction that savepoints can undo. It does not observe the commit, so there is no local hand-over. Not
@@ -29,6 +29,7 @@ final class SavepointScope implements Transactions.Part {
     private final int stagedLimit;
     private final Deque<Savepoint> marks = new ArrayDeque<>();
     private JdbcUnitOfWork unit;
+    private @Nullable PostriderException lost;
 
     /** @throws UnusableConnectionException if the connection is not in a transaction of this database */
     SavepointScope(Connection connection, JdbcOutbox outboxes, int stagedLimit) {
@@ -58,22 +59,38 @@ final class SavepointScope implements Transactions.Part {
 
     @Override
     public void undo() {
+        JdbcUnitOfWork undone = unit;
+        undone.abandoned();
         unit = newUnit();
+        requireNotLost(undone);
         try {
             connection.rollback(marks.pop());
         } catch (SQLException e) {
-            throw lost("return to the savepoint", e);
+            throw lost(undone, "return to the savepoint", e);
+        }
+    }
+
+    /** The transaction is lost once and for all, also for the units that follow. What a new transaction contains is rolled back. */
+    private void requireNotLost(JdbcUnitOfWork undone) {
+        PostriderException ended = undone.ended();
+        if (lost == null && ended != null) {
+            Sessions.rollback(connection, ended);
+            lost = ended;
+        }
+        if (lost != null) {
+            throw lost;
         }
     }
 
     /** A missing savepoint means that a new transaction has begun. It is rolled back, because the earlier work is lost. */
-    private PostriderException lost(String doing, SQLException e) {
+    private PostriderException lost(JdbcUnitOfWork unit, String doing, SQLException e) {
         if (!SqlErrors.isMissingSavepoint(e)) {
             return SqlErrors.translateInTransaction(doing, e);
         }
-        TransactionConflictException conflict = new TransactionConflictException(e);
-        Sessions.rollback(connection, conflict);
-        return conflict;
+        PostriderException reason = unit.lost(e);
+        Sessions.rollback(connection, reason);
+        lost = reason;
+        return reason;
     }
 
     @Override
@@ -81,7 +98,11 @@ final class SavepointScope implements Transactions.Part {
         while (marks.size() > 1) {
             marks.pop();
         }
-        undo();
+        try {
+            undo();
+        } finally {
+            unit.abandoned();
+        }
     }
 
     @Override
@@ -100,7 +121,7 @@ final class SavepointScope implements Transactions.Part {
             try {
                 connection.releaseSavepoint(marks.pop());
             } catch (SQLException e) {
-                throw lost("release a savepoint", e);
+                throw lost(unit, "release a savepoint", e);
             }
         }
     }

@@ -41,8 +41,14 @@ public enum DatabaseKind {
         }
 
         @Override
-        public boolean commitsBeforeDdl() {
-            return false;
+        TransactionEnd.ImplicitCommits implicitCommits() {
+            return TransactionEnd.ImplicitCommits.NONE;
+        }
+
+        /** The id of the transaction: a savepoint would be lost when user code returns to an earlier one. */
+        @Override
+        TransactionProof transactionProof() {
+            return TransactionProof.ById.onPostgres();
         }
 
         @Override
@@ -80,6 +86,22 @@ public enum DatabaseKind {
             "CURRENT_TIMESTAMP(6)",
             "DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))",
             "DATEADD(MICROSECOND, -CAST(? AS BIGINT), CURRENT_TIMESTAMP(6))") {
+        @Override
+        TransactionEnd.ImplicitCommits implicitCommits() {
+            return TransactionEnd.ImplicitCommits.DDL_AND_TEMPORARY_TABLES;
+        }
+
+        @Override
+        TransactionProof transactionProof() {
+            return TransactionProof.ById.onH2();
+        }
+
+        /** False: the driver checks a released savepoint only in its own memory, and the database ignores the statement. */
+        @Override
+        public boolean checksSavepoints() {
+            return false;
+        }
+
         @Override
         public String existenceLock() {
             return " FOR UPDATE";
@@ -214,8 +236,18 @@ public enum DatabaseKind {
         return false;
     }
 
-    /** Whether the database commits the transaction before DDL. */
-    public boolean commitsBeforeDdl() {
+    /** The statements of user code before which the database commits. */
+    TransactionEnd.ImplicitCommits implicitCommits() {
+        return TransactionEnd.ImplicitCommits.DDL;
+    }
+
+    /** Returns a new proof for one transaction with user code. */
+    TransactionProof transactionProof() {
+        return new TransactionProof.BySavepoint();
+    }
+
+    /** Whether the release of a savepoint fails when its transaction no longer exists. */
+    public boolean checksSavepoints() {
         return true;
     }
 

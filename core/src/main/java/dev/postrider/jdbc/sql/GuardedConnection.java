@@ -24,8 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection as user code sees it inside a unit of work. It works like the connection behind it, but it and its statements refuse to
- * end the transaction: only the unit of work ends it. Savepoints are allowed. It records errors, so that the unit of work can check at
- * the server before the commit whether the transaction is still good. Used by one thread.
+ * end the transaction: only the unit of work ends it. Savepoints are allowed. It proves the transaction after a text that could have
+ * ended it. It records errors, so that the unit of work can check at the server before the commit whether the transaction is still good.
+ * Used by one thread.
  */
 public final class GuardedConnection implements Connection {
 
@@ -40,25 +41,45 @@ public final class GuardedConnection implements Connection {
     }
 
     private final Connection target;
-    private final boolean implicitCommits;
+    private final TransactionEnd.ImplicitCommits implicitCommits;
+    private final TransactionProof proof;
     private boolean rolledBack;
     private boolean mayHaveFailed;
     private boolean metConflict;
     private @Nullable SQLException firstFailure;
+    private @Nullable UnusableConnectionException refusal;
 
-    /** @param implicitCommits whether the database commits before DDL, which is refused then */
-    public GuardedConnection(Connection target, boolean implicitCommits) {
-        this.target = target;
-        this.implicitCommits = implicitCommits;
+    /** Returns the guard of a connection for user code. */
+    public static GuardedConnection of(Connection connection, DatabaseKind kind) {
+        return new GuardedConnection(connection, kind.implicitCommits(), kind.transactionProof());
     }
 
-    /** Returns the connection behind a guard, and any other connection unchanged. */
+    /**
+     * @param implicitCommits the statements before which the database commits; they are refused
+     * @param proof proves the transaction; the guard of a guarded connection uses the proof of that one
+     */
+    GuardedConnection(Connection target, TransactionEnd.ImplicitCommits implicitCommits, TransactionProof proof) {
+        this.target = target;
+        this.implicitCommits = implicitCommits;
+        this.proof = target instanceof GuardedConnection outer ? outer.proof : proof;
+    }
+
+    /**
+     * Returns the connection behind a guard, and any other connection unchanged.
+     *
+     * @throws UnusableConnectionException if user code has ended the transaction of the guard
+     */
     public static Connection target(Connection connection) {
         Connection found = connection;
         while (found instanceof GuardedConnection guarded) {
+            guarded.proof.requireNotEnded();
             found = guarded.target;
         }
         return found;
+    }
+
+    private Connection own() {
+        return target instanceof GuardedConnection outer ? outer.own() : target;
     }
 
     /** Rolls the transaction back after a statement of this package failed. {@link #wasRolledBack} is true from then on. */
@@ -67,19 +88,20 @@ public final class GuardedConnection implements Connection {
         if (target instanceof GuardedConnection outer) {
             outer.rollBackForConflict();
         } else {
+            proof.rolledBack();
             target.rollback();
         }
     }
 
     /** Whether the transaction that was begun is rolled back, so that the connection is in another one now. */
     public boolean wasRolledBack() {
-        return rolledBack;
+        return rolledBack || (metConflict && proof.isLostByConflict());
     }
 
     /** Records that a statement failed. User code may have swallowed the error. */
     void failed(SQLException failure) {
         mayHaveFailed = true;
-        metConflict |= SqlErrors.isCausedByConflict(failure);
+        metConflict |= SqlErrors.rollsBackTransaction(failure);
         firstFailure = firstFailure == null ? failure : firstFailure;
         if (target instanceof GuardedConnection outer) {
             outer.failed(failure);
@@ -94,9 +116,28 @@ public final class GuardedConnection implements Connection {
         }
     }
 
-    /** Whether a statement failed by a deadlock or another conflict. */
+    /** Records that user code gets an object of the driver that leads to the driver's connection. */
+    void unwrapped() throws SQLException {
+        mayHaveFailed();
+        proof.requireNotEnded();
+        watch(proof::watch);
+    }
+
+    /** Whether a statement failed by a deadlock, or by another error that rolls back the whole transaction. */
     public boolean metConflict() {
         return metConflict;
+    }
+
+    public TransactionProof proof() {
+        return proof;
+    }
+
+    /** @throws UnusableConnectionException if user code has ended the transaction, or a call of user code was refused */
+    public void requireNotEnded() {
+        proof.requireNotEnded();
+        if (refusal != null) {
+            throw refusal;
+        }
     }
 
     /**
@@ -106,31 +147,98 @@ public final class GuardedConnection implements Connection {
      * @throws SQLException when the transaction cannot be committed
      */
     public void requireGood() throws SQLException {
-        if (!mayHaveFailed) {
-            return;
-        }
-        try (Statement probe = target(target).createStatement()) {
-            probe.execute("SELECT 1");
+        try {
+            if (proof.isDue()) {
+                proof.prove(own());
+            } else if (mayHaveFailed) {
+                try (Statement probe = own().createStatement()) {
+                    probe.execute("SELECT 1");
+                }
+            }
         } catch (SQLException e) {
-            if (firstFailure != null) {
+            if (firstFailure != null && firstFailure != e) {
                 e.addSuppressed(firstFailure);
             }
             throw e;
         }
     }
 
-    /** @throws UnusableConnectionException when the statement ends the transaction */
-    void refuseEnd(String sql) {
-        if (TransactionEnd.isIn(sql, implicitCommits)) {
-            throw refused(sql.strip());
+    /** Runs a proof that is due. */
+    public void requireProved() throws SQLException {
+        if (!wasRolledBack()) {
+            proof.prove(own());
+        }
+    }
+
+    /**
+     * Judges a text of user code.
+     *
+     * @return whether the text could end the transaction, so that it runs between {@link #beforeUnclear} and {@link #afterUnclear}
+     * @throws UnusableConnectionException when the text certainly ends the transaction
+     */
+    boolean isUnclear(String sql) {
+        TransactionEnd.Effect effect = TransactionEnd.of(sql, implicitCommits);
+        if (effect == TransactionEnd.Effect.END) {
+            throw remember(refused(sql.strip()));
+        }
+        return effect == TransactionEnd.Effect.UNCLEAR;
+    }
+
+    /** @throws UnusableConnectionException if user code has ended the transaction */
+    void requireUsable() {
+        proof.requireNotEnded();
+    }
+
+    void beforeUnclear() throws SQLException {
+        if (!wasRolledBack()) {
+            watch(proof::begin);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Watch {
+        void on(Connection connection) throws SQLException;
+    }
+
+    private void watch(Watch watch) throws SQLException {
+        try {
+            watch.on(own());
+        } catch (SQLException e) {
+            failed(e);
+            throw e;
+        }
+    }
+
+    /**
+     * Proves the transaction after a text that could have ended it. If the server does not answer, the proof stays due until the commit.
+     *
+     * @param failure the error of the text; null if it succeeded
+     * @throws UnusableConnectionException if the text has ended the transaction
+     */
+    void afterUnclear(@Nullable SQLException failure) {
+        boolean hasRolledBack = failure != null && SqlErrors.rollsBackTransaction(failure);
+        if (hasRolledBack && implicitCommits != TransactionEnd.ImplicitCommits.NONE) {
+            proof.rolledBack(); // PostgreSQL only aborts the transaction
+            return;
+        }
+        try {
+            proof.prove(own());
+        } catch (UnusableConnectionException e) {
+            if (failure != null) {
+                e.addSuppressed(failure);
+            }
+            throw e;
+        } catch (SQLException e) {
+            failed(e);
         }
     }
 
     private <S> S guarded(Class<S> type, Call<S> making) throws SQLException {
-        return GuardedStatement.guarded(type, recorded(making), this);
+        return GuardedStatement.guarded(type, recorded(making), this, false);
     }
 
     private <S> S recorded(Call<S> call) throws SQLException {
+        requireUsable();
         try {
             return call.run();
         } catch (SQLException e) {
@@ -140,6 +248,7 @@ public final class GuardedConnection implements Connection {
     }
 
     private void record(Change change) throws SQLException {
+        requireUsable();
         try {
             change.run();
         } catch (SQLException e) {
@@ -149,29 +258,36 @@ public final class GuardedConnection implements Connection {
     }
 
     private PreparedStatement prepared(String sql, Call<PreparedStatement> making) throws SQLException {
-        refuseEnd(sql);
-        return guarded(PreparedStatement.class, making);
+        boolean unclear = isUnclear(sql);
+        return GuardedStatement.guarded(PreparedStatement.class, recorded(making), this, unclear);
     }
 
     private CallableStatement callable(String sql, Call<CallableStatement> making) throws SQLException {
-        refuseEnd(sql);
-        return guarded(CallableStatement.class, making);
+        boolean unclear = isUnclear(sql);
+        return GuardedStatement.guarded(CallableStatement.class, recorded(making), this, unclear);
     }
 
     private static UnusableConnectionException refused(String call) {
         return new UnusableConnectionException(Problem.GUARDED, " (" + call + " was called)", null);
     }
 
+    /** If user code swallows this, the commit of the unit of work fails with the same error. */
+    private UnusableConnectionException remember(UnusableConnectionException refused) {
+        refusal = refusal == null ? refused : refusal;
+        return refused;
+    }
+
     @Override
     public void commit() {
-        throw refused("commit()");
+        throw remember(refused("commit()"));
     }
 
     @Override
     public void rollback() {
-        throw refused("rollback()");
+        throw remember(refused("rollback()"));
     }
 
+    /** A refused close is not remembered: libraries close what they get, and it says nothing about the work. */
     @Override
     public void close() {
         throw refused("close()");
@@ -179,14 +295,14 @@ public final class GuardedConnection implements Connection {
 
     @Override
     public void abort(Executor executor) {
-        throw refused("abort(Executor)");
+        throw remember(refused("abort(Executor)"));
     }
 
     /** Refuses true. Autocommit is off already, so false changes nothing. */
     @Override
     public void setAutoCommit(boolean autoCommit) {
         if (autoCommit) {
-            throw refused("setAutoCommit(true)");
+            throw remember(refused("setAutoCommit(true)"));
         }
     }
 
@@ -195,7 +311,7 @@ public final class GuardedConnection implements Connection {
         if (type.isInstance(this)) {
             return type.cast(this);
         }
-        mayHaveFailed();
+        unwrapped();
         return target.unwrap(type);
     }
 
@@ -206,12 +322,22 @@ public final class GuardedConnection implements Connection {
 
     @Override
     public void setClientInfo(String name, String value) throws SQLClientInfoException {
-        target.setClientInfo(name, value);
+        try {
+            target.setClientInfo(name, value);
+        } catch (SQLClientInfoException e) {
+            failed(e);
+            throw e;
+        }
     }
 
     @Override
     public void setClientInfo(Properties properties) throws SQLClientInfoException {
-        target.setClientInfo(properties);
+        try {
+            target.setClientInfo(properties);
+        } catch (SQLClientInfoException e) {
+            failed(e);
+            throw e;
+        }
     }
 
     @Override
@@ -383,27 +509,31 @@ public final class GuardedConnection implements Connection {
 
     @Override
     public Clob createClob() throws SQLException {
-        return target.createClob();
+        return guarded(Clob.class, () -> target.createClob());
     }
 
     @Override
     public Blob createBlob() throws SQLException {
-        return target.createBlob();
+        return guarded(Blob.class, () -> target.createBlob());
     }
 
     @Override
     public NClob createNClob() throws SQLException {
-        return target.createNClob();
+        return guarded(NClob.class, () -> target.createNClob());
     }
 
     @Override
     public SQLXML createSQLXML() throws SQLException {
-        return target.createSQLXML();
+        return guarded(SQLXML.class, () -> target.createSQLXML());
     }
 
     @Override
     public boolean isValid(int timeout) throws SQLException {
-        return recorded(() -> target.isValid(timeout));
+        boolean valid = recorded(() -> target.isValid(timeout));
+        if (!valid) {
+            mayHaveFailed();
+        }
+        return valid;
     }
 
     @Override
@@ -418,12 +548,12 @@ public final class GuardedConnection implements Connection {
 
     @Override
     public Array createArrayOf(String typeName, Object[] elements) throws SQLException {
-        return target.createArrayOf(typeName, elements);
+        return guarded(Array.class, () -> target.createArrayOf(typeName, elements));
     }
 
     @Override
     public Struct createStruct(String typeName, Object[] attributes) throws SQLException {
-        return target.createStruct(typeName, attributes);
+        return guarded(Struct.class, () -> target.createStruct(typeName, attributes));
     }
 
     @Override

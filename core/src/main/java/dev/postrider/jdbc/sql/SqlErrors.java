@@ -29,6 +29,11 @@ public final class SqlErrors {
     /** MySQL and MariaDB: deadlock, lock wait timeout, record changed since last read, lock not acquired at once. */
     private static final Set<Integer> CONFLICT_CODES = Set.of(1213, 1205, 1020, 3572);
 
+    /** MySQL and MariaDB. */
+    private static final int DEADLOCK = 1213;
+
+    private static final int RECORD_CHANGED = 1020;
+
     private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("55P03", "HYT00");
     private static final Set<Integer> LOCK_TIMEOUT_CODES = Set.of(1205, 3572);
 
@@ -80,6 +85,16 @@ public final class SqlErrors {
                 failure,
                 cause -> cause instanceof TransactionConflictException
                         || (cause instanceof SQLException e && isConflict(e)));
+    }
+
+    /** Whether this error means that the database has rolled back the whole transaction. After a lock timeout it is still there. */
+    public static boolean rollsBackTransaction(SQLException e) {
+        return !isLockTimeout(e)
+                && (state(e).equals("40001") || e.getErrorCode() == DEADLOCK || e.getErrorCode() == RECORD_CHANGED);
+    }
+
+    public static boolean isCausedByRollback(Throwable failure) {
+        return isCausedBy(failure, cause -> cause instanceof SQLException e && rollsBackTransaction(e));
     }
 
     public static boolean isCausedByLockTimeout(Throwable failure) {

@@ -1,20 +1,52 @@
 package dev.postrider.jdbc.sql;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * Finds statements that end the transaction in the SQL text of user code. It reads the first words of each statement and skips comments
- * and quoted text. It is a safety net against mistakes, not a parser: a procedure of the database can still end the transaction, which
- * the unit of work notices before its commit.
+ * Judges by its text whether SQL of user code ends the transaction. It judges only what is clear: a text with one statement by its first
+ * words, and several statements if they contain no quotes and no comments. Every other text that could hide an end is unclear: it is run,
+ * and the transaction is proved at the server after it (decision 36). It is no parser, so a difference between two databases in quoting
+ * or in comments cannot mislead it.
  */
 final class TransactionEnd {
 
-    private static final int MOST_WORDS = 64;
+    /** The effect of a text on the transaction. */
+    enum Effect {
+        NONE,
+        UNCLEAR,
+        END
+    }
 
-    private static final Set<String> ENDS = Set.of("COMMIT", "ABORT", "END", "XA");
+    /** The statements that a database commits without COMMIT. */
+    enum ImplicitCommits {
+        NONE,
+        /** MySQL, MariaDB: most DDL, and each procedure can contain a COMMIT. */
+        DDL,
+        /** H2: also for a temporary table that is not {@code TRANSACTIONAL}. */
+        DDL_AND_TEMPORARY_TABLES
+    }
+
+    private static final Set<String> HARMLESS = Set.of(
+            "DELETE",
+            "DESC",
+            "DESCRIBE",
+            "DO",
+            "EXPLAIN",
+            "INSERT",
+            "MERGE",
+            "RELEASE",
+            "REPLACE",
+            "SAVEPOINT",
+            "SELECT",
+            "SHOW",
+            "TABLE",
+            "UPDATE",
+            "USE",
+            "VALUES",
+            "WITH");
 
     /** MySQL, MariaDB and H2 commit before these statements. */
     private static final Set<String> COMMITS_BEFORE = Set.of(
@@ -34,144 +66,145 @@ final class TransactionEnd {
             "REPAIR",
             "RESET",
             "REVOKE",
-            "START",
             "TRUNCATE",
             "UNINSTALL",
             "UNLOCK");
 
-    private final String sql;
-    private final List<String> words = new ArrayList<>();
-    private int at;
+    /** Without nested comments, which only PostgreSQL has, and without the comments that MySQL and MariaDB run. */
+    private static final String COMMENT = "/\\*(?![!M+])[^*/]*+\\*/";
 
-    private TransactionEnd(String sql) {
-        this.sql = sql;
+    private static final String GAP = "(?:\\s|" + COMMENT + ")++";
+
+    private static final Pattern BLANK = Pattern.compile("(?:\\s|" + COMMENT + "|--[^\\r\\n]*+\\n)*+");
+
+    private static final Pattern FIRST_WORD = Pattern.compile("[A-Za-z_]++");
+
+    /** On PostgreSQL a hidden end needs one of these words. A version number may stand directly before it. */
+    private static final Pattern END_WORD =
+            pattern("(?<![A-Za-z_])(?:COMMIT|ROLLBACK|ABORT|END|BEGIN|START|PREPARE)(?![A-Za-z0-9_])");
+
+    private static final Pattern TO_SAVEPOINT = pattern("ROLLBACK" + GAP + "(?:(?:WORK|TRANSACTION)" + GAP + ")?TO\\b");
+
+    private static final Pattern BEGIN_BLOCK = pattern("BEGIN" + GAP + "NOT\\b");
+
+    private static final Pattern PREPARED_TRANSACTION = pattern("PREPARE" + GAP + "TRANSACTION\\b");
+
+    private static final Pattern AUTOCOMMIT_ON = pattern(
+            "SET\\s+(?:(?:SESSION|LOCAL)\\s+|@@(?:(?:SESSION|LOCAL)\\.)?)?[`\"]?AUTOCOMMIT[`\"]?\\s*(?:=|:=|\\s)\\s*(?:1|ON|TRUE)\\b");
+
+    private static final Pattern TEMPORARY_TABLE = pattern(
+            "(?:CREATE|DROP)\\s+(?:OR\\s+REPLACE\\s+)?(?:(?:GLOBAL|LOCAL|CACHED|MEMORY)\\s+)*TEMP(?:ORARY)?\\b");
+
+    private static final Pattern TRANSACTIONAL = pattern("\\bTRANSACTIONAL\\b");
+
+    private static final Pattern ANALYZE_TABLE = pattern("ANALYZE\\s+(?:(?:LOCAL|NO_WRITE_TO_BINLOG)\\s+)?TABLES?\\b");
+
+    private static final Pattern LOCK_INSTANCE = pattern("(?:LOCK|UNLOCK)\\s+INSTANCE\\b");
+
+    private static final Pattern XA_RECOVER = pattern("XA\\s+RECOVER\\b");
+
+    private final ImplicitCommits commits;
+
+    private TransactionEnd(ImplicitCommits commits) {
+        this.commits = commits;
     }
 
-    /** @param implicitCommits whether the database commits before DDL */
-    static boolean isIn(String sql, boolean implicitCommits) {
-        return new TransactionEnd(sql).find(implicitCommits);
+    private static Pattern pattern(String regex) {
+        return Pattern.compile(regex, Pattern.CASE_INSENSITIVE);
     }
 
-    private boolean find(boolean implicitCommits) {
-        while (at < sql.length()) {
-            boolean complete = readStatement();
-            if (ends() || (implicitCommits && commitsBefore())) {
-                return true;
+    static Effect of(String sql, ImplicitCommits commits) {
+        String text = withoutEnd(withoutBeginning(sql));
+        Effect effect = new TransactionEnd(commits).ofText(text);
+        return effect == Effect.UNCLEAR && !canHideAnEnd(text, commits) ? Effect.NONE : effect;
+    }
+
+    private static boolean canHideAnEnd(String text, ImplicitCommits commits) {
+        return commits != ImplicitCommits.NONE || END_WORD.matcher(text).find();
+    }
+
+    private Effect ofText(String text) {
+        if (text.indexOf(';') < 0) {
+            return text.isEmpty() ? Effect.NONE : ofStatement(text);
+        }
+        return isPlain(text) ? ofStatements(text.split(";")) : Effect.UNCLEAR;
+    }
+
+    /** Whether each semicolon of the text certainly separates two statements, or two parts of a block. */
+    private static boolean isPlain(String text) {
+        return text.chars().noneMatch(c -> "'\"`$#\\".indexOf(c) >= 0)
+                && !text.contains("--")
+                && !text.contains("/*")
+                && !text.contains("//");
+    }
+
+    /** A statement that is not known may be the beginning of a block, and the following parts belong to the block. */
+    private Effect ofStatements(String[] statements) {
+        for (String part : statements) {
+            String statement = part.strip();
+            if (statement.isEmpty()) {
+                continue;
             }
-            boolean hasBody = first("CREATE") || first("BEGIN"); // semicolons inside do not end the statement
-            if (hasBody || !complete) {
-                return false;
+            Effect effect = ofStatement(statement);
+            if (effect != Effect.NONE || !HARMLESS.contains(firstWord(statement))) {
+                return effect == Effect.END ? Effect.END : Effect.UNCLEAR;
             }
         }
-        return false;
+        return Effect.NONE;
     }
 
-    private boolean ends() {
-        if (words.isEmpty()) {
-            return false;
+    private Effect ofStatement(String statement) {
+        String first = firstWord(statement);
+        if (first.isEmpty()) {
+            return statement.charAt(0) == '(' ? Effect.NONE : Effect.UNCLEAR;
         }
-        return switch (words.get(0)) {
-            case "BEGIN" -> !second("NOT");
-            case "START", "PREPARE" -> second("TRANSACTION");
-            case "ROLLBACK" ->
-                !(second("TO") || (words.size() > 2 && words.get(2).equals("TO")));
-            case "SET" ->
-                words.stream()
-                        .anyMatch(word -> word.equals("AUTOCOMMIT")
-                                || word.endsWith(".AUTOCOMMIT")
-                                || word.equals("@@AUTOCOMMIT"));
-            default -> ENDS.contains(words.get(0));
+        return switch (first) {
+            case "COMMIT", "ABORT", "END", "START" -> Effect.END;
+            case "BEGIN" -> unclearIf(BEGIN_BLOCK, statement);
+            case "ROLLBACK" -> TO_SAVEPOINT.matcher(statement).lookingAt() ? Effect.NONE : Effect.END;
+            case "PREPARE" -> PREPARED_TRANSACTION.matcher(statement).lookingAt() ? Effect.END : Effect.UNCLEAR;
+            default ->
+                HARMLESS.contains(first) || commits == ImplicitCommits.NONE ? Effect.NONE : other(first, statement);
         };
     }
 
-    private boolean commitsBefore() {
-        return !words.isEmpty() && COMMITS_BEFORE.contains(words.get(0)) && !second("TEMPORARY");
+    /** A statement of MySQL, MariaDB or H2, which may commit by itself, as a procedure with COMMIT does. */
+    private Effect other(String first, String statement) {
+        return switch (first) {
+            case "SET" -> AUTOCOMMIT_ON.matcher(statement).lookingAt() ? Effect.END : Effect.UNCLEAR;
+            case "XA" -> unclearIf(XA_RECOVER, statement);
+            case "ANALYZE" -> ANALYZE_TABLE.matcher(statement).lookingAt() ? Effect.END : Effect.UNCLEAR;
+            case "LOCK", "UNLOCK" -> unclearIf(LOCK_INSTANCE, statement);
+            case "CREATE", "DROP" -> isRolledBack(statement) ? Effect.UNCLEAR : Effect.END;
+            default -> COMMITS_BEFORE.contains(first) ? Effect.END : Effect.UNCLEAR;
+        };
     }
 
-    private boolean first(String word) {
-        return !words.isEmpty() && words.get(0).equals(word);
+    private boolean isRolledBack(String statement) {
+        return TEMPORARY_TABLE.matcher(statement).lookingAt()
+                && (commits == ImplicitCommits.DDL
+                        || TRANSACTIONAL.matcher(statement).find());
     }
 
-    private boolean second(String word) {
-        return words.size() > 1 && words.get(1).equals(word);
+    private static Effect unclearIf(Pattern pattern, String statement) {
+        return pattern.matcher(statement).lookingAt() ? Effect.UNCLEAR : Effect.END;
     }
 
-    /** @return false when it is unclear where the statement ends */
-    private boolean readStatement() {
-        words.clear();
-        while (at < sql.length()) {
-            char c = sql.charAt(at);
-            if (c == ';') {
-                at++;
-                return true;
-            }
-            if (sql.startsWith("--", at) || (c == '#' && words.isEmpty())) {
-                skipTo("\n");
-            } else if (sql.startsWith("/*!", at) || sql.startsWith("/*M!", at)) {
-                skipVersion(); // MySQL and MariaDB run the text of such a comment
-            } else if (sql.startsWith("/*", at)) {
-                at += 2;
-                skipTo("*/");
-            } else if (c == '\'' || c == '"' || c == '`') {
-                if (!skipQuoted(c)) {
-                    return false;
-                }
-            } else if (c == '$') {
-                skipDollarQuoted();
-            } else if (isWord(c)) {
-                readWord();
-            } else {
-                at++;
-            }
+    private static String firstWord(String statement) {
+        Matcher word = FIRST_WORD.matcher(statement);
+        return word.lookingAt() ? word.group().toUpperCase(Locale.ROOT) : "";
+    }
+
+    private static String withoutBeginning(String sql) {
+        Matcher blank = BLANK.matcher(sql);
+        return blank.lookingAt() ? sql.substring(blank.end()) : sql;
+    }
+
+    private static String withoutEnd(String sql) {
+        int end = sql.length();
+        while (end > 0 && (sql.charAt(end - 1) == ';' || Character.isWhitespace(sql.charAt(end - 1)))) {
+            end--;
         }
-        return true;
-    }
-
-    private void readWord() {
-        int begin = at;
-        while (at < sql.length() && (isWord(sql.charAt(at)) || sql.charAt(at) == '$')) {
-            at++;
-        }
-        if (words.size() < MOST_WORDS) {
-            words.add(sql.substring(begin, at).toUpperCase(Locale.ROOT));
-        }
-    }
-
-    private static boolean isWord(char c) {
-        return Character.isLetterOrDigit(c) || c == '_' || c == '@' || c == '.';
-    }
-
-    private void skipTo(String end) {
-        int found = sql.indexOf(end, at);
-        at = found < 0 ? sql.length() : found + end.length();
-    }
-
-    private void skipVersion() {
-        at = sql.indexOf('!', at) + 1;
-        while (at < sql.length() && Character.isDigit(sql.charAt(at))) {
-            at++;
-        }
-    }
-
-    /** Whether a backslash escapes a quote depends on the database and its settings. */
-    private boolean skipQuoted(char quote) {
-        int end = sql.indexOf(quote, at + 1);
-        boolean isClear = end < 0 || sql.charAt(end - 1) != '\\';
-        at = end < 0 ? sql.length() : end + 1;
-        return isClear;
-    }
-
-    private void skipDollarQuoted() {
-        int end = at + 1;
-        while (end < sql.length() && isWord(sql.charAt(end))) {
-            end++;
-        }
-        if (end < sql.length() && sql.charAt(end) == '$') {
-            String tag = sql.substring(at, end + 1);
-            at = end + 1;
-            skipTo(tag);
-        } else {
-            at++;
-        }
+        return sql.substring(0, end);
     }
 }

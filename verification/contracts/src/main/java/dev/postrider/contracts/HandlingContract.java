@@ -319,48 +319,133 @@ public abstract class HandlingContract extends LaneFixture {
     /** The rollback also undoes the effects of the other messages, which must not be removed without their effects. */
     @Test
     void handlerThatRollsBackByItsOwnStatementUndoesTheWholeTransaction() throws Exception {
-        needs(!product().equals("H2"), "H2 accepts the release of a missing savepoint");
         Postrider postrider = postrider();
         enqueue(postrider, 3);
-
-        String hiddenRollback = hiddenRollback();
+        String hidden = hidden("ROLLBACK");
 
         List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             if (number(claim.message()) == 1) {
-                execute(work.connection(), hiddenRollback);
+                swallow(work.connection(), hidden);
             }
             effect(claim.message(), work);
         });
 
-        assertThat(handled).extracting(Handled::end).containsOnly(End.UNDONE).hasSize(3);
+        assertThat(handled).extracting(Handled::end).containsExactly(End.UNKNOWN, End.FAILED, End.UNDONE);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(3);
     }
 
-    /** A rollback that the connection of a handler does not recognise, as it does a plain ROLLBACK. */
-    private String hiddenRollback() throws SQLException {
-        if (product().equals("PostgreSQL")) {
-            return "SELECT 'a\\'; ROLLBACK";
+    /** The message of the first handler leaves with its effect, whoever commits. The last one is handled in a transaction of its own. */
+    @Test
+    void handlerThatCommitsByItsOwnStatementRepeatsNoEffectOfItsNeighbours() throws Exception {
+        String hidden = hidden("COMMIT");
+        CountDownLatch allWait = new CountDownLatch(1);
+        Postrider node = node(topic -> topic.retry(AT_ONCE)
+                .handlerThreads(1)
+                .handlersPerTransaction(10)
+                .process((message, work) -> {
+                    allWait.await(SOON.toSeconds(), TimeUnit.SECONDS);
+                    effect(message, work);
+                    tried.add(number(message));
+                    if (number(message) == 1) {
+                        execute(work.connection(), hidden);
+                    }
+                }));
+        enqueue(node, 3);
+        node.start();
+        eventually(
+                "all are claimed",
+                () -> query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic
+                                + "' AND state = 'PROCESSING'")
+                        .equals("3"));
+        allWait.countDown();
+
+        eventually(
+                "one is dead, and the others are handled",
+                () -> live() == 1 && column("state").equals("DEAD"));
+        assertThat(column("last_error")).contains("may be committed");
+        assertThat(effects()).containsOnlyOnce("0", "1", "2");
+        assertThat(tried).as("no other attempt of the culprit").containsOnlyOnce(1);
+    }
+
+    /** An attempt may have committed a part. Another attempt would repeat it. */
+    @Test
+    void handlerThatEndsItsTransactionIsNotTriedAgain() throws Exception {
+        String hidden = hidden("COMMIT");
+        Postrider node = node(topic -> topic.retry(AT_ONCE).process((message, work) -> {
+            effect(message, work);
+            execute(work.connection(), hidden);
+        }));
+        enqueue(node, 2);
+
+        node.start();
+
+        eventually(
+                "both are dead",
+                () -> query("SELECT COUNT(*) FROM postrider_message WHERE topic = '" + topic + "' AND state = 'DEAD'")
+                        .equals("2"));
+        assertThat(column("last_error")).contains("may be committed");
+        assertThat(effects()).containsOnlyOnce("0", "1");
+    }
+
+    /** A text that could end the transaction, and does not. */
+    @Test
+    void handlerWithAnUnclearStatementIsDoneOnce() throws Exception {
+        Postrider postrider = postrider();
+        for (int messages : List.of(1, 3)) {
+            enqueue(postrider, messages);
+
+            List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+                effect(claim.message(), work);
+                execute(work.connection(), harmless());
+            });
+
+            assertThat(handled).extracting(Handled::end).containsOnly(End.DONE).hasSize(messages);
         }
-        execute("DROP PROCEDURE IF EXISTS undo_it");
-        execute("CREATE PROCEDURE undo_it() ROLLBACK");
-        return "CALL undo_it()";
+        assertThat(live()).isZero();
+        assertThat(effects()).hasSize(4);
+        assertThat(archived()).isEqualTo(4);
+    }
+
+    private String harmless() throws SQLException {
+        return product().equals("PostgreSQL") ? "DO $$ BEGIN PERFORM 1; END $$" : "SET @harmless = 1";
+    }
+
+    private static void swallow(Connection connection, String sql) {
+        try {
+            execute(connection, sql);
+        } catch (SQLException | RuntimeException e) {
+            assertThat(e).isInstanceOf(UnusableConnectionException.class);
+        }
+    }
+
+    /** An end of the transaction that the guard cannot see in the text. */
+    private String hidden(String end) throws SQLException {
+        switch (product()) {
+            case "PostgreSQL" -> {
+                return "SELECT 'a\\'; " + end;
+            }
+            case "H2" -> {
+                return "SELECT ';'; " + end;
+            }
+            default -> {
+                execute("DROP PROCEDURE IF EXISTS end_it_" + end);
+                execute("CREATE PROCEDURE end_it_" + end + "() " + end);
+                return "CALL end_it_" + end + "()";
+            }
+        }
     }
 
     /** The procedure commits a part of the work. The message must not be removed with that part. */
     @Test
     void handlerThatEndsItsTransactionByAProcedureLosesNoMessage() throws Exception {
-        needs(
-                product().equals("MySQL") || product().equals("MariaDB"),
-                "only there a procedure can end the transaction");
-        execute("DROP PROCEDURE IF EXISTS commit_it");
-        execute("CREATE PROCEDURE commit_it() COMMIT");
+        String hidden = hidden("COMMIT");
         for (boolean fails : List.of(true, false)) {
             Postrider postrider = postrider();
             enqueue(postrider, 1);
 
             List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
-                execute(work.connection(), "CALL commit_it()");
+                swallow(work.connection(), hidden);
                 if (fails) {
                     throw new IllegalStateException("failed");
                 }

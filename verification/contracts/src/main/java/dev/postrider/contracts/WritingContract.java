@@ -14,6 +14,8 @@ import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.idempotency.Command;
+import dev.postrider.idempotency.CommandResult;
+import dev.postrider.inbox.Inbox;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.Payload;
@@ -34,6 +36,7 @@ import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -43,6 +46,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowingConsumer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -1014,7 +1018,7 @@ public abstract class WritingContract extends DatabaseContract {
     void workCannotEndItsTransaction() throws SQLException {
         Postrider postrider = postrider();
         List<Throwable> refusals = new ArrayList<>();
-        postrider.inTransaction(work -> {
+        Throwable atTheEnd = catchThrowable(() -> postrider.inTransaction(work -> {
             work.outbox().enqueue(message().build());
             Connection connection = work.connection();
             refusals.add(catchThrowable(connection::commit));
@@ -1028,7 +1032,7 @@ public abstract class WritingContract extends DatabaseContract {
             connection.rollback(before);
             assertThat(connection.isClosed()).isFalse();
             assertThat(connection.isWrapperFor(Connection.class)).isTrue();
-        });
+        }));
         assertThat(refusals)
                 .hasSize(5)
                 .allSatisfy(refusal -> assertThat(refusal)
@@ -1036,14 +1040,15 @@ public abstract class WritingContract extends DatabaseContract {
                                 UnusableConnectionException.class,
                                 e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED))
                         .hasMessageContaining("return from the work to commit"));
-        assertThat(live()).isEqualTo(1);
+        assertThat(atTheEnd).isSameAs(refusals.get(0));
+        assertThat(live()).isZero();
     }
 
     @Test
     void workCannotEndItsTransactionByAStatementEither() throws SQLException {
         Postrider postrider = postrider();
         List<Throwable> refusals = new ArrayList<>();
-        postrider.inTransaction(work -> {
+        Throwable atTheEnd = catchThrowable(() -> postrider.inTransaction(work -> {
             work.outbox().enqueue(message().build());
             try (Statement statement = work.connection().createStatement();
                     PreparedStatement prepared = work.connection().prepareStatement("SELECT 1")) {
@@ -1061,14 +1066,181 @@ public abstract class WritingContract extends DatabaseContract {
                 assertThat(rows.getStatement()).isSameAs(prepared);
                 assertThat(rows.next()).isTrue();
             }
-        });
+        }));
         assertThat(refusals)
                 .hasSize(8)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .isInstanceOfSatisfying(
                                 UnusableConnectionException.class,
                                 e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED)));
-        assertThat(live()).isEqualTo(1);
+        assertThat(atTheEnd).as("the first that is more than a close").isSameAs(refusals.get(0));
+        assertThat(live()).isZero();
+    }
+
+    /** The author of the work wanted a rollback, and the library that he calls swallows the refusal. */
+    @Test
+    void workWhoseRollbackWasRefusedIsNotCommitted() throws SQLException {
+        Postrider postrider = postrider();
+        for (ThrowingConsumer<Connection> end : List.<ThrowingConsumer<Connection>>of(
+                Connection::rollback, connection -> connection.createStatement().execute("ROLLBACK"))) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        work.stage(message().build());
+                        assertThat(catchThrowable(() -> end.accept(work.connection())))
+                                .isNotNull();
+                    }))
+                    .isInstanceOfSatisfying(
+                            UnusableConnectionException.class,
+                            e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED));
+        }
+        assertThat(live()).isZero();
+    }
+
+    /** A text in which the end is hidden is run, and the transaction is proved after it: nothing may say that it was rolled back. */
+    @Test
+    void workThatEndsItsTransactionUnseenIsToldThatPartOfItMayBeCommitted() throws SQLException {
+        String end = hiddenCommit();
+        Postrider postrider = postrider();
+        Inbox inbox = postrider.inbox("hidden-" + topic);
+        List<ThrowingConsumer<UnitOfWork>> ways = List.of(
+                work -> swallowing(work.connection(), end),
+                work -> run(work.connection(), end),
+                work -> {
+                    swallowing(work.connection(), end);
+                    throw new IllegalStateException("failed");
+                },
+                work -> postrider.commands().join(work.connection(), command(newId()), joined -> {
+                    run(joined.connection(), end);
+                    return "done";
+                }),
+                work -> inbox.process(work.connection(), received(newId()), inner -> run(inner.connection(), end)));
+        for (ThrowingConsumer<UnitOfWork> way : ways) {
+            List<ThrowingCallable> calls = List.of(
+                    () -> postrider.inTransaction(work -> way.accept(work)),
+                    () -> inbox.process(received(newId()), work -> way.accept(work)));
+            for (ThrowingCallable call : calls) {
+                isToldOfTheEnd(call);
+            }
+        }
+        assertThat(live()).isZero();
+        Command<String> command = command(newId());
+        isToldOfTheEnd(() -> postrider.commands().run(command, work -> {
+            swallowing(work.connection(), end);
+            return "done";
+        }));
+        assertThat(postrider.commands().run(command, work -> "again")).isInstanceOf(CommandResult.Uncertain.class);
+    }
+
+    @Test
+    void callerWhoseTransactionIsEndedUnseenByAPartIsToldSo() throws SQLException {
+        String end = hiddenCommit();
+        Postrider postrider = postrider();
+        for (boolean fails : List.of(false, true)) {
+            try (Connection connection = transaction()) {
+                isToldOfTheEnd(() -> postrider.commands().join(connection, command(newId()), work -> {
+                    swallowing(work.connection(), end);
+                    if (fails) {
+                        throw new IllegalStateException("failed");
+                    }
+                    return "done";
+                }));
+                connection.rollback();
+                isToldOfTheEnd(() -> postrider.inbox("hidden-" + topic).process(connection, received(newId()), work -> {
+                    swallowing(work.connection(), end);
+                    if (fails) {
+                        throw new IllegalStateException("failed");
+                    }
+                }));
+                connection.rollback();
+            }
+        }
+    }
+
+    private static void isToldOfTheEnd(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(Problem.ENDED))
+                .hasMessageContaining("may be committed");
+    }
+
+    /** The transaction is over, so the statement itself fails, and user code swallows that. */
+    private static void swallowing(Connection connection, String sql) {
+        isToldOfTheEnd(() -> run(connection, sql));
+        isToldOfTheEnd(connection::createStatement);
+    }
+
+    private static void run(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static Command<String> command(String key) {
+        return Command.named("pay").caller("ada").key(key).fingerprint("{}").returningText();
+    }
+
+    private static String newId() {
+        return UUID.randomUUID().toString();
+    }
+
+    private static Message received(String id) {
+        return Message.received("elsewhere", id).type("x").text("y").build();
+    }
+
+    private String product() throws SQLException {
+        try (Connection connection = dataSource().getConnection()) {
+            return connection.getMetaData().getDatabaseProductName();
+        }
+    }
+
+    /** An end of the transaction that no text shows. */
+    private String hiddenCommit() throws SQLException {
+        switch (product()) {
+            case "PostgreSQL" -> {
+                return "CREATE TEMP TABLE IF NOT EXISTS hidden (note TEXT DEFAULT ';'); COMMIT";
+            }
+            case "H2" -> {
+                return "SET CACHE_SIZE 4096";
+            }
+            default -> {
+                execute("DROP PROCEDURE IF EXISTS hidden_commit");
+                execute("CREATE PROCEDURE hidden_commit() COMMIT");
+                return "CALL hidden_commit()";
+            }
+        }
+    }
+
+    /** A rejected command and a failed part are undone by a savepoint: what is added to them later would be committed without them. */
+    @Test
+    void unitOfAPartThatFailedIsClosed() throws SQLException {
+        Postrider postrider = postrider();
+        List<UnitOfWork> failed = new ArrayList<>();
+        try (Connection connection = transaction()) {
+            assertThatThrownBy(() -> postrider.commands().join(connection, command(newId()), work -> {
+                        failed.add(work);
+                        throw new IllegalStateException("failed");
+                    }))
+                    .hasMessage("failed");
+            assertThatThrownBy(() -> postrider.inbox("closed").process(connection, received(newId()), work -> {
+                        failed.add(work);
+                        throw new IllegalStateException("failed");
+                    }))
+                    .hasMessage("failed");
+            assertThat(failed)
+                    .hasSize(2)
+                    .allSatisfy(work -> isClosed(() -> work.stage(message().build())))
+                    .allSatisfy(work ->
+                            isClosed(() -> work.outbox().enqueue(message().build())));
+            connection.commit();
+        }
+        assertThat(live()).isZero();
+    }
+
+    private static void isClosed(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        UnusableConnectionException.class,
+                        e -> assertThat(e.problem()).isEqualTo(Problem.CLOSED));
     }
 
     @Test

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.contracts.Sql;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.idempotency.Command;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
@@ -14,11 +18,20 @@ import dev.postrider.testkit.PostriderTables;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.transport.DeliveryResult;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -93,6 +106,104 @@ final class H2ModesTest {
             postrider.commands().run(command, work -> "paid");
             new DatabaseClock(dataSource).advance(Duration.ofHours(1));
             new PostriderTables(dataSource).empty();
+        }
+    }
+
+    /** H2 gives no other sign of it than the error: the release of a lost savepoint succeeds. */
+    @Test
+    void workThatSwallowsADeadlockIsNotCommittedInHalf() throws Exception {
+        DataSource dataSource = database("");
+        Sql.execute(dataSource, "CREATE TABLE business (id INT PRIMARY KEY, touched INT)");
+        Sql.execute(dataSource, "INSERT INTO business VALUES (1, 0), (2, 0)");
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try (Postrider postrider = Postrider.on(dataSource).topic("t").build();
+                Connection rival = dataSource.getConnection()) {
+            postrider.migrate();
+            rival.setAutoCommit(false);
+            change(rival, "UPDATE business SET touched = 2 WHERE id = 2");
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        change(work.connection(), "UPDATE business SET touched = 1 WHERE id = 1");
+                        Future<?> rivalWaits = threads.submit(() -> {
+                            change(rival, "UPDATE business SET touched = 2 WHERE id = 1");
+                            return true;
+                        });
+                        awaitLockWait(dataSource);
+                        assertThatThrownBy(
+                                        () -> change(work.connection(), "UPDATE business SET touched = 1 WHERE id = 2"))
+                                .isInstanceOfSatisfying(
+                                        SQLException.class,
+                                        e -> assertThat(e.getErrorCode())
+                                                .as("a deadlock")
+                                                .isEqualTo(40001));
+                        rivalWaits.get(60, TimeUnit.SECONDS);
+                        work.stage(message("t").build());
+                    }))
+                    .isInstanceOf(TransactionConflictException.class);
+            rival.rollback();
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(Sql.number(dataSource, "SELECT COUNT(*) FROM postrider_message"))
+                .isZero();
+        assertThat(Sql.number(dataSource, "SELECT SUM(touched) FROM business")).isZero();
+    }
+
+    private static void change(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static void awaitLockWait(DataSource dataSource) throws SQLException {
+        long giveUp = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+        while (Sql.number(dataSource, "SELECT COUNT(*) FROM INFORMATION_SCHEMA.SESSIONS WHERE BLOCKER_ID IS NOT NULL")
+                == 0) {
+            assertThat(System.nanoTime()).as("the rival waits").isLessThan(giveUp);
+        }
+    }
+
+    /** The database calls its method. */
+    public static final class Aliases {
+
+        private Aliases() {}
+
+        public static void commitIt(Connection connection) throws SQLException {
+            connection.commit();
+        }
+    }
+
+    @Test
+    void textIsJudgedByTheTransactionAndNotByItsWords() throws Exception {
+        DataSource dataSource = database("");
+        Sql.execute(dataSource, "CREATE TABLE effect (id INT)");
+        Sql.execute(dataSource, "CREATE ALIAS commits FOR '" + Aliases.class.getName() + ".commitIt'");
+        try (Postrider postrider = Postrider.on(dataSource).topic("t").build()) {
+            postrider.migrate();
+            for (String sql : List.of(
+                    "SELECT 1 // x; COMMIT",
+                    "SET @x = 1",
+                    "CALL 1",
+                    "CREATE LOCAL TEMPORARY TABLE a (id INT) TRANSACTIONAL")) {
+                postrider.inTransaction(work -> {
+                    change(work.connection(), sql);
+                    change(work.connection(), "INSERT INTO effect VALUES (1)");
+                    change(work.connection(), sql.replace(" a ", " b "));
+                });
+            }
+            assertThat(Sql.number(dataSource, "SELECT COUNT(*) FROM effect")).isEqualTo(4);
+            Map.of(
+                            "CALL commits()", Problem.ENDED,
+                            "SET CACHE_SIZE 4096", Problem.ENDED,
+                            "SELECT ';'; COMMIT", Problem.ENDED,
+                            "CREATE TEMPORARY TABLE c (id INT)", Problem.GUARDED)
+                    .forEach((sql, problem) -> assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                                change(work.connection(), "INSERT INTO effect VALUES (2)");
+                                change(work.connection(), sql);
+                            }))
+                            .as(sql)
+                            .isInstanceOfSatisfying(
+                                    UnusableConnectionException.class,
+                                    e -> assertThat(e.problem()).isEqualTo(problem)));
         }
     }
 

@@ -36,6 +36,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -231,6 +232,92 @@ final class InnoDbTest {
         }
         assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(2);
         assertThat(number("SELECT COUNT(*) FROM postrider_message")).isZero();
+    }
+
+    /** After a lock timeout the transaction is still there, unless the work has ended it. Then nothing may call for another run. */
+    @Test
+    void lockTimeoutAfterAProcedureWithCommitIsNoConflict() throws Exception {
+        effectTable();
+        execute("CREATE PROCEDURE ends_it() COMMIT");
+        execute("CREATE PROCEDURE commits_and_waits() BEGIN INSERT INTO effect VALUES (1); COMMIT;"
+                + " UPDATE business SET touched = 1 WHERE id = 1; END");
+        Message received =
+                Message.received("elsewhere", "17").type("x").text("y").build();
+        AtomicInteger runs = new AtomicInteger();
+        try (Postrider postrider = migrated(with("sessionVariables=innodb_lock_wait_timeout=1"));
+                Connection rival = transaction(database.dataSource())) {
+            change(rival, "UPDATE business SET touched = 2 WHERE id = 1");
+            List<ThrowableAssert.ThrowingCallable> calls = List.of(
+                    () -> postrider.inbox("billing").process(received, work -> {
+                        runs.incrementAndGet();
+                        try {
+                            change(work.connection(), "CALL ends_it()");
+                        } catch (UnusableConnectionException e) {
+                            throw new SQLException("as a lock timeout", "HY000", 1205, e);
+                        }
+                    }),
+                    () -> postrider.inTransaction(work -> {
+                        runs.incrementAndGet();
+                        change(work.connection(), "CALL commits_and_waits()");
+                    }));
+            for (ThrowableAssert.ThrowingCallable call : calls) {
+                assertThatThrownBy(call)
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(UnusableConnectionException.Problem.ENDED));
+            }
+            assertThatThrownBy(() -> postrider.inTransaction(
+                            work -> change(work.connection(), "UPDATE business SET touched = 1 WHERE id = 1")))
+                    .as("an ordinary lock timeout")
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(e.getErrorCode()).isEqualTo(1205));
+            rival.rollback();
+        }
+        assertThat(runs).hasValue(2);
+        assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(1);
+    }
+
+    @Test
+    void textIsJudgedByTheTransactionAndNotByItsWords() throws Exception {
+        effectTable();
+        execute("CREATE PROCEDURE harmless() SELECT 1");
+        List<String> legitimate = new ArrayList<>(List.of(
+                "SELECT 1 # x; COMMIT later",
+                "SET @old = @@autocommit",
+                "SET autocommit = 0",
+                "XA RECOVER",
+                "CREATE TEMPORARY TABLE some (id INT)",
+                "DROP TEMPORARY TABLE IF EXISTS some",
+                "CALL harmless()",
+                "{call harmless()}"));
+        legitimate.addAll(
+                engine == Engine.MYSQL_8_0
+                        ? List.of("LOCK INSTANCE FOR BACKUP", "UNLOCK INSTANCE")
+                        : List.of(
+                                "ANALYZE SELECT 1",
+                                "ANALYZE FORMAT=JSON SELECT 1",
+                                "CREATE OR REPLACE TEMPORARY TABLE some (id INT)",
+                                "BEGIN NOT ATOMIC SELECT 1; END",
+                                "IF 1 THEN SELECT 1; END IF",
+                                "FOR i IN 1..2 DO INSERT INTO effect VALUES (2); END FOR"));
+        try (Postrider postrider = migrated(database.dataSource())) {
+            for (String sql : legitimate) {
+                postrider.inTransaction(work -> {
+                    change(work.connection(), "INSERT INTO effect VALUES (1)");
+                    try (Statement statement = work.connection().createStatement()) {
+                        statement.execute(sql);
+                    }
+                });
+            }
+            assertThat(number("SELECT COUNT(*) FROM effect WHERE id = 1")).isEqualTo(legitimate.size());
+            for (String sql : List.of("SET `autocommit`=1", "SET @@session.autocommit = ON")) {
+                assertThatThrownBy(() -> postrider.inTransaction(work -> change(work.connection(), sql)))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(UnusableConnectionException.Problem.GUARDED));
+            }
+        }
     }
 
     /** A retry would run the committed part again. */

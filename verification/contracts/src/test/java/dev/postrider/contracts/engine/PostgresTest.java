@@ -22,7 +22,12 @@ import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import java.io.IOException;
+import java.sql.Array;
+import java.sql.Blob;
+import java.sql.Clob;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -41,6 +46,7 @@ import org.assertj.core.api.ThrowableAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
+import org.postgresql.util.PGobject;
 
 /** What only PostgreSQL can get wrong. */
 final class PostgresTest {
@@ -97,6 +103,148 @@ final class PostgresTest {
         }
         assertThat(number("SELECT count(*) FROM postrider_message")).isEqualTo(1);
         assertThat(number("SELECT count(*) FROM postrider_inbox_mark")).isZero();
+    }
+
+    /** Large objects, arrays and metadata ask the server when they are read. */
+    @Test
+    void workThatSwallowsAnErrorOfAnObjectOfTheDriverIsNotReportedAsDone() throws Exception {
+        execute("CREATE TABLE effect (id INT PRIMARY KEY)");
+        execute("CREATE ROLE poor_" + database.name());
+        execute("REVOKE SELECT ON pg_catalog.pg_attribute FROM PUBLIC");
+        List<Read> reads = List.of(
+                row -> row.getObject(1, Blob.class).getBytes(1, 1),
+                row -> row.getBlob(1).getBinaryStream().read(),
+                row -> row.getObject(1, Clob.class).getSubString(1, 1),
+                row -> row.getClob(1).getCharacterStream().read(),
+                row -> row.getMetaData().isNullable(2),
+                row -> ((Array) row.getObject(3)).getResultSet().getStatement().executeQuery("SELECT 1 / 0"));
+        try (Postrider postrider = migrated()) {
+            Inbox inbox = postrider.inbox("billing");
+            for (Read read : reads) {
+                assertThatThrownBy(() -> inbox.process(RECEIVED, work -> swallow(work.connection(), read)))
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.ABORTED));
+            }
+        }
+        assertThat(number("SELECT count(*) FROM postrider_inbox_mark")).isZero();
+    }
+
+    @FunctionalInterface
+    private interface Read {
+        Object from(ResultSet row) throws Exception;
+    }
+
+    private void swallow(Connection connection, Read read) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET LOCAL ROLE poor_" + database.name());
+            try (ResultSet row = statement.executeQuery(
+                    "SELECT 4242::oid, id, ARRAY[1] FROM (SELECT 1) AS one LEFT JOIN effect ON TRUE")) {
+                assertThat(row.next()).isTrue();
+                read.from(row);
+            } catch (Exception e) {
+                assertThat(e).isInstanceOfAny(SQLException.class, IOException.class);
+            }
+        }
+    }
+
+    /** The connection behind an array is the guard, and the driver takes its own array back. */
+    @Test
+    void arrayLeadsToTheGuardedConnectionAndCanBeWritten() throws Exception {
+        try (Postrider postrider = migrated()) {
+            postrider.inTransaction(work -> {
+                Connection connection = work.connection();
+                try (PreparedStatement statement = connection.prepareStatement("SELECT ?::int[] || 2, '{}'::jsonb")) {
+                    statement.setArray(1, connection.createArrayOf("int", new Object[] {1}));
+                    try (ResultSet row = statement.executeQuery()) {
+                        assertThat(row.next()).isTrue();
+                        Array array = row.getArray(1);
+                        assertThat((Integer[]) array.getArray()).containsExactly(1, 2);
+                        assertThat(array.getResultSet().getStatement().getConnection())
+                                .isSameAs(connection);
+                        assertThat(array).hasToString("{1,2}");
+                        assertThat(row.getObject(2)).isInstanceOf(PGobject.class);
+                        assertThat(row.getMetaData().getColumnCount()).isEqualTo(2);
+                    }
+                }
+            });
+        }
+    }
+
+    /** The driver's own connection ends the transaction, and the work goes on in a new one. */
+    @Test
+    void endByTheDriversOwnConnectionIsNoticed() throws Exception {
+        try (Postrider postrider = migrated()) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        Connection driver = (Connection) work.connection().unwrap(PGConnection.class);
+                        driver.commit();
+                        work.outbox().enqueue(MESSAGE);
+                    }))
+                    .isInstanceOfSatisfying(
+                            UnusableConnectionException.class,
+                            e -> assertThat(e.problem()).isEqualTo(Problem.ENDED));
+        }
+        assertThat(number("SELECT count(*) FROM postrider_message")).isZero();
+    }
+
+    /** What looks like an end is run, whatever the words in it. An end is noticed, whatever hides it. */
+    @Test
+    void textIsJudgedByTheTransactionAndNotByItsWords() throws Exception {
+        try (Postrider postrider = migrated()) {
+            for (String sql : List.of(
+                    "/* a /* b */ commit */ SELECT 1",
+                    "SET my.autocommit = 'x'",
+                    "DO $$ BEGIN PERFORM 1; END $$",
+                    "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE SQL BEGIN ATOMIC SELECT 1; END",
+                    "SELECT '; COMMIT', CASE WHEN TRUE THEN 1 END",
+                    "SAVEPOINT a; SELECT 'x;'; ROLLBACK TO a")) {
+                postrider.inTransaction(work -> {
+                    work.outbox().enqueue(Message.to("t").type("x").text("y").build());
+                    run(work.connection(), sql);
+                    run(work.connection(), sql.replace(" pg_temp.f()", " pg_temp.g()"));
+                });
+            }
+            assertThat(number("SELECT count(*) FROM postrider_message")).isEqualTo(6);
+            for (String sql : List.of(
+                    "CREATE TEMP TABLE a (note TEXT DEFAULT ';'); COMMIT",
+                    "SELECT 'a\\'; COMMIT; SELECT 'b'",
+                    "SELECT 1; -- x\rCOMMIT",
+                    "SELECT '/*;'; COMMIT /* */",
+                    "SELECT $a$;$a$; ROLLBACK; BEGIN",
+                    "SELECT ';'; COMMIT AND CHAIN")) {
+                assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                            work.outbox().enqueue(MESSAGE);
+                            run(work.connection(), sql);
+                        }))
+                        .as(sql)
+                        .isInstanceOfSatisfying(
+                                UnusableConnectionException.class,
+                                e -> assertThat(e.problem()).isEqualTo(Problem.ENDED));
+            }
+        }
+    }
+
+    /** A text that fails after its COMMIT has still committed. */
+    @Test
+    void textThatFailsAfterItsCommitIsNoOrdinaryFailure() throws Exception {
+        try (Postrider postrider = migrated()) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        work.outbox().enqueue(MESSAGE);
+                        run(work.connection(), "SELECT ';'; COMMIT; SELECT 1 / 0");
+                    }))
+                    .isInstanceOfSatisfying(
+                            UnusableConnectionException.class,
+                            e -> assertThat(e.problem()).isEqualTo(Problem.ENDED));
+            assertThatThrownBy(() -> postrider.inTransaction(
+                            work -> run(work.connection(), "DO $$ BEGIN RAISE EXCEPTION 'no'; END $$")))
+                    .isInstanceOf(SQLException.class);
+        }
+    }
+
+    private static void run(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     private static void swallowOfASavepoint(Connection connection) throws SQLException {
