@@ -395,8 +395,12 @@ public final class GuardedConnection implements Connection {
         return recorded(() -> target.getCatalog());
     }
 
+    /** Refused on H2, whose driver commits before it. */
     @Override
     public void setTransactionIsolation(int level) throws SQLException {
+        if (implicitCommits == TransactionEnd.ImplicitCommits.DDL_AND_TEMPORARY_TABLES) {
+            throw remember(refused("setTransactionIsolation(int)"));
+        }
         record(() -> target.setTransactionIsolation(level));
     }
 

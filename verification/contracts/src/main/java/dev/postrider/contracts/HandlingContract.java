@@ -335,7 +335,7 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(live()).isEqualTo(3);
     }
 
-    /** The message of the first handler leaves with its effect, whoever commits. The last one is handled in a transaction of its own. */
+    /** The early commit removes the message of the first handler with its effect. The last one is handled in a transaction of its own. */
     @Test
     void handlerThatCommitsByItsOwnStatementRepeatsNoEffectOfItsNeighbours() throws Exception {
         String hidden = hidden("COMMIT");

@@ -31,6 +31,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowingConsumer;
+import org.h2.jdbc.JdbcConnection;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -151,6 +153,24 @@ final class H2ModesTest {
     private static void change(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute(sql);
+        }
+    }
+
+    /** The driver of H2 commits before it changes the level of isolation. */
+    @Test
+    void endByTheDriverIsRefusedOrNoticed() {
+        DataSource dataSource = database("");
+        try (Postrider postrider = Postrider.on(dataSource).topic("t").build()) {
+            postrider.migrate();
+            for (ThrowingConsumer<Connection> end : List.<ThrowingConsumer<Connection>>of(
+                    connection -> connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE),
+                    connection -> connection.unwrap(JdbcConnection.class).commit())) {
+                assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                            work.outbox().enqueue(message("t").build());
+                            end.accept(work.connection());
+                        }))
+                        .isInstanceOf(UnusableConnectionException.class);
+            }
         }
     }
 

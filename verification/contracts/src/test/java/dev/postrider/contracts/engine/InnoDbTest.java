@@ -22,6 +22,7 @@ import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
+import java.sql.CallableStatement;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -305,6 +306,12 @@ final class InnoDbTest {
             for (String sql : legitimate) {
                 postrider.inTransaction(work -> {
                     change(work.connection(), "INSERT INTO effect VALUES (1)");
+                    if (sql.startsWith("{")) {
+                        try (CallableStatement call = work.connection().prepareCall(sql)) {
+                            call.execute();
+                        }
+                        return;
+                    }
                     try (Statement statement = work.connection().createStatement()) {
                         statement.execute(sql);
                     }

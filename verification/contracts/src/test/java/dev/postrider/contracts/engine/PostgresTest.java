@@ -2,6 +2,7 @@ package dev.postrider.contracts.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
@@ -109,7 +110,9 @@ final class PostgresTest {
     @Test
     void workThatSwallowsAnErrorOfAnObjectOfTheDriverIsNotReportedAsDone() throws Exception {
         execute("CREATE TABLE effect (id INT PRIMARY KEY)");
+        execute("INSERT INTO effect VALUES (1)");
         execute("CREATE ROLE poor_" + database.name());
+        execute("GRANT SELECT ON effect TO poor_" + database.name());
         execute("REVOKE SELECT ON pg_catalog.pg_attribute FROM PUBLIC");
         List<Read> reads = List.of(
                 row -> row.getObject(1, Blob.class).getBytes(1, 1),
@@ -138,13 +141,10 @@ final class PostgresTest {
     private void swallow(Connection connection, Read read) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET LOCAL ROLE poor_" + database.name());
-            try (ResultSet row = statement.executeQuery(
-                    "SELECT 4242::oid, id, ARRAY[1] FROM (SELECT 1) AS one LEFT JOIN effect ON TRUE")) {
-                assertThat(row.next()).isTrue();
-                read.from(row);
-            } catch (Exception e) {
-                assertThat(e).isInstanceOfAny(SQLException.class, IOException.class);
-            }
+            ResultSet row = statement.executeQuery("SELECT 4242::oid, id, ARRAY[1] FROM effect");
+            assertThat(row.next()).isTrue();
+            Throwable swallowed = catchThrowable(() -> read.from(row));
+            assertThat(swallowed).isInstanceOfAny(SQLException.class, IOException.class);
         }
     }
 
