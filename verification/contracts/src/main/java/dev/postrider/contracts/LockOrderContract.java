@@ -201,9 +201,9 @@ public abstract class LockOrderContract extends LaneFixture {
     /** A node has few threads that write outcomes, for all its lanes. */
     @Test
     void laneThatIsLockedDelaysNoOutcomeOfAnotherOne() throws Exception {
-        needsConcurrency();
         String other = topic + "-other";
         Postrider postrider = ordered(topic, other);
+        needsConcurrency();
         LaneStore store = patient().lanes();
         Holder locked = take(store, topic);
         Holder free = take(store, other);
@@ -235,7 +235,6 @@ public abstract class LockOrderContract extends LaneFixture {
 
     @Test
     void nodeThatStopsWritesTheOutcomesOfOtherLanesWhileALaneIsLocked() throws Exception {
-        needsConcurrency();
         String other = topic + "-other";
         RecordingTransport transport = new RecordingTransport();
         Postrider node = postrider(builder -> builder.topic(
@@ -244,6 +243,7 @@ public abstract class LockOrderContract extends LaneFixture {
                 .dispatch(options -> options.lease(Duration.ofSeconds(12))
                         .pollInterval(Duration.ofMillis(100))
                         .drainTimeout(Duration.ofSeconds(1))));
+        needsConcurrency();
         node.start();
         eventually("both lanes are acquired", () -> !lanes("token").contains("null"));
         try (Connection stranger = transaction()) {
@@ -265,8 +265,8 @@ public abstract class LockOrderContract extends LaneFixture {
 
     @Test
     void everyOutcomeOfALockedLaneIsWrittenLater() throws Exception {
-        needsConcurrency();
         Scene scene = new Scene(ordered(), patient());
+        needsConcurrency();
         try (Connection stranger = transaction()) {
             lockLane(stranger);
 
@@ -278,8 +278,8 @@ public abstract class LockOrderContract extends LaneFixture {
 
     @Test
     void keyOfAHandledHeadContinuesWhenItsLaneIsFree() throws Exception {
-        needsConcurrency();
         Postrider postrider = ordered();
+        needsConcurrency();
         Holder node = take(patient().lanes(), topic);
         LaneClaim head = blockedKey(postrider, node, 2).get(0);
         execute("DELETE FROM postrider_message WHERE seq = " + head.claim().seq());
@@ -296,8 +296,8 @@ public abstract class LockOrderContract extends LaneFixture {
 
     @Test
     void suspectOfALockedLaneIsNotedLater() throws Exception {
-        needsConcurrency();
         Postrider postrider = ordered();
+        needsConcurrency();
         Holder node = take(patient().lanes(), topic);
         write(postrider, "a", 0);
         Claim suspect = node.read().get(0).claim();
@@ -321,9 +321,9 @@ public abstract class LockOrderContract extends LaneFixture {
 
     @Test
     void laneThatIsLockedIsReleasedLaterAndDelaysNoOtherRelease() throws Exception {
-        needsConcurrency();
         String other = topic + "-other";
         ordered(topic, other);
+        needsConcurrency();
         LaneStore store = patient().lanes();
         Holder locked = take(store, topic);
         Holder free = take(store, other);
