@@ -87,6 +87,17 @@ final class InFlight {
         return (int) slots.taken();
     }
 
+    /**
+     * The number of taken slots, including reserved ones, without those of messages whose outcome is decided and not
+     * written yet.
+     */
+    synchronized int slotsWithoutOutcome() {
+        long decided = messages.stream()
+                .filter(claimed -> claimed.hasSlot && claimed.isDecided())
+                .count();
+        return (int) (slots.taken() - decided);
+    }
+
     /** Makes {@link #freeSlots} return 0 until {@link #openSlots} is called, even if few slots are taken. */
     synchronized void closeSlots() {
         closed = true;

@@ -22,6 +22,7 @@ final class InFlightMessage {
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private final Semaphore row = new Semaphore(1);
+    private volatile long deliveringSince;
     private volatile boolean delivering;
 
     /** Whether it has a slot. Set and guarded by {@link InFlight}. */
@@ -98,7 +99,8 @@ final class InFlightMessage {
 
     /** Marks the start of the delivery, which must end within this time. */
     void startDelivery(Platform time, Duration atMost) {
-        answerBy = time.nanos() + atMost.toNanos();
+        deliveringSince = time.nanos();
+        answerBy = deliveringSince + atMost.toNanos();
         delivering = true;
     }
 
@@ -121,6 +123,10 @@ final class InFlightMessage {
 
     boolean isBeingDelivered() {
         return delivering && !isDecided();
+    }
+
+    boolean isBeingDeliveredForLongerThan(Duration limit, Platform time) {
+        return isBeingDelivered() && time.nanos() - deliveringSince > limit.toNanos();
     }
 
     boolean isOverdue(Platform time) {

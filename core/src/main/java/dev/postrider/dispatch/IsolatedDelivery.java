@@ -26,8 +26,13 @@ import org.jspecify.annotations.Nullable;
  * of them in its lane before. If the node is lost during such a delivery, the note counts a third loss for that
  * message. The message is then delivered with nothing else in flight on the node. If the node is lost again, this
  * message is the cause: it is buried, and no other message is buried for that loss. A slow topic does not delay the
- * suspects of other topics. The whole node waits only for a message that was noted when a node was lost, and for the
- * messages of one topic at most a tenth of the time. One thread runs it.
+ * suspects of other topics.
+ *
+ * <p>The whole node waits only for a message that was noted when a node was lost. It waits for the deliveries in flight
+ * for a limited time, and does not begin to wait while one of them has run for longer than that. If they do not end in
+ * time, the message waits and is tried again, for a longer time and less often. It waits neither for a lane that
+ * another session has locked nor for an outcome to be written. The slots are closed for the messages of one topic at
+ * most a tenth of the time. One thread runs it.
  */
 final class IsolatedDelivery {
 
@@ -43,8 +48,17 @@ final class IsolatedDelivery {
     /** From this number of losses on a message is buried: it was delivered alone when its node was lost. */
     static final int BURIED = 4;
 
-    /** The slots are closed for the suspects of one topic for at most one part in this many of all time. */
+    /**
+     * The slots are closed for the suspects of one topic for at most one part in this many of all time, and the node
+     * waits for deliveries in flight for at most one part of the time that the suspect has waited.
+     */
     private static final int SHARE = 10;
+
+    /** The node waits for deliveries in flight for this part of the lease at least, and for one lease at most. */
+    private static final int SHORTEST_WAIT = 6;
+
+    /** The pause of a topic after a lane was locked. */
+    private static final Duration LOCKED_PAUSE = Duration.ofMillis(100);
 
     private static final Duration CHECK_EVERY = Duration.ofMillis(100);
 
@@ -52,8 +66,12 @@ final class IsolatedDelivery {
     private final Iterable<Sequencer> sequencers;
     private final InFlight inFlight;
     private final EventListener events;
+    private final Duration lease;
     private final Platform time;
+
+    /** The thread waits for it, and {@link #progressed} signals it. */
     private final Platform.Waiter progress;
+
     private volatile boolean stopping;
 
     /** The noted suspect of each topic that is being delivered. */
@@ -62,7 +80,7 @@ final class IsolatedDelivery {
     /** A note in a lane of the sequencer. */
     private record Note(Sequencer sequencer, Claim claim) {}
 
-    /** The notes that must be removed: their messages are no longer in flight. */
+    /** The notes that must be removed: the outcomes of their messages are decided. */
     private final Deque<Note> stale = new ArrayDeque<>();
 
     /** How long the slots were last closed for a suspect of a topic. */
@@ -70,20 +88,27 @@ final class IsolatedDelivery {
 
     private final Map<Sequencer, Closed> closed = new HashMap<>();
 
-    /** @param progress this thread waits for it, and {@link #progressed} signals it */
+    private @Nullable Closed lastClosed;
+
+    /** Since when a suspect of a topic has waited for a node with nothing else in flight. */
+    private final Map<Sequencer, Long> waitingSince = new HashMap<>();
+
+    /** When a lane of a topic was last locked by another session. */
+    private final Map<Sequencer, Long> lockedSince = new HashMap<>();
+
     IsolatedDelivery(
             LaneStore store,
             Iterable<Sequencer> sequencers,
             InFlight inFlight,
-            EventListener events,
-            Platform time,
-            Platform.Waiter progress) {
+            NodeSettings settings,
+            Platform platform) {
         this.store = store;
         this.sequencers = sequencers;
         this.inFlight = inFlight;
-        this.events = events;
-        this.time = time;
-        this.progress = progress;
+        this.events = settings.events();
+        this.lease = settings.options().lease();
+        this.time = platform;
+        this.progress = platform.waiter();
     }
 
     static boolean isSuspect(InFlightMessage claimed) {
@@ -95,11 +120,15 @@ final class IsolatedDelivery {
         return claimed.claim().crashes() >= EXCLUSIVE;
     }
 
+    static boolean mustBeBuried(InFlightMessage claimed) {
+        return claimed.claim().crashes() >= BURIED;
+    }
+
     Duration runOnce() {
         do {
             RuntimeException failure = removeNotes();
             for (Sequencer sequencer : sequencers) {
-                if (!stopping && !noted.containsKey(sequencer) && !hasStaleNote(sequencer)) {
+                if (!stopping && !noted.containsKey(sequencer) && !hasStaleNote(sequencer) && !isPaused(sequencer)) {
                     failure = first(failure, deliverNext(sequencer));
                 }
             }
@@ -119,6 +148,11 @@ final class IsolatedDelivery {
         return stale.stream().anyMatch(note -> note.sequencer() == sequencer);
     }
 
+    private boolean isPaused(Sequencer sequencer) {
+        Long since = lockedSince.get(sequencer);
+        return since != null && time.nanos() - since < LOCKED_PAUSE.toNanos();
+    }
+
     /** Signals that an outcome was decided or written. */
     void progressed() {
         progress.signal();
@@ -131,7 +165,13 @@ final class IsolatedDelivery {
 
     /** @return the failure; a lane of one topic that cannot be written does not stop the suspects of the others */
     private @Nullable RuntimeException deliverNext(Sequencer sequencer) {
-        InFlightMessage next = sequencer.nextSuspect(mayCloseSlots(sequencer));
+        boolean waits = sequencer.hasExclusiveSuspect();
+        if (waits) {
+            waitingSince.putIfAbsent(sequencer, time.nanos());
+        } else {
+            waitingSince.remove(sequencer);
+        }
+        InFlightMessage next = sequencer.nextSuspect(waits && mayCloseSlots(sequencer));
         if (next == null) {
             return null;
         }
@@ -144,97 +184,147 @@ final class IsolatedDelivery {
     }
 
     /**
-     * Whether a suspect of this topic may stop the node: for a share of the time, and not while a note of another
-     * message is left. A suspect may come back again and again without an attempt, for example while an abandoned
-     * handler keeps its row locked.
+     * Whether a suspect of this topic may stop the node: for a share of the time, not while a note of another message is
+     * left, and not while a delivery has run for so long that it will hardly end in time. A suspect may come back again
+     * and again without an attempt, for example while an abandoned handler keeps its row locked. After the suspect of
+     * any topic the slots are open for at least as long as they were closed.
      */
     private boolean mayCloseSlots(Sequencer sequencer) {
-        Closed last = closed.get(sequencer);
-        return stale.isEmpty() && (last == null || time.nanos() - last.endedNanos() >= (SHARE - 1) * last.nanos());
+        Duration limit = limit(sequencer);
+        return stale.isEmpty()
+                && hasPassed(closed.get(sequencer), SHARE - 1)
+                && hasPassed(lastClosed, 1)
+                && inFlight.all().stream().noneMatch(claimed -> claimed.isBeingDeliveredForLongerThan(limit, time));
+    }
+
+    private boolean hasPassed(@Nullable Closed last, int times) {
+        return last == null || time.nanos() - last.endedNanos() >= times * last.nanos();
+    }
+
+    /** How long the node may wait for the deliveries in flight, for a suspect of this topic. */
+    private Duration limit(Sequencer sequencer) {
+        long waited = time.nanos() - waitingSince.getOrDefault(sequencer, time.nanos());
+        long shortest = lease.toNanos() / SHORTEST_WAIT;
+        return Duration.ofNanos(Math.min(Math.max(waited / SHARE, shortest), lease.toNanos()));
     }
 
     private void deliver(Sequencer sequencer, InFlightMessage next) {
-        if (next.claim().crashes() >= BURIED) {
-            withSlotsClosed(sequencer, () -> bury(sequencer, next));
-            return;
-        }
-        events.on(new Event.Suspected(next.claim().message(), next.claim().crashes()));
-        if (mustBeExclusive(next)) {
-            withSlotsClosed(sequencer, () -> startIsolated(sequencer, next));
-        } else {
-            deliverNoted(sequencer, next);
+        if (mustBeBuried(next)) {
+            bury(sequencer, next);
+        } else if (mustBeExclusive(next)) {
+            deliverExclusively(sequencer, next);
+        } else if (note(sequencer, next) && take(sequencer, next)) {
+            send(sequencer, next);
         }
     }
 
-    private void withSlotsClosed(Sequencer sequencer, Runnable step) {
+    /** Buries the message. Its key continues when that is written. */
+    private void bury(Sequencer sequencer, InFlightMessage claimed) {
+        if (sequencer.takeSuspect(claimed)) {
+            Outcome buried = new Outcome.Buried(
+                    claimed.claim(),
+                    DeadReason.WORKER_LOST,
+                    "The worker was lost while it delivered this message alone");
+            sequencer.decided(
+                    claimed, OutcomeDecider.inLane(claimed.topic(), Objects.requireNonNull(claimed.inLane()), buried));
+        }
+    }
+
+    /** Delivers the message with nothing else in flight. A suspect whose lane cannot be noted stops no other topic. */
+    private void deliverExclusively(Sequencer sequencer, InFlightMessage claimed) {
+        if (!removeNote(sequencer, claimed)) {
+            return;
+        }
+        Duration limit = limit(sequencer);
         long begun = time.nanos();
         inFlight.closeSlots();
         try {
-            step.run();
+            if (await(() -> inFlight.slotsWithoutOutcome() == 0, limit)) {
+                deliverInEmptyNode(sequencer, claimed, limit);
+            }
         } finally {
             inFlight.openSlots();
             long ended = time.nanos();
-            closed.put(sequencer, new Closed(ended - begun, ended));
+            lastClosed = new Closed(ended - begun, ended);
+            closed.put(sequencer, lastClosed);
             sequencers.forEach(Sequencer::send);
         }
     }
 
-    /**
-     * Buries the message and waits until that is written, with the slots closed. A later message of its key may also
-     * kill nodes. If it were sent before, each loss could bring this message back, ahead of the later one.
-     */
-    private void bury(Sequencer sequencer, InFlightMessage claimed) {
-        Outcome buried = new Outcome.Buried(
-                claimed.claim(), DeadReason.WORKER_LOST, "The worker was lost while it delivered this message alone");
-        sequencer.decided(
-                claimed, OutcomeDecider.inLane(claimed.topic(), Objects.requireNonNull(claimed.inLane()), buried));
-        await(() -> !inFlight.contains(claimed));
-    }
-
-    private void startIsolated(Sequencer sequencer, InFlightMessage claimed) {
-        await(() -> inFlight.slotsTaken() == 0);
-        RuntimeException failure = removeNotes();
-        if (failure != null) {
-            // If the node were lost now, a message that has ended would get the crash too.
-            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
-            throw failure;
-        }
-        inFlight.takeSlot(claimed);
-        deliverNoted(sequencer, claimed);
-        await(() -> !inFlight.contains(claimed));
-        failure = removeNotes();
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    private void deliverNoted(Sequencer sequencer, InFlightMessage claimed) {
-        if (stopping || !note(sequencer, claimed)) {
-            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
+    /** If the node were lost while a note of another message is left, that message would get the crash too. */
+    private void deliverInEmptyNode(Sequencer sequencer, InFlightMessage claimed, Duration limit) {
+        throwFirst(removeNotes());
+        if (!stale.isEmpty() || !note(sequencer, claimed) || !take(sequencer, claimed)) {
             return;
         }
+        inFlight.takeSlot(claimed);
+        waitingSince.remove(sequencer);
+        send(sequencer, claimed);
+        while (!claimed.isDecided() && awaitProgress()) {
+            // its transport or its handler has a time limit
+        }
+        throwFirst(removeNotes());
+        await(
+                () -> removeNotes() == null && stale.isEmpty(),
+                limit); // otherwise the loss of the node by another message would count for it
+    }
+
+    private static void throwFirst(@Nullable RuntimeException failure) {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Takes a noted suspect. One that was released meanwhile leaves a note. */
+    private boolean take(Sequencer sequencer, InFlightMessage claimed) {
+        boolean takes = sequencer.takeSuspect(claimed);
+        if (!takes) {
+            stale.add(new Note(sequencer, claimed.claim()));
+        }
+        return takes;
+    }
+
+    private void send(Sequencer sequencer, InFlightMessage claimed) {
+        events.on(new Event.Suspected(claimed.claim().message(), claimed.claim().crashes()));
         noted.put(sequencer, claimed);
         sequencer.sendSuspect(claimed);
     }
 
     /**
-     * Notes the message in its lane. If the response is lost, the lane may have the note. The message must get an
-     * outcome in that case too: otherwise its key waits for ever.
+     * Notes the message in its lane. If the response is lost, the lane may have the note, and the message is released.
+     *
+     * @return false if the lane is locked or lost: then the message stays a suspect of its topic
      */
     private boolean note(Sequencer sequencer, InFlightMessage claimed) {
         try {
-            return store.startIsolated(claimed.claim());
+            return unlessLocked(sequencer, store.startIsolated(claimed.claim()));
         } catch (RuntimeException e) {
             stale.add(new Note(sequencer, claimed.claim()));
-            sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
+            if (sequencer.takeSuspect(claimed)) {
+                sequencer.decided(claimed, new Outcome.Released(claimed.claim()));
+            }
             throw e;
         }
     }
 
-    /** @return the first failure; the notes of a topic that failed stay for the next round */
+    /** @return false if the lane is locked */
+    private boolean removeNote(Sequencer sequencer, InFlightMessage claimed) {
+        return unlessLocked(sequencer, store.endIsolated(claimed.claim()));
+    }
+
+    private boolean unlessLocked(Sequencer sequencer, boolean done) {
+        if (done) {
+            lockedSince.remove(sequencer);
+        } else {
+            lockedSince.put(sequencer, time.nanos());
+        }
+        return done;
+    }
+
+    /** @return the first failure; the notes of a topic that failed or has a locked lane stay for a later round */
     private @Nullable RuntimeException removeNotes() {
         noted.entrySet().removeIf(entry -> {
-            boolean isOver = !inFlight.contains(entry.getValue());
+            boolean isOver = entry.getValue().isDecided();
             if (isOver) {
                 stale.add(new Note(entry.getKey(), entry.getValue().claim()));
             }
@@ -243,10 +333,11 @@ final class IsolatedDelivery {
         RuntimeException failure = null;
         Set<Sequencer> failed = new HashSet<>();
         for (Note note : List.copyOf(stale)) {
-            if (!failed.contains(note.sequencer())) {
+            if (!failed.contains(note.sequencer()) && !isPaused(note.sequencer())) {
                 try {
-                    store.endIsolated(note.claim());
-                    stale.remove(note);
+                    if (unlessLocked(note.sequencer(), store.endIsolated(note.claim()))) {
+                        stale.remove(note);
+                    }
                 } catch (RuntimeException e) {
                     failed.add(note.sequencer());
                     failure = first(failure, e);
@@ -261,12 +352,14 @@ final class IsolatedDelivery {
         boolean isMet();
     }
 
-    private void await(Condition condition) {
-        while (!condition.isMet()) {
-            if (!awaitProgress()) {
-                return;
-            }
+    /** @return whether the condition is met, within the limit and before this node stops */
+    private boolean await(Condition condition, Duration limit) {
+        long begun = time.nanos();
+        boolean met = condition.isMet();
+        while (!met && time.nanos() - begun < limit.toNanos() && awaitProgress()) {
+            met = condition.isMet();
         }
+        return met && !stopping;
     }
 
     /** @return whether to continue */

@@ -12,12 +12,17 @@ import java.util.stream.Collectors;
 
 /**
  * Extends the leases of long deliveries. A lease is extended when a third of it is over, so that two more tries are
- * left. A message that is being handled in a transaction needs no lease, because its row is locked.
+ * left. A message that is being handled in a transaction needs no lease, because its row is locked. While another
+ * session has locked the row of a message, its lease cannot be extended. When such a lease is about to end or has
+ * ended, the extension is tried again and again, so that it comes before the claim of another node when the lock ends.
  */
 final class LeaseExtender {
 
     /** The limit of the pause, however long the lease is: the same round also searches for overdue deliveries. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    /** The pause while a lease that is about to end or has ended cannot be extended because its row is locked. */
+    private static final Duration LOCKED_PAUSE = Duration.ofMillis(20);
 
     private final MessageStore store;
     private final InFlight inFlight;
@@ -39,21 +44,28 @@ final class LeaseExtender {
                         && claimed.validity().sinceRenewal(time).compareTo(third) >= 0)
                 .filter(InFlightMessage::tryReserveRow)
                 .toList();
+        boolean isUrgent = false;
         try {
             if (!ageing.isEmpty()) {
-                extend(ageing);
+                isUrgent = extend(ageing);
             }
         } finally {
             ageing.forEach(InFlightMessage::freeRow);
         }
         Duration pause = lease.dividedBy(12);
-        return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+        return shorter(pause, isUrgent ? LOCKED_PAUSE : LONGEST_PAUSE);
     }
 
-    private void extend(List<InFlightMessage> ageing) {
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** @return whether the row of a message whose lease is about to end or has ended is locked */
+    private boolean extend(List<InFlightMessage> ageing) {
         LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(time);
         Map<Claim, InFlightMessage> byClaim =
                 ageing.stream().collect(Collectors.toMap(InFlightMessage::claim, Function.identity()));
+        boolean isUrgent = false;
         for (Settlement settlement : store.extend(List.copyOf(byClaim.keySet()), lease)) {
             InFlightMessage claimed = byClaim.get(settlement.claim());
             if (claimed == null) {
@@ -61,9 +73,19 @@ final class LeaseExtender {
             }
             if (settlement.isLost()) {
                 claimed.validity().lose();
-            } else if (!settlement.isLocked()) {
+            } else if (settlement.isLocked()) {
+                isUrgent |= isAboutToEnd(claimed);
+            } else {
                 claimed.validity().renewed(asked);
             }
         }
+        return isUrgent;
+    }
+
+    private boolean isAboutToEnd(InFlightMessage claimed) {
+        return claimed.validity()
+                        .sinceRenewal(time)
+                        .compareTo(lease.multipliedBy(2).dividedBy(3))
+                >= 0;
     }
 }

@@ -67,7 +67,7 @@ final class NodeParts {
                 new SharedBudget(options.maxInFlightBytes(), topics.size()),
                 topic -> breaker(topic).limit());
         inFlight.onFreed(wakeUps);
-        isolated = new IsolatedDelivery(stores.lanes(), sequencers, inFlight, events, platform, platform.waiter());
+        isolated = new IsolatedDelivery(stores.lanes(), sequencers, inFlight, settings, platform);
 
         afterSettlement = new AfterSettlement(scans, threads, sequencers, isolated, settled);
         rowWriter = writer(OutcomeSink.ofRows(stores.messages(), inFlight), threads.settleRows, events);

@@ -15,6 +15,8 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -44,16 +46,27 @@ final class OutcomeWriter<O extends LaneOutcome> {
     private static final Duration LINGER = Duration.ofMillis(10);
     private static final Duration IDLE = Duration.ofMinutes(1);
 
-    /** The delay before an outcome that met a locked row is written again. */
-    private static final Duration LOCKED = Duration.ofMillis(100);
+    /**
+     * The delay before an outcome that met a locked row or lane is written again. It doubles up to the longest delay: a
+     * renewal locks a lane for milliseconds, a handler locks a row for minutes.
+     */
+    private static final Duration LOCKED_FIRST = Duration.ofMillis(10);
+
+    private static final Duration LOCKED_LONGEST = Duration.ofMillis(100);
 
     private static final String UNSTORABLE = "The error text could not be stored";
 
-    /** @param isPlain whether it has no text that a database could refuse */
-    private record Decided<O>(InFlightMessage claimed, O outcome, long nanos, boolean isPlain) {
+    /**
+     * @param nanos the time of the decision, or of the next write of an outcome that met a lock
+     * @param delay the last delay because of a lock
+     * @param isPlain whether it has no text that a database could refuse
+     */
+    private record Decided<O>(InFlightMessage claimed, O outcome, long nanos, Duration delay, boolean isPlain) {
 
-        Decided<O> at(long later) {
-            return new Decided<>(claimed, outcome, later, isPlain);
+        Decided<O> afterLock(long now) {
+            Duration doubled = delay.isZero() ? LOCKED_FIRST : delay.multipliedBy(2);
+            Duration next = shorter(doubled, LOCKED_LONGEST);
+            return new Decided<>(claimed, outcome, now + next.toNanos(), next, isPlain);
         }
     }
 
@@ -135,8 +148,9 @@ final class OutcomeWriter<O extends LaneOutcome> {
     private final OutcomeCounters counters = new OutcomeCounters();
     private final Deque<Decided<O>> batch = new ArrayDeque<>();
 
-    /** Outcomes that met a locked row, with the time of their next write. */
-    private final Deque<Decided<O>> locked = new ArrayDeque<>();
+    /** Outcomes that met a locked row or lane, in the order of their next write. */
+    private final Queue<Decided<O>> locked =
+            new PriorityQueue<>((one, other) -> Long.signum(one.nanos() - other.nanos()));
 
     private volatile Runnable wake = () -> {};
 
@@ -174,7 +188,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
             return false;
         }
         sink.unwritten.incrementAndGet();
-        queue.add(new Decided<>(claimed, outcome, time.nanos(), false));
+        queue.add(new Decided<>(claimed, outcome, time.nanos(), Duration.ZERO, false));
         if (!claimed.isHandedOver()) {
             waitingOfClaims.incrementAndGet();
         }
@@ -222,7 +236,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
         return queue.isEmpty() ? untilLocked() : Duration.ZERO;
     }
 
-    /** Adds the outcomes whose next write is due. A locked row does not delay other outcomes. */
+    /** Adds the outcomes whose next write is due. A locked row or lane does not delay other outcomes. */
     private void takeLocked() {
         while (!locked.isEmpty() && time.nanos() - locked.element().nanos() >= 0) {
             batch.add(locked.remove());
@@ -305,7 +319,7 @@ final class OutcomeWriter<O extends LaneOutcome> {
 
     private Decided<O> withoutErrorText(Decided<O> decided) {
         O outcome = sink.withoutErrorText.apply(decided.outcome());
-        return new Decided<>(decided.claimed(), outcome, decided.nanos(), true);
+        return new Decided<>(decided.claimed(), outcome, decided.nanos(), decided.delay(), true);
     }
 
     private List<Settlement> settle(Collection<Decided<O>> decided) {
@@ -316,10 +330,11 @@ final class OutcomeWriter<O extends LaneOutcome> {
     private void finish(List<Settlement> settlements) {
         OutcomeCounters before = counters.copy();
         int lockedBefore = locked.size();
+        long now = time.nanos();
         for (Settlement settlement : settlements) {
             Decided<O> decided = batch.removeFirst();
             if (settlement instanceof Settlement.Locked) {
-                locked.add(decided.at(time.nanos() + LOCKED.toNanos()));
+                locked.add(decided.afterLock(now));
                 continue;
             }
             inFlight.remove(decided.claimed());

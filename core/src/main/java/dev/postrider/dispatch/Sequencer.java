@@ -286,20 +286,42 @@ final class Sequencer {
     }
 
     /**
-     * Removes and returns the next suspect, or null. It has its slot, unless nothing else may be in flight on the node:
-     * then it gets one when nothing else is.
+     * Returns the next suspect that can be delivered or buried now, or null. It stays here until {@link #takeSuspect}.
      *
      * @param exclusive whether a suspect that must be delivered with nothing else in flight is returned too
      */
     synchronized @Nullable InFlightMessage nextSuspect(boolean exclusive) {
         for (InFlightMessage next : suspects) {
-            boolean mustBeExclusive = IsolatedDelivery.mustBeExclusive(next);
-            if (mustBeExclusive ? exclusive : inFlight.tryTakeSlot(next, 0)) {
-                suspects.remove(next);
+            boolean isPossible = IsolatedDelivery.mustBeExclusive(next)
+                    ? exclusive || IsolatedDelivery.mustBeBuried(next)
+                    : inFlight.freeSlots(topic) > 0;
+            if (isPossible) {
                 return next;
             }
         }
         return null;
+    }
+
+    /**
+     * Removes a suspect that is delivered or buried now. It has its slot then, unless nothing else may be in flight on
+     * the node.
+     *
+     * @return false if it was released meanwhile, or if no slot is free
+     */
+    synchronized boolean takeSuspect(InFlightMessage suspect) {
+        boolean takes = suspects.contains(suspect)
+                && (IsolatedDelivery.mustBeExclusive(suspect) || inFlight.tryTakeSlot(suspect, 0));
+        if (takes) {
+            suspects.remove(suspect);
+        }
+        return takes;
+    }
+
+    /** Whether a suspect waits for a node with nothing else in flight. */
+    synchronized boolean hasExclusiveSuspect() {
+        return suspects.stream()
+                .anyMatch(suspect ->
+                        IsolatedDelivery.mustBeExclusive(suspect) && !IsolatedDelivery.mustBeBuried(suspect));
     }
 
     private boolean hasSuspectForASlot() {
@@ -340,9 +362,14 @@ final class Sequencer {
 
     /**
      * Whether the key continues only after the outcome is written. This is the case for a handled head of a blocked
-     * key: its row is already gone, and the write makes the next message the head.
+     * key: its row is already gone, and the write makes the next message the head. It is also the case for a message
+     * that is buried because it kills nodes. The next message of the key may kill nodes too: if it were sent before the
+     * write, each loss could bring the first message back, ahead of it.
      */
     static boolean continuesAfterWrite(InFlightMessage message, LaneOutcome outcome) {
+        if (outcome instanceof Outcome.Buried) {
+            return IsolatedDelivery.mustBeBuried(message);
+        }
         return outcome instanceof Outcome.Handled && message.isAt(LaneClaim.Place.IN_BLOCKED_KEY);
     }
 

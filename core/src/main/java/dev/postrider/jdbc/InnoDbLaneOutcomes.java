@@ -147,13 +147,13 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     /**
-     * Locks and returns the existing rows of lanes that still have this node's token and revision, ordered by number. Rows that another
-     * transaction has locked are left out.
+     * Locks and returns the existing rows of lanes that still have this node's token and revision, ordered by number. Lanes and rows
+     * that another transaction has locked are left out: no lane delays the outcomes of another one.
      */
     private Map<Long, Found> fenced(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
             throws SQLException {
         Map<UUID, LaneStatements.Standing> held =
-                lanes.held(connection, fence, sql.kind().existenceLock());
+                lanes.held(connection, fence, sql.kind().existenceLockIfFree());
         Set<InnoDbLanes.Place> owned = fence.stream()
                 .filter(lane -> {
                     LaneStatements.Standing standing = held.get(lane.token);

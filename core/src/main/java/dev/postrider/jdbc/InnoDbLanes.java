@@ -48,6 +48,9 @@ final class InnoDbLanes implements LaneStatements {
 
     static final String STORE_FLOOR = "UPDATE {lane} SET floor = GREATEST(floor, ?) WHERE topic_id = ? AND lane = ?";
 
+    /** The caller appends the lock clause. */
+    static final String LANE = "SELECT token FROM {lane} FORCE INDEX (PRIMARY) WHERE topic_id = ? AND lane = ?";
+
     static final String FREE = """
             UPDATE {lane} SET owner = NULL, token = NULL, until = UTC_TIMESTAMP(6), floor = GREATEST(floor, ?), buffer = 0, alone = NULL
             WHERE topic_id = ? AND lane = ? AND token = ?
@@ -186,12 +189,16 @@ final class InnoDbLanes implements LaneStatements {
     }
 
     @Override
-    public void release(Connection connection, Floors floors) throws SQLException {
+    public Set<UUID> release(Connection connection, Floors floors) throws SQLException {
         List<LaneCursor> inOrder = floors.byLane().keySet().stream()
                 .sorted(Comparator.comparingInt((LaneCursor lane) -> lane.topicId)
                         .thenComparingInt(lane -> lane.lane))
                 .toList();
+        Set<UUID> free = held(connection, inOrder, " FOR UPDATE SKIP LOCKED").keySet();
         for (LaneCursor lane : inOrder) {
+            if (!free.contains(lane.token)) {
+                continue;
+            }
             sql.update(
                     connection,
                     FREE,
@@ -200,10 +207,11 @@ final class InnoDbLanes implements LaneStatements {
                             .integer(lane.lane)
                             .uuid(lane.token));
         }
+        return free;
     }
 
     @Override
-    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+    public void releaseTokens(Connection connection, Collection<UUID> tokens, boolean wait) throws SQLException {
         Map<UUID, Place> found = sql.query(
                 connection,
                 ValueList.in(WITH_TOKEN, tokens.size()),
@@ -216,7 +224,17 @@ final class InnoDbLanes implements LaneStatements {
                     }
                     return places;
                 });
+        String lock = wait ? " FOR UPDATE" : " FOR UPDATE SKIP LOCKED";
         for (Map.Entry<UUID, Place> lane : found.entrySet()) {
+            boolean met = sql.query(
+                    connection,
+                    LANE + lock,
+                    binder -> binder.integer(lane.getValue().topicId())
+                            .integer(lane.getValue().lane()),
+                    ResultSet::next);
+            if (!met) {
+                continue;
+            }
             sql.update(
                     connection,
                     FREE_TOKEN,
@@ -316,9 +334,10 @@ final class InnoDbLanes implements LaneStatements {
     }
 
     @Override
-    public boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
-        if (lanes(connection, lane.topicId, List.of(lane), " FOR UPDATE").isEmpty()) {
-            return false;
+    public Noted setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+        List<LaneCursor> one = List.of(lane);
+        if (lanes(connection, lane.topicId, one, " FOR UPDATE SKIP LOCKED").isEmpty()) {
+            return Noted.of(false, !lanes(connection, lane.topicId, one, "").isEmpty());
         }
         sql.update(
                 connection,
@@ -327,6 +346,6 @@ final class InnoDbLanes implements LaneStatements {
                         .integer(lane.topicId)
                         .integer(lane.lane)
                         .uuid(lane.token));
-        return true;
+        return Noted.DONE;
     }
 }

@@ -15,6 +15,7 @@ import dev.postrider.store.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,8 +45,11 @@ final class JdbcLaneStore implements LaneStore {
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
 
-    /** The tokens of lanes for which an acquisition or a release got no answer, and since when. */
+    /** The tokens of lanes for which an acquisition or a release got no answer, or whose row was locked then, and since when. */
     private final Map<UUID, Long> unansweredTokens = new ConcurrentHashMap<>();
+
+    /** The tokens of lanes that another session had locked for so long that the last renewal did not wait for the end. */
+    private final Set<UUID> waitedInVain = ConcurrentHashMap.newKeySet();
 
     JdbcLaneStore(LaneTable table, JdbcOptions options, EventListener events, TimeAndIds platform) {
         this.table = table;
@@ -60,7 +64,7 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public Map<TopicName, Integer> announce(Node node, Duration lease) {
-        releaseUnanswered();
+        releaseUnanswered(false);
         Map<Integer, TopicName> byId = new HashMap<>();
         node.topics().forEach(name -> byId.put(table.topic(name).id(), name));
         Map<Integer, Integer> alive = table.transaction(
@@ -72,6 +76,11 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public void leave(Node node) {
+        try {
+            releaseUnanswered(true);
+        } catch (TransactionConflictException e) {
+            log.warn("A lane was not released, because another session has locked its row; its lease will expire", e);
+        }
         table.statement("remove the node", connection -> table.sql.nodes().leave(connection, node));
     }
 
@@ -80,7 +89,7 @@ final class JdbcLaneStore implements LaneStore {
     /** The messages of a lost owner are read by statements that begin after this node has acquired the lane. */
     @Override
     public List<Lane> acquire(Lane.Request request) {
-        releaseUnanswered();
+        releaseUnanswered(false);
         int topicId = table.topicId(request.topic());
         List<LaneStatements.AcquiredLane> taken = acquireRows(topicId, request);
         try {
@@ -102,14 +111,21 @@ final class JdbcLaneStore implements LaneStore {
         }
         List<Integer> numbers =
                 taken.stream().map(LaneStatements.AcquiredLane::lane).toList();
-        Map<Integer, Set<Long>> lockedHeads = table.promoteMissingHeads(topicId, numbers);
+        LaneTable.Unpromoted unpromoted = table.promoteMissingHeads(topicId, numbers);
         Map<Integer, Set<OrderingKey>> blocked = table.statement(
                 "find blocked keys", connection -> table.sql.reads().blockedKeys(connection, topicId, numbers));
         List<Lane> lanes = new ArrayList<>();
         for (LaneStatements.AcquiredLane lane : taken) {
+            if (unpromoted.lockedLanes().contains(lane.lane())) {
+                unanswered(List.of(lane.token())); // its keys without a head would not be known as blocked
+                continue;
+            }
             long now = nanos.getAsLong();
             LaneCursor cursor = new LaneCursor(topicId, lane.lane(), lane.token(), lane.revision(), now);
-            lockedHeads.getOrDefault(lane.lane(), Set.of()).forEach(head -> cursor.headIsLocked(head, now));
+            unpromoted
+                    .lockedHeads()
+                    .getOrDefault(lane.lane(), Set.of())
+                    .forEach(head -> cursor.headIsLocked(head, now));
             cursors.put(cursor);
             lanes.add(new Lane(
                     request.topic(),
@@ -140,14 +156,14 @@ final class JdbcLaneStore implements LaneStore {
     }
 
     /**
-     * Releases the lanes of statements without an answer. Such a statement may still run on the server and acquire its lanes after this
-     * release. So the release is repeated until the statement has certainly ended.
+     * Releases the lanes of statements without an answer, and lanes that could not be released. Such a statement may still run on the
+     * server and acquire its lanes after this release. So the release is repeated until the statement has certainly ended.
      */
-    private void releaseUnanswered() {
+    private void releaseUnanswered(boolean wait) {
         if (!unansweredTokens.isEmpty()) {
             Map<UUID, Long> tokens = Map.copyOf(unansweredTokens);
             table.run("release lanes without an answer", connection -> {
-                table.sql.lanes().releaseTokens(connection, tokens.keySet());
+                table.sql.lanes().releaseTokens(connection, tokens.keySet(), wait);
                 return true;
             });
             long now = nanos.getAsLong();
@@ -204,7 +220,7 @@ final class JdbcLaneStore implements LaneStore {
         Map<UUID, Long> stored = new HashMap<>(first.floors());
         Set<UUID> locked = new HashSet<>(first.locked());
         long began = nanos.getAsLong();
-        for (Map.Entry<LaneCursor, Long> lane : floors.byLane().entrySet()) {
+        for (Map.Entry<LaneCursor, Long> lane : waitedForLast(floors)) {
             UUID token = lane.getKey().token;
             boolean late = nanos.getAsLong() - began > lease.dividedBy(6).toNanos();
             if (first.locked().contains(token) && !late) {
@@ -214,12 +230,22 @@ final class JdbcLaneStore implements LaneStore {
                     LaneStatements.Renewed again = renew(alone, lease, true);
                     stored.putAll(again.floors());
                     locked.remove(token);
+                    waitedInVain.remove(token);
                 } catch (TransactionConflictException e) {
+                    waitedInVain.add(token);
                     log.debug("A lane was not renewed yet: another session has locked its row", e);
                 }
             }
         }
+        waitedInVain.retainAll(locked);
         return new LaneStatements.Renewed(stored, locked, first.transaction());
+    }
+
+    /** Returns the lanes, last those for which the last renewal waited in vain: otherwise such a lane uses up the time of the others. */
+    private List<Map.Entry<LaneCursor, Long>> waitedForLast(LaneStatements.Floors floors) {
+        return floors.byLane().entrySet().stream()
+                .sorted(Comparator.comparing(lane -> waitedInVain.contains(lane.getKey().token)))
+                .toList();
     }
 
     @Override
@@ -229,16 +255,13 @@ final class JdbcLaneStore implements LaneStore {
         if (floors.byLane().isEmpty()) {
             return;
         }
+        Set<UUID> left = new HashSet<>();
+        floors.byLane().keySet().forEach(cursor -> left.add(cursor.token));
         try {
-            table.run("release lanes", connection -> {
-                table.sql.lanes().release(connection, floors);
-                return true;
-            });
-        } catch (StoreUnavailableException | TransactionConflictException e) {
-            unanswered(floors.byLane().keySet().stream()
-                    .map(cursor -> cursor.token)
-                    .toList());
-            throw e;
+            left.removeAll(
+                    table.run("release lanes", connection -> table.sql.lanes().release(connection, floors)));
+        } finally {
+            unanswered(left);
         }
     }
 
@@ -252,18 +275,19 @@ final class JdbcLaneStore implements LaneStore {
 
     @Override
     public boolean startIsolated(Claim claim) {
-        return setIsolated(claim, claim.seq());
+        return setIsolated(claim, claim.seq()) == LaneStatements.Noted.DONE;
     }
 
     @Override
-    public void endIsolated(Claim claim) {
-        setIsolated(claim, null);
+    public boolean endIsolated(Claim claim) {
+        return setIsolated(claim, null) != LaneStatements.Noted.LOCKED;
     }
 
-    private boolean setIsolated(Claim claim, @Nullable Long seq) {
+    private LaneStatements.Noted setIsolated(Claim claim, @Nullable Long seq) {
         LaneCursor cursor = cursors.get(claim.lease().token());
-        return cursor != null
-                && table.run(
+        return cursor == null
+                ? LaneStatements.Noted.LOST
+                : table.run(
                         "note an isolated delivery",
                         connection -> table.sql.lanes().setIsolated(connection, cursor, seq));
     }

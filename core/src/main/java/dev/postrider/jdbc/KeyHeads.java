@@ -4,6 +4,7 @@ import dev.postrider.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +22,17 @@ interface KeyHeads {
     /**
      * Makes the next message of the key its head, unless another session has locked the row. Runs in a transaction. It locks the lane, so
      * that a message that was about to join the key has joined it. It is correct whichever node owns the lane.
+     *
+     * @return empty if another session has locked the lane: then nothing was changed
      */
-    Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException;
+    Optional<Promotion> promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException;
 
     /** Returns the lanes that have keys without a head: a node may be lost between removing a head and promoting. Locks nothing. */
     Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException;
 
-    /** As {@link #promoteNext}, for all keys of a lane. Returns the messages whose rows another session has locked. */
-    Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException;
+    /**
+     * As {@link #promoteNext}, for all keys of a lane. Returns the messages whose rows another session has locked; empty if another
+     * session has locked the lane.
+     */
+    Optional<Set<Long>> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException;
 }

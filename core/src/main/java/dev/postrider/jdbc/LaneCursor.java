@@ -52,7 +52,7 @@ final class LaneCursor {
     /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
 
-    /** The numbers and keys of messages whose outcome could not be written, because another session has locked the row. */
+    /** The numbers and keys of messages whose outcome could not be written, because another session has locked the row or the lane. */
     private final Map<Long, OrderingKey> locked = new HashMap<>();
 
     /** The numbers of messages that should have become the head of their key while another session had locked their row. */
@@ -208,7 +208,14 @@ final class LaneCursor {
     synchronized void headIsLocked(long seq, long nanos) {
         if (isInFlight(seq)) {
             lockedHeads.add(seq);
-        } else if (nextFullScan - nanos > FULL_SCAN_SOON_NANOS) {
+        } else {
+            fullScanSoon(nanos);
+        }
+    }
+
+    /** Makes a full scan due within a second. */
+    synchronized void fullScanSoon(long nanos) {
+        if (nextFullScan - nanos > FULL_SCAN_SOON_NANOS) {
             nextFullScan = nanos + FULL_SCAN_SOON_NANOS;
         }
     }

@@ -17,7 +17,7 @@ record LaneDialect(
             return new LaneDialect(
                     new PostgresLanes(sql, lockTimeout),
                     new PostgresLaneReads(sql),
-                    new PostgresLaneOutcomes(sql, lockTimeout),
+                    new PostgresLaneOutcomes(sql),
                     heads,
                     nodes);
         }

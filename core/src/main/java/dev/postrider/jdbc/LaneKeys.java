@@ -27,6 +27,8 @@ final class LaneKeys implements KeyHeads {
     /** On PostgreSQL an UPDATE alone does not conflict with the lane locks of outcomes that are being written. */
     private static final String LOCK_LANE = "SELECT lane FROM {lane} WHERE topic_id = ? AND lane = ? FOR UPDATE";
 
+    private static final String LOCK_FREE_LANE = LOCK_LANE + " SKIP LOCKED";
+
     private static final String RAISE_REVISION =
             "UPDATE {lane} SET revision = revision + 1 WHERE topic_id = ? AND lane = ?";
 
@@ -69,11 +71,15 @@ final class LaneKeys implements KeyHeads {
     }
 
     @Override
-    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
-        lockOnly(connection, topicId, lane);
+    public Optional<Promotion> promoteNext(Connection connection, int topicId, int lane, OrderingKey key)
+            throws SQLException {
+        if (!lockIfFree(connection, topicId, lane)) {
+            return Optional.empty();
+        }
         Optional<Row> next = head(connection, topicId, lane, key);
         boolean promoted = next.isEmpty() || promoteIfBlocked(connection, next.get());
-        return new Promotion(next.isPresent(), promoted ? null : next.get().seq());
+        return Optional.of(
+                new Promotion(next.isPresent(), promoted ? null : next.get().seq()));
     }
 
     @Override
@@ -85,15 +91,17 @@ final class LaneKeys implements KeyHeads {
     }
 
     @Override
-    public Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
-        lockOnly(connection, topicId, lane);
+    public Optional<Set<Long>> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
+        if (!lockIfFree(connection, topicId, lane)) {
+            return Optional.empty();
+        }
         Set<Long> locked = new TreeSet<>();
         for (Row head : headless(connection, topicId, List.of(lane))) {
             if (!promoteIfBlocked(connection, head)) {
                 locked.add(head.seq());
             }
         }
-        return locked;
+        return Optional.of(locked);
     }
 
     private List<Row> headless(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException {
@@ -136,16 +144,22 @@ final class LaneKeys implements KeyHeads {
                 ResultSet::next);
     }
 
-    /** Locks the lane without a new revision: nothing changes that its owner keeps in memory. */
-    private void lockOnly(Connection connection, int topicId, int lane) throws SQLException {
-        boolean met = sql.query(
-                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
-        SqlRunner.expect(1, met ? 1 : 0, "lock a lane");
+    /**
+     * Locks the lane without a new revision: nothing changes that its owner keeps in memory. Does not wait, because the calling thread
+     * serves other lanes too.
+     *
+     * @return false if another transaction has locked the lane
+     */
+    private boolean lockIfFree(Connection connection, int topicId, int lane) throws SQLException {
+        return sql.query(
+                connection, LOCK_FREE_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
     }
 
     /** Locks the lane and raises its revision, so that its owner reloads before it writes another outcome. */
     void lock(Connection connection, int topicId, int lane) throws SQLException {
-        lockOnly(connection, topicId, lane);
+        boolean found = sql.query(
+                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
+        SqlRunner.expect(1, found ? 1 : 0, "lock a lane");
         int met = sql.update(
                 connection, RAISE_REVISION, binder -> binder.integer(topicId).integer(lane));
         SqlRunner.expect(1, met, "lock a lane");

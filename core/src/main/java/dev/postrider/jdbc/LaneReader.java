@@ -89,12 +89,7 @@ final class LaneReader {
         if (scans.isEmpty()) {
             return List.of();
         }
-        table.promoteMissingHeads(topicId, full).forEach((lane, heads) -> {
-            LaneCursor cursor = byLane.get(lane);
-            if (cursor != null) {
-                heads.forEach(head -> cursor.headIsLocked(head, began));
-            }
-        });
+        promoteMissingHeads(topicId, full, byLane, began);
         LaneReads.LaneRead laneRead = scan(topicId, scans, maxBytes);
         fullScans.took(full.size(), began, nanos.getAsLong());
         if (!cursors.horizon.see(laneRead.sight())) {
@@ -107,6 +102,16 @@ final class LaneReader {
             advance(byLane, scans, laneRead, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
         }
         return claims;
+    }
+
+    private void promoteMissingHeads(int topicId, List<Integer> lanes, Map<Integer, LaneCursor> byLane, long now) {
+        LaneTable.Unpromoted unpromoted = table.promoteMissingHeads(topicId, lanes);
+        byLane.forEach((lane, cursor) -> {
+            unpromoted.lockedHeads().getOrDefault(lane, Set.of()).forEach(head -> cursor.headIsLocked(head, now));
+            if (unpromoted.lockedLanes().contains(lane)) {
+                cursor.fullScanSoon(now);
+            }
+        });
     }
 
     private LaneReads.LaneRead scan(int topicId, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {

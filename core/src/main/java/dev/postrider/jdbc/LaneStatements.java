@@ -60,6 +60,24 @@ interface LaneStatements {
     /** @param floor as in {@link Floors} */
     record Standing(int revision, long floor) {}
 
+    /** The result of noting an isolated delivery, or of removing the note. */
+    enum Noted {
+        DONE,
+
+        /** Nothing was changed, because another session has locked the lane. */
+        LOCKED,
+
+        /** Nothing was changed, because this node no longer owns the lane. */
+        LOST;
+
+        static Noted of(boolean noted, boolean owned) {
+            if (noted) {
+                return DONE;
+            }
+            return owned ? LOCKED : LOST;
+        }
+    }
+
     /** @param buffer how many messages may be in flight on the new owner, from the acquisition on */
     List<AcquiredLane> acquire(Connection connection, int topicId, Lane.Request request, List<UUID> tokens, int buffer)
             throws SQLException;
@@ -74,10 +92,15 @@ interface LaneStatements {
     /** Whether a renewal conflicts with concurrent writes of outcomes in the lane, so that it must wait for their locks. */
     boolean renewalMeetsOutcomes();
 
-    void release(Connection connection, Floors floors) throws SQLException;
+    /** Releases lanes that no other session has locked. Returns their tokens. */
+    Set<UUID> release(Connection connection, Floors floors) throws SQLException;
 
-    /** Releases lanes whose acquisition or release got no answer. */
-    void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException;
+    /**
+     * Releases lanes whose acquisition or release got no answer, or whose row was locked at their release.
+     *
+     * @param wait whether to wait for a lane that another session has locked, instead of skipping it
+     */
+    void releaseTokens(Connection connection, Collection<UUID> tokens, boolean wait) throws SQLException;
 
     Standings standings(Connection connection, Collection<LaneCursor> lanes) throws SQLException;
 
@@ -87,6 +110,6 @@ interface LaneStatements {
      */
     void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException;
 
-    /** @return whether the lane is still owned */
-    boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException;
+    /** Does not wait for a lane that another session has locked. */
+    Noted setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException;
 }

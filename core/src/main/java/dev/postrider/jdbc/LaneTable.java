@@ -9,7 +9,9 @@ import dev.postrider.message.TopicName;
 import dev.postrider.store.OrderingKey;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Runs the statements of lanes, each by itself or in a transaction as the database requires. Thread-safe. */
@@ -53,30 +55,36 @@ final class LaneTable {
     }
 
     /**
+     * The keys without a head that another session has kept from getting one.
+     *
+     * @param lockedHeads by lane: the messages that should have become heads, and whose rows are locked
+     * @param lockedLanes the lanes that are locked
+     */
+    record Unpromoted(Map<Integer, Set<Long>> lockedHeads, Set<Integer> lockedLanes) {}
+
+    /**
      * Makes the next message the head of each key without a head. A lost owner may have handled a message without promoting the
      * next message of its key. The next owner may have released the lane before it did so, and no row records that. So every
      * lane is checked.
-     *
-     * @return by lane: the messages that should have become heads, and whose rows another session has locked
      */
-    Map<Integer, Set<Long>> promoteMissingHeads(int topicId, Collection<Integer> lanes) {
+    Unpromoted promoteMissingHeads(int topicId, Collection<Integer> lanes) {
         Set<Integer> headless = lanes.isEmpty()
                 ? Set.of()
                 : sessions.statement(
                         "find keys without a head",
                         connection -> sql.heads().lanesWithoutHeads(connection, topicId, lanes));
-        Map<Integer, Set<Long>> locked = new HashMap<>();
+        Map<Integer, Set<Long>> lockedHeads = new HashMap<>();
+        Set<Integer> lockedLanes = new HashSet<>();
         for (int lane : headless) {
-            locked.put(
-                    lane,
-                    sessions.transaction(
-                            "promote heads", connection -> sql.heads().promoteMissingHeads(connection, topicId, lane)));
+            sessions.transaction(
+                            "promote heads", connection -> sql.heads().promoteMissingHeads(connection, topicId, lane))
+                    .ifPresentOrElse(heads -> lockedHeads.put(lane, heads), () -> lockedLanes.add(lane));
         }
-        return locked;
+        return new Unpromoted(lockedHeads, lockedLanes);
     }
 
-    /** Makes the next message the head of the key, after this message was removed. */
-    KeyHeads.Promotion promoteNext(Message message) {
+    /** Makes the next message the head of the key, after this message was removed. Empty if another session has locked the lane. */
+    Optional<KeyHeads.Promotion> promoteNext(Message message) {
         int topicId = topicId(message.topic());
         OrderingKey key = OrderingKey.of(message);
         int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);

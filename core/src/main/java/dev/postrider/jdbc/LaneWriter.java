@@ -5,6 +5,7 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
+import dev.postrider.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -62,9 +64,10 @@ final class LaneWriter {
     private List<Settlement> write(List<? extends LaneOutcome> outcomes) {
         Map<Claim, Settlement> handled = new HashMap<>();
         List<LaneOutcome> others = new ArrayList<>();
+        Set<LaneCursor> lockedLanes = new HashSet<>();
         for (LaneOutcome outcome : outcomes) {
             if (outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost) {
-                handled.put(outcome.claim(), handled(outcome));
+                handled.put(outcome.claim(), handled(outcome, lockedLanes));
             } else {
                 others.add(outcome);
             }
@@ -90,28 +93,49 @@ final class LaneWriter {
         long seq = outcome.claim().seq();
         if (cursor != null && cursor.takeLockedHead(seq)) {
             try {
-                promoteNext(cursor, outcome.claim());
+                if (promoteNext(cursor, outcome.claim()).isEmpty()) {
+                    cursor.fullScanSoon(nanos.getAsLong());
+                }
             } catch (PostriderException e) {
                 log.debug("The head of a key could not be promoted; a full scan follows soon", e);
-                cursor.headIsLocked(seq, nanos.getAsLong());
+                cursor.fullScanSoon(nanos.getAsLong());
             }
         }
     }
 
-    /** @return whether messages of the key are waiting */
-    private boolean promoteNext(@Nullable LaneCursor cursor, Claim claim) {
-        KeyHeads.Promotion promotion = table.promoteNext(claim.message());
-        Long locked = promotion.lockedHead();
-        if (cursor != null && locked != null) {
-            cursor.headIsLocked(locked, nanos.getAsLong());
-        }
-        return promotion.keyBlocked();
+    /** @return whether messages of the key are waiting; empty if another session has locked the lane, and nothing was changed */
+    private Optional<Boolean> promoteNext(@Nullable LaneCursor cursor, Claim claim) {
+        return table.promoteNext(claim.message()).map(promotion -> {
+            Long locked = promotion.lockedHead();
+            if (cursor != null && locked != null) {
+                cursor.headIsLocked(locked, nanos.getAsLong());
+            }
+            return promotion.keyBlocked();
+        });
     }
 
-    private Settlement handled(LaneOutcome outcome) {
+    /** @param lockedLanes the lanes that this batch found locked; each is tried once, and then costs no more statements */
+    private Settlement handled(LaneOutcome outcome, Set<LaneCursor> lockedLanes) {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
-        boolean keyBlocked = (cursor == null || cursor.isInBlockedKey(claim.seq())) && promoteNext(cursor, claim);
+        boolean promotes = cursor == null || cursor.isInBlockedKey(claim.seq());
+        boolean isLocked = promotes && cursor != null && lockedLanes.contains(cursor);
+        Optional<Boolean> promoted = Optional.of(false);
+        if (promotes) {
+            promoted = isLocked ? Optional.empty() : promoteNext(cursor, claim);
+        }
+        if (promoted.isEmpty()) {
+            if (cursor != null) {
+                lockedLanes.add(cursor);
+                cursor.locked(claim.seq(), OrderingKey.of(claim.message()));
+            }
+            return new Settlement.Locked(claim);
+        }
+        return handled(outcome, cursor, promoted.get());
+    }
+
+    private Settlement handled(LaneOutcome outcome, @Nullable LaneCursor cursor, boolean keyBlocked) {
+        Claim claim = outcome.claim();
         if (outcome instanceof Outcome.Handled) {
             if (cursor != null) {
                 cursor.finished(claim.seq());
@@ -153,7 +177,8 @@ final class LaneWriter {
     }
 
     /**
-     * Writes step by step. Rows that a step did not match are checked before the next step, which may depend on them.
+     * Writes step by step. Rows that a step did not match are checked before the next step, which may depend on them. Their states are read
+     * before their lanes: if a lane is unchanged then, no operator and no other owner has changed the states.
      *
      * @return false if an operator changed a lane meanwhile: then the remaining outcomes must be written again
      */
@@ -163,10 +188,11 @@ final class LaneWriter {
                 write(batch, step);
                 List<LaneOutcome> unmet = batch.unmet(step);
                 if (!unmet.isEmpty()) {
+                    Map<Long, RowState> states = states(unmet);
                     if (cursors.refresh(lanes(unmet))) {
                         return false;
                     }
-                    tellApart(batch, step, unmet);
+                    tellApart(batch, step, unmet, states);
                     break;
                 }
             }
@@ -206,13 +232,19 @@ final class LaneWriter {
         return List.copyOf(lanes);
     }
 
-    /** Separates locked rows from gone rows. In an owned and unchanged lane, an unmatched row in a state of the step is locked. */
-    private void tellApart(LaneOutcomes batch, LaneOutcomes.Step step, List<LaneOutcome> unmet) {
+    private Map<Long, RowState> states(List<LaneOutcome> outcomes) {
         Map<Long, UUID> rows = new HashMap<>();
-        unmet.forEach(outcome ->
+        outcomes.forEach(outcome ->
                 rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
-        Map<Long, RowState> states =
-                table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
+        return table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
+    }
+
+    /**
+     * Separates locked rows from gone rows. In an owned and unchanged lane, an unmatched row in a state of the step is locked, or its lane
+     * is.
+     */
+    private void tellApart(
+            LaneOutcomes batch, LaneOutcomes.Step step, List<LaneOutcome> unmet, Map<Long, RowState> states) {
         for (LaneOutcome outcome : unmet) {
             LaneCursor cursor = cursors.get(outcome.claim().lease().token());
             RowState state = states.get(outcome.claim().seq());

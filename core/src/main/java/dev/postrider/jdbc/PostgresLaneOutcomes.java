@@ -2,12 +2,10 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
-import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -21,7 +19,8 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
     /**
      * The fence, with which every outcome begins. A lane that was taken over or changed by an operator does not match, and then the
      * outcome changes no row. Takeovers and operators lock the lane FOR UPDATE, which conflicts with the fence; a renewal does not
-     * conflict. While the fence has the lane locked, the statement waits for no message: locked rows are skipped.
+     * conflict. The fence skips a locked lane, so that the lane delays no outcome of another one; its outcomes are written later.
+     * While the fence has the lane locked, the statement waits for no message: locked rows are skipped.
      *
      * <p>The conditions on the fence and on the pairs of number and id use {@code IN … IS TRUE}. This form is not a join but a lookup
      * in a hashed list, once for each row from the index, regardless of the planner's estimate of the list length. With joins, the
@@ -33,9 +32,8 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                 FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::int[]) AS mine (topic_id, lane, token, revision)
                 JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane
                              AND l.token = mine.token AND l.revision = mine.revision
-                WHERE (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
                 ORDER BY l.topic_id, l.lane
-                FOR KEY SHARE OF l
+                FOR KEY SHARE OF l SKIP LOCKED
             ),
             """;
 
@@ -165,12 +163,9 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
             """;
 
     private final SqlRunner sql;
-    private final String lockTimeout;
 
-    /** @param lockTimeout how long a statement may wait for a lane */
-    PostgresLaneOutcomes(SqlRunner sql, Duration lockTimeout) {
+    PostgresLaneOutcomes(SqlRunner sql) {
         this.sql = sql;
-        this.lockTimeout = SessionStatements.lockTimeout(lockTimeout);
     }
 
     @Override
@@ -237,10 +232,8 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
         return written(connection, BLOCK, binder -> rows(fence(binder, fence), rows));
     }
 
-    private Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
-        return PostgresLanes.lanes(binder, fence)
-                .array("int4", PostgresLanes.column(fence, LaneCursor::revision))
-                .text(lockTimeout);
+    private static Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {
+        return PostgresLanes.lanes(binder, fence).array("int4", PostgresLanes.column(fence, LaneCursor::revision));
     }
 
     private static Binder rows(Binder binder, Map<Long, UUID> rows) throws SQLException {

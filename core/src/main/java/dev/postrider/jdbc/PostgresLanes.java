@@ -67,15 +67,14 @@ final class PostgresLanes implements LaneStatements {
             LEFT JOIN renewed ON renewed.token = l.token
             """;
 
-    /** Locks {@code FOR UPDATE}: running outcome statements end before the lane is free. */
+    /** Locks {@code FOR UPDATE}: running outcome statements end before the lane is free. A locked lane is skipped and released later. */
     static final String RELEASE = """
             WITH held AS MATERIALIZED (
-                SELECT l.topic_id, l.lane, mine.floor
+                SELECT l.topic_id, l.lane, mine.token, mine.floor
                 FROM unnest(?::int[], ?::smallint[], ?::uuid[], ?::bigint[]) AS mine (topic_id, lane, token, floor)
                 JOIN {lane} l ON l.topic_id = mine.topic_id AND l.lane = mine.lane AND l.token = mine.token
-                WHERE (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
                 ORDER BY l.topic_id, l.lane
-                FOR UPDATE OF l
+                FOR UPDATE OF l SKIP LOCKED
             )
             UPDATE {lane} AS l
             SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
@@ -83,9 +82,20 @@ final class PostgresLanes implements LaneStatements {
                              THEN greatest(held.floor, l.floor) ELSE l.floor END
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+            RETURNING held.token
             """;
 
     static final String RELEASE_TOKENS = """
+            WITH held AS MATERIALIZED (
+                SELECT topic_id, lane FROM {lane} WHERE token = ANY (?::uuid[]) ORDER BY topic_id, lane FOR UPDATE SKIP LOCKED
+            )
+            UPDATE {lane} AS l SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
+            FROM held
+            WHERE l.topic_id = held.topic_id AND l.lane = held.lane
+            """;
+
+    /** As {@link #RELEASE_TOKENS}, for a node that stops: waits for locked lanes, since the node does not come back to them. */
+    static final String RELEASE_LAST_TOKENS = """
             UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
             WHERE token = ANY (?::uuid[]) AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
             """;
@@ -137,15 +147,22 @@ final class PostgresLanes implements LaneStatements {
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM free))
             """;
 
+    /** Notes an isolated delivery, or removes the note. Skips a locked lane, and tells it from a lost one. */
     static final String SET_ISOLATED = """
-            UPDATE {lane} SET alone = ?
-            WHERE topic_id = ? AND lane = ? AND token = ? AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
+            WITH mine AS MATERIALIZED (
+                SELECT topic_id, lane FROM {lane} WHERE topic_id = ? AND lane = ? AND token = ? FOR NO KEY UPDATE SKIP LOCKED
+            ), noted AS (
+                UPDATE {lane} AS l SET alone = ? FROM mine WHERE l.topic_id = mine.topic_id AND l.lane = mine.lane
+                RETURNING l.lane
+            )
+            SELECT EXISTS (SELECT FROM noted) AS noted,
+                   EXISTS (SELECT FROM {lane} WHERE topic_id = ? AND lane = ? AND token = ?) AS owned
             """;
 
     private final SqlRunner sql;
     private final String lockTimeout;
 
-    /** @param lockTimeout how long a statement may wait for a lane */
+    /** @param lockTimeout how long a statement of a node that stops may wait for a lane; the others do not wait */
     PostgresLanes(SqlRunner sql, Duration lockTimeout) {
         this.sql = sql;
         this.lockTimeout = SessionStatements.lockTimeout(lockTimeout);
@@ -217,11 +234,14 @@ final class PostgresLanes implements LaneStatements {
     }
 
     @Override
-    public void release(Connection connection, Floors floors) throws SQLException {
-        sql.update(
-                connection,
-                RELEASE,
-                binder -> floors(binder, floors).text(lockTimeout).text(floors.server()));
+    public Set<UUID> release(Connection connection, Floors floors) throws SQLException {
+        return sql.query(connection, RELEASE, binder -> floors(binder, floors).text(floors.server()), rows -> {
+            Set<UUID> released = new HashSet<>();
+            while (rows.next()) {
+                released.add(sql.readUuid(rows, "token"));
+            }
+            return released;
+        });
     }
 
     private static Binder floors(Binder binder, Floors floors) throws SQLException {
@@ -236,11 +256,15 @@ final class PostgresLanes implements LaneStatements {
     }
 
     @Override
-    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
-        sql.update(
-                connection,
-                RELEASE_TOKENS,
-                binder -> binder.array("uuid", tokens.toArray()).text(lockTimeout));
+    public void releaseTokens(Connection connection, Collection<UUID> tokens, boolean wait) throws SQLException {
+        if (wait) {
+            sql.update(
+                    connection,
+                    RELEASE_LAST_TOKENS,
+                    binder -> binder.array("uuid", tokens.toArray()).text(lockTimeout));
+        } else {
+            sql.update(connection, RELEASE_TOKENS, binder -> binder.array("uuid", tokens.toArray()));
+        }
     }
 
     @Override
@@ -281,16 +305,21 @@ final class PostgresLanes implements LaneStatements {
     }
 
     @Override
-    public boolean setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
-        return sql.update(
-                        connection,
-                        SET_ISOLATED,
-                        binder -> binder.numberOrNone(seq)
-                                .integer(lane.topicId)
-                                .integer(lane.lane)
-                                .uuid(lane.token)
-                                .text(lockTimeout))
-                == 1;
+    public Noted setIsolated(Connection connection, LaneCursor lane, @Nullable Long seq) throws SQLException {
+        return sql.query(
+                connection,
+                SET_ISOLATED,
+                binder -> binder.integer(lane.topicId)
+                        .integer(lane.lane)
+                        .uuid(lane.token)
+                        .numberOrNone(seq)
+                        .integer(lane.topicId)
+                        .integer(lane.lane)
+                        .uuid(lane.token),
+                row -> {
+                    row.next();
+                    return Noted.of(row.getBoolean("noted"), row.getBoolean("owned"));
+                });
     }
 
     static <T> @Nullable Object[] column(Collection<T> rows, Function<T, @Nullable Object> value) {

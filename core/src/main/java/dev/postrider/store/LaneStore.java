@@ -61,7 +61,10 @@ public interface LaneStore {
      */
     Lane.Renewal renew(Collection<Lane> lanes, Duration lease);
 
-    /** Releases lanes. Their next owner delivers the messages that were read and have no outcome. */
+    /**
+     * Releases lanes. Their next owner delivers the messages that were read and have no outcome. A lane that another
+     * session has locked is not waited for; a later {@link #announce}, {@link #acquire} or {@link #leave} releases it.
+     */
     void release(Collection<Lane> lanes);
 
     /**
@@ -110,12 +113,17 @@ public interface LaneStore {
 
     /**
      * Records in the lane that its owner delivers this suspect in isolation. If the owner is lost, the crash is
-     * counted for this message.
+     * counted for this message. Does not wait for a lane that another session has locked.
      *
-     * @return whether this node still owns the lane
+     * @return false if nothing was recorded: the lane is locked, or this node no longer owns it
      */
     boolean startIsolated(Claim claim);
 
-    /** Removes the record of {@link #startIsolated} after the isolated delivery has an outcome. */
-    void endIsolated(Claim claim);
+    /**
+     * Removes the record of {@link #startIsolated}, if there is one, after the outcome of the isolated delivery is
+     * decided. Does not wait for a lane that another session has locked.
+     *
+     * @return false if nothing was changed because the lane is locked: call it again later
+     */
+    boolean endIsolated(Claim claim);
 }

@@ -50,6 +50,10 @@ final class FakeLanes implements LaneStore {
     volatile List<LaneClaim> timed = List.of();
     volatile Runnable onEndAlone = () -> {};
     volatile Predicate<Claim> onAlone = claim -> true;
+
+    /** Claims whose lane another session has locked when their note is to be removed. */
+    volatile Predicate<Claim> lockedNotes = claim -> false;
+
     volatile Function<LaneOutcome, Settlement> onSettle = outcome -> new Settlement.Settled(outcome.claim());
 
     @Override
@@ -143,8 +147,12 @@ final class FakeLanes implements LaneStore {
     }
 
     @Override
-    public void endIsolated(Claim claim) {
+    public boolean endIsolated(Claim claim) {
         onEndAlone.run();
-        aloneEnded.add(claim);
+        boolean done = !lockedNotes.test(claim);
+        if (done) {
+            aloneEnded.add(claim);
+        }
+        return done;
     }
 }

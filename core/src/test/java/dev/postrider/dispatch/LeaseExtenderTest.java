@@ -112,6 +112,24 @@ final class LeaseExtenderTest {
         assertThat(claimed.validity().sinceRenewal(rig.time)).isZero();
     }
 
+    /** Otherwise another node would claim the message between the end of the lock and the next round. */
+    @Test
+    void leaseThatIsAboutToEndAndMeetsALockIsTriedAgainWithinMilliseconds() {
+        InFlightMessage claimed = rig.hold();
+        rig.store.onExtend = (claims, lease) -> List.of(new Settlement.Locked(claims.get(0)));
+        rig.time.pass(Duration.ofSeconds(11));
+        assertThat(leaseExtender.runOnce()).as("half of it is left").isEqualTo(Duration.ofSeconds(1));
+
+        rig.time.pass(Duration.ofSeconds(10));
+        assertThat(leaseExtender.runOnce()).isBetween(Duration.ofMillis(10), Duration.ofMillis(50));
+        rig.time.pass(Rig.LEASE);
+        assertThat(leaseExtender.runOnce()).as("it has ended").isBetween(Duration.ofMillis(10), Duration.ofMillis(50));
+
+        rig.store.onExtend = (claims, lease) -> FakeStore.settled(claims);
+        assertThat(leaseExtender.runOnce()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(claimed.validity().sinceRenewal(rig.time)).isZero();
+    }
+
     @Test
     void roundComesAtLeastTwelveTimesInALeaseAndOnceASecond() {
         assertThat(new LeaseExtender(rig.store, rig.inFlight, Duration.ofSeconds(6), rig.time).runOnce())

@@ -4,11 +4,15 @@ import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Supplier;
 
 /** Two clocks that move when told. They begin at values that no code may take for granted. The rest is the machine's. */
 final class ManualTime implements Platform {
 
     private final Platform machine = Platform.system();
+    /** Makes the waiters. */
+    volatile Supplier<Platform.Waiter> waiters = machine::waiter;
+
     private volatile long nanos = -1_000_000_000_000L;
     private volatile long wallMillis = 1_700_000_000_000L;
 
@@ -24,7 +28,7 @@ final class ManualTime implements Platform {
 
     @Override
     public Platform.Waiter waiter() {
-        return machine.waiter();
+        return waiters.get();
     }
 
     @Override

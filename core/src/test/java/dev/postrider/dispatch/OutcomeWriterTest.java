@@ -138,6 +138,37 @@ final class OutcomeWriterTest {
         assertThat(deliveredIds()).hasSize(2);
     }
 
+    /** A renewal locks a lane for milliseconds, a handler locks a row for minutes. */
+    @Test
+    void outcomeThatMeetsALockIsTriedAgainAfterDelaysThatDoubleUpToATenthOfASecond() {
+        deliver(rig.hold());
+        rig.store.onSettle =
+                outcomes -> List.of(new Settlement.Locked(outcomes.get(0).claim()));
+        List<Long> delays = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            Duration pause = rig.writer.runOnce();
+            delays.add(pause.toMillis());
+            rig.time.pass(pause);
+        }
+
+        assertThat(delays).containsExactly(10L, 20L, 40L, 80L, 100L, 100L);
+    }
+
+    @Test
+    void outcomeThatMeetsALockForTheFirstTimeDoesNotWaitForOneThatOftenDid() {
+        deliver(rig.hold());
+        rig.store.onSettle = outcomes -> outcomes.stream()
+                .<Settlement>map(outcome -> new Settlement.Locked(outcome.claim()))
+                .toList();
+        for (int i = 0; i < 6; i++) {
+            rig.time.pass(rig.writer.runOnce());
+        }
+        rig.writer.runOnce();
+        deliver(rig.hold());
+
+        assertThat(rig.writer.runOnce()).isEqualTo(Duration.ofMillis(10));
+    }
+
     @Test
     void batchThatLostAgainstOthersIsSentAgainAsItIs() {
         rig.hold(3).forEach(this::deliver);

@@ -175,7 +175,7 @@ public final class KeyedEndpoint {
     }
 
     /** The response after a failure of the handler, for a server without an error response of its own. */
-    KeyedResponse failed(Exception failure) {
+    KeyedResponse failed(Throwable failure) {
         LOG.error("HTTP_IDEMPOTENCY_HANDLER_FAIL operation={}", settings.operation, failure);
         return problem(Problem.HANDLER_FAILED);
     }

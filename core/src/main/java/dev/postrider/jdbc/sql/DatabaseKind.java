@@ -63,6 +63,12 @@ public enum DatabaseKind {
             return true;
         }
 
+        /** The old spelling of the clause cannot be combined with SKIP LOCKED here. */
+        @Override
+        public String existenceLockIfFree() {
+            return " FOR SHARE SKIP LOCKED";
+        }
+
         /** FORCE INDEX has no effect here: MySQL scans a table of up to some hundred rows and locks every row of it. */
         @Override
         String deleteByKey() {
@@ -216,6 +222,11 @@ public enum DatabaseKind {
     /** The clause that makes a SELECT lock its rows against deletion until the transaction ends. */
     public String existenceLock() {
         return " LOCK IN SHARE MODE";
+    }
+
+    /** As {@link #existenceLock}, but the SELECT leaves out rows that another transaction has locked. */
+    public String existenceLockIfFree() {
+        return existenceLock() + " SKIP LOCKED";
     }
 
     /** The clause that makes a SELECT read the newest committed rows, also in a transaction with an older snapshot. */

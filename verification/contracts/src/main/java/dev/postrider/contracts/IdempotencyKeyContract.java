@@ -669,6 +669,28 @@ public abstract class IdempotencyKeyContract {
         assertThat(checked).containsExactly(1000);
     }
 
+    /** A client that gets no response repeats the request, and would do so forever. */
+    @Test
+    void responseToARequestThatIsMuchTooLargeArrives() throws Exception {
+        URI uri = serve(charge.largestRequest(1000));
+        String body = "x".repeat(5 << 20);
+        for (int i = 0; i < 10; i++) {
+            assertThat(post(uri, "k", body).statusCode()).isEqualTo(413);
+        }
+    }
+
+    @Test
+    void errorOfTheHandlerIsAnswered() throws Exception {
+        URI uri = serve(charge, (body, transaction) -> {
+            if (runs.incrementAndGet() == 1) {
+                throw new AssertionError("as the test asked");
+            }
+            return KeyedResponse.text(200, "up");
+        });
+        assertThat(post(uri, "k").statusCode()).isEqualTo(500);
+        assertThat(post(uri, "k").statusCode()).isEqualTo(200);
+    }
+
     @Test
     void encodingOfTheBodyIsReplayedWithIt() throws Exception {
         URI uri = serve(

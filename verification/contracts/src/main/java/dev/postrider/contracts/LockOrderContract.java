@@ -198,6 +198,154 @@ public abstract class LockOrderContract extends LaneFixture {
         assertThat(locked.renew()).isTrue();
     }
 
+    /** A node has few threads that write outcomes, for all its lanes. */
+    @Test
+    void laneThatIsLockedDelaysNoOutcomeOfAnotherOne() throws Exception {
+        String other = topic + "-other";
+        Postrider postrider = ordered(topic, other);
+        needsConcurrency();
+        LaneStore store = patient().lanes();
+        Holder locked = take(store, topic);
+        Holder free = take(store, other);
+        write(postrider, "a", 0, 1);
+        enqueue(
+                postrider,
+                Message.to(other).type("x").key("a").json("{\"n\":2}").build());
+        List<LaneClaim> claims = locked.read();
+        LaneClaim neighbour = free.read().get(0);
+        LaneOutcome[] outcomes = {retryAtOnce(claims.get(0)), blocked(claims.get(1)), delivered(neighbour)};
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+
+            assertThat(within(() -> store.settle(List.of(outcomes))))
+                    .containsExactly(
+                            new Settlement.Locked(claims.get(0).claim()),
+                            new Settlement.Locked(claims.get(1).claim()),
+                            new Settlement.Settled(neighbour.claim()));
+            stranger.rollback();
+        }
+        assertThat(locked.settle(blocked(claims.get(1))))
+                .as("an earlier outcome of its key is not written")
+                .containsExactly(new Settlement.Locked(claims.get(1).claim()));
+
+        assertThat(locked.settle(outcomes[0], outcomes[1])).allMatch(Settlement.Settled.class::isInstance);
+        assertThat(states()).containsExactly("RETRY", "BLOCKED");
+        assertThat(numbers(locked.timed())).containsExactly(0, 1);
+    }
+
+    @Test
+    void nodeThatStopsWritesTheOutcomesOfOtherLanesWhileALaneIsLocked() throws Exception {
+        String other = topic + "-other";
+        RecordingTransport transport = new RecordingTransport();
+        Postrider node = postrider(builder -> builder.topic(
+                        topic, locked -> locked.ordered().lanes(1).deliver(transport))
+                .topic(other, free -> free.ordered().lanes(1).deliver(transport))
+                .dispatch(options -> options.lease(Duration.ofSeconds(12))
+                        .pollInterval(Duration.ofMillis(100))
+                        .drainTimeout(Duration.ofSeconds(1))));
+        needsConcurrency();
+        node.start();
+        eventually("both lanes are acquired", () -> !lanes("token").contains("null"));
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+            write(node, "a", 0);
+            enqueue(node, Message.to(other).type("x").key("a").json("{\"n\":1}").build());
+            eventually("both are delivered", () -> transport.messages().size() == 2);
+
+            within(() -> {
+                node.close();
+                return true;
+            });
+
+            assertThat(list("SELECT topic FROM postrider_message WHERE topic LIKE '" + topic + "%'"))
+                    .containsExactly(topic);
+            stranger.rollback();
+        }
+    }
+
+    @Test
+    void everyOutcomeOfALockedLaneIsWrittenLater() throws Exception {
+        Scene scene = new Scene(ordered(), patient());
+        needsConcurrency();
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+
+            assertThat(within(() -> scene.node.settle(scene.endings()))).allMatch(Settlement.Locked.class::isInstance);
+            stranger.rollback();
+        }
+        assertThat(scene.node.settle(scene.endings())).allMatch(Settlement.Settled.class::isInstance);
+    }
+
+    @Test
+    void keyOfAHandledHeadContinuesWhenItsLaneIsFree() throws Exception {
+        Postrider postrider = ordered();
+        needsConcurrency();
+        Holder node = take(patient().lanes(), topic);
+        LaneClaim head = blockedKey(postrider, node, 2).get(0);
+        execute("DELETE FROM postrider_message WHERE seq = " + head.claim().seq());
+        Outcome.Handled outcome = new Outcome.Handled(head.claim());
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+
+            assertThat(within(() -> node.settle(outcome))).containsExactly(new Settlement.Locked(head.claim()));
+            stranger.rollback();
+        }
+        assertThat(keyBlocked(node.settle(outcome).get(0))).isTrue();
+        assertThat(states()).containsExactly("RETRY");
+    }
+
+    @Test
+    void suspectOfALockedLaneIsNotedLater() throws Exception {
+        Postrider postrider = ordered();
+        needsConcurrency();
+        Holder node = take(patient().lanes(), topic);
+        write(postrider, "a", 0);
+        Claim suspect = node.read().get(0).claim();
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+
+            assertThat(within(() -> node.store().startIsolated(suspect))).isFalse();
+            assertThat(within(() -> node.store().endIsolated(suspect)))
+                    .as("it may have a note")
+                    .isFalse();
+            stranger.rollback();
+        }
+        assertThat(node.store().startIsolated(suspect)).isTrue();
+        assertThat(query("SELECT alone FROM postrider_lane" + ofLane())).isEqualTo(Long.toString(suspect.seq()));
+        assertThat(node.store().endIsolated(suspect)).isTrue();
+        assertThat(query("SELECT COUNT(alone) FROM postrider_lane" + ofLane())).isEqualTo("0");
+        execute("UPDATE postrider_lane SET token = " + anotherToken() + ofLane());
+        assertThat(node.store().startIsolated(suspect)).as("a lost lane").isFalse();
+        assertThat(node.store().endIsolated(suspect)).as("a lost lane").isTrue();
+    }
+
+    @Test
+    void laneThatIsLockedIsReleasedLaterAndDelaysNoOtherRelease() throws Exception {
+        String other = topic + "-other";
+        ordered(topic, other);
+        needsConcurrency();
+        LaneStore store = patient().lanes();
+        Holder locked = take(store, topic);
+        Holder free = take(store, other);
+        LaneStore.Node node = new LaneStore.Node(UUID.randomUUID(), "worker", Set.of(TopicName.of(topic)));
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+
+            assertThat(within(() -> {
+                        store.release(List.of(locked.lane(), free.lane()));
+                        return store.announce(node, LEASE);
+                    }))
+                    .isNotEmpty();
+            assertThat(list("SELECT owner FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id"
+                            + " WHERE t.topic LIKE '" + topic + "%' AND owner IS NOT NULL"))
+                    .hasSize(1);
+            stranger.rollback();
+        }
+        store.announce(node, LEASE);
+
+        assertThat(query("SELECT COUNT(owner) FROM postrider_lane" + ofLane())).isEqualTo("0");
+    }
+
     /** The first message of the key becomes a dead letter, and the handler of the second runs for a long time. */
     @Test
     void nodeKeepsItsLanesWhileAHandlerBehindADeadLetterRuns() throws Exception {

@@ -67,9 +67,12 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     // Keys without a head
 
     @Override
-    public Promotion promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException {
+    public Optional<Promotion> promoteNext(Connection connection, int topicId, int lane, OrderingKey key)
+            throws SQLException {
         Session session = Session.of(connection);
-        session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
+        if (!session.run("lock a lane", transaction -> tryLockLane(transaction, topicId, lane))) {
+            return Optional.empty();
+        }
         return session.run("go on with a key", transaction -> {
             Optional<Row> head = database.snapshot(transaction).values().stream()
                     .filter(row -> row.isIn(topicId, lane)
@@ -79,7 +82,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             session.meanwhile(transaction);
             boolean blocked = head.isPresent() && head.get().state == RowState.BLOCKED;
             boolean promoted = !blocked || promote(transaction, head.get().seq);
-            return new Promotion(head.isPresent(), promoted ? null : head.get().seq);
+            return Optional.of(new Promotion(head.isPresent(), promoted ? null : head.get().seq));
         });
     }
 
@@ -117,9 +120,11 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Set<Long> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
+    public Optional<Set<Long>> promoteMissingHeads(Connection connection, int topicId, int lane) throws SQLException {
         Session session = Session.of(connection);
-        session.run("lock a lane", transaction -> lockLane(transaction, topicId, lane, row -> true) != null);
+        if (!session.run("lock a lane", transaction -> tryLockLane(transaction, topicId, lane))) {
+            return Optional.empty();
+        }
         return session.run("go on with keys", transaction -> {
             List<Row> headless = headless(database.snapshot(transaction), topicId, List.of(lane));
             session.meanwhile(transaction);
@@ -129,7 +134,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                     locked.add(row.seq);
                 }
             }
-            return locked;
+            return Optional.of(locked);
         });
     }
 
@@ -138,6 +143,15 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     // Owning
+
+    private boolean isFree(Transaction transaction, int topicId, int lane) {
+        Cell<LaneState> cell = Objects.requireNonNull(database.lanes.get(new SimulatedDatabase.Place(topicId, lane)));
+        return SimulatedDatabase.isFree(cell, transaction, false);
+    }
+
+    private boolean tryLockLane(Transaction transaction, int topicId, int lane) throws SQLException {
+        return isFree(transaction, topicId, lane) && lockLane(transaction, topicId, lane, row -> true) != null;
+    }
 
     @Nullable
     LaneState lockLane(Transaction transaction, int topicId, int lane, Predicate<LaneState> condition)
@@ -264,17 +278,25 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public void release(Connection connection, Floors floors) throws SQLException {
+    public Set<UUID> release(Connection connection, Floors floors) throws SQLException {
         Session session = Session.of(connection);
-        session.run("release lanes", transaction -> {
+        return session.run("release lanes", transaction -> {
             session.meanwhile(transaction);
-            for (LaneState lane : locked(transaction, floors)) {
-                lane.floor = floor(lane, floors);
-                free(lane);
-                lane.buffer = 0;
-                database.update(lane);
+            Set<UUID> released = new HashSet<>();
+            for (LaneCursor cursor : inOrder(floors.byLane().keySet())) {
+                LaneState lane = isFree(transaction, cursor.topicId, cursor.lane)
+                        ? lockLane(
+                                transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token))
+                        : null;
+                if (lane != null) {
+                    lane.floor = floor(lane, floors);
+                    free(lane);
+                    lane.buffer = 0;
+                    database.update(lane);
+                    released.add(cursor.token);
+                }
             }
-            return true;
+            return released;
         });
     }
 
@@ -286,9 +308,12 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public void releaseTokens(Connection connection, Collection<UUID> tokens) throws SQLException {
+    public void releaseTokens(Connection connection, Collection<UUID> tokens, boolean wait) throws SQLException {
         Session.of(connection).run("give back lanes", transaction -> {
             for (SimulatedDatabase.Place place : List.copyOf(database.lanes.keySet())) {
+                if (!wait && !isFree(transaction, place.topicId(), place.lane())) {
+                    continue;
+                }
                 LaneState lane = lockLane(
                         transaction,
                         place.topicId(),
@@ -383,15 +408,18 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public boolean setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
+    public Noted setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
         return Session.of(connection).run("note what is delivered alone", transaction -> {
+            if (!isFree(transaction, cursor.topicId, cursor.lane)) {
+                return Noted.of(false, cursor.token.equals(lane(cursor).token));
+            }
             LaneState lane =
                     lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
             if (lane != null) {
                 lane.alone = seq;
                 database.update(lane);
             }
-            return lane != null;
+            return Noted.of(lane != null, false);
         });
     }
 
@@ -518,13 +546,14 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     // Outcomes
 
-    /** The lanes that are still as the cursors know them, locked in share mode. */
+    /** The lanes that are still as the cursors know them, locked in share mode; passes over what somebody else has locked. */
     Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) throws SQLException {
         Set<SimulatedDatabase.Place> places = new HashSet<>();
         for (LaneCursor cursor : inOrder(fence)) {
             SimulatedDatabase.Place place = new SimulatedDatabase.Place(cursor.topicId, cursor.lane);
             Cell<LaneState> cell = Objects.requireNonNull(database.lanes.get(place));
-            if (isAsKnown(Objects.requireNonNull(cell.seenBy(transaction)), cursor)) {
+            if (isAsKnown(Objects.requireNonNull(cell.seenBy(transaction)), cursor)
+                    && SimulatedDatabase.isFree(cell, transaction, true)) {
                 database.lock(cell, transaction, true);
                 if (isAsKnown(Objects.requireNonNull(cell.seenBy(transaction)), cursor)) {
                     places.add(place);
