@@ -8,16 +8,16 @@ import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
-import dev.postrider.event.EventListeners;
-import dev.postrider.event.LogListener;
+import dev.postrider.internal.event.EventListeners;
+import dev.postrider.internal.event.LogListener;
 import dev.postrider.idempotency.Background;
 import dev.postrider.idempotency.CommandOptions;
 import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
-import dev.postrider.store.InboxHandler;
+import dev.postrider.store.TableOptions;
+import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.store.MessageStore;
-import dev.postrider.store.Stores;
+import dev.postrider.internal.store.Stores;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,7 +34,7 @@ public final class PostriderBuilder {
     private final DataSource dataSource;
     private @Nullable DataSource dispatchDataSource;
     private @Nullable Doorbell doorbell;
-    private JdbcOptions tables = JdbcOptions.defaults();
+    private TableOptions tables = TableOptions.defaults();
     private CommandOptions commands = CommandOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
     private final Map<String, Topic> topics = new LinkedHashMap<>();
@@ -86,13 +86,13 @@ public final class PostriderBuilder {
     }
 
     /** Changes the options of the tables: their schema and names, and limits for their content. */
-    public PostriderBuilder tables(Consumer<JdbcOptions.Builder> change) {
+    public PostriderBuilder tables(Consumer<TableOptions.Builder> change) {
         tables = tables.with(change);
         return this;
     }
 
     /** Sets the options of the tables, for example those that another part of the application uses too. */
-    public PostriderBuilder tables(JdbcOptions options) {
+    public PostriderBuilder tables(TableOptions options) {
         tables = options;
         return this;
     }

@@ -1,17 +1,18 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.EventListener;
-import dev.postrider.event.EventListeners;
+import dev.postrider.internal.event.EventListeners;
 import dev.postrider.internal.Platform;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.HandOver;
+import dev.postrider.internal.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
-import dev.postrider.store.Stores;
+import dev.postrider.internal.store.Stores;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Delivers the messages of its topics: claims them, passes them to their transports and handlers, and writes the
  * outcomes. Many dispatchers may run on one database, in one process or in many. Thread-safe.
  */
+@Internal
 public final class Dispatcher implements AutoCloseable {
 
     private final Stores stores;

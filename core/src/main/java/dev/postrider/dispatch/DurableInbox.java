@@ -1,8 +1,9 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
-import dev.postrider.store.InboxHandler;
+import dev.postrider.internal.store.InboxHandler;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -37,6 +38,7 @@ public final class DurableInbox {
         return topics;
     }
 
+    @Internal
     public List<InboxHandler> handlers() {
         return handlers;
     }

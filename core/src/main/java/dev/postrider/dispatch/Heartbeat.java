@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Internal;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import java.time.Duration;
@@ -7,6 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A thread for one duty, started when it is first needed. Thread-safe. */
+@Internal
 public final class Heartbeat implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);

@@ -5,7 +5,7 @@ import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import java.time.Duration;
 import java.util.ArrayDeque;

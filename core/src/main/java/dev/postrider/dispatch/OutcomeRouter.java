@@ -1,6 +1,6 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import java.util.List;

@@ -6,7 +6,7 @@ import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;

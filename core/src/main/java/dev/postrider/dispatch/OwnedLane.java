@@ -1,9 +1,9 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.OrderingKey;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;

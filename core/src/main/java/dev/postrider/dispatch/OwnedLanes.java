@@ -1,8 +1,8 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,11 +1,12 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.InboxHandler;
-import dev.postrider.store.TopicDeclaration;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
@@ -82,6 +83,7 @@ public final class Topic {
         return !(destination instanceof TopicDestination.None);
     }
 
+    @Internal
     public TopicDeclaration declaration() {
         return new TopicDeclaration(name, lanes, tenantPrefixedKeys);
     }

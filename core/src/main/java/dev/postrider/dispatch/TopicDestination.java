@@ -1,7 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.inbox.MessageHandler;
-import dev.postrider.store.HandlingStore;
+import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 

@@ -1,9 +1,11 @@
 package dev.postrider.idempotency;
 
+import dev.postrider.internal.Internal;
 import java.time.Duration;
 import java.util.function.Supplier;
 
 /** Where commands get their threads from: the one that keeps up their leases, and those that ask probes. */
+@Internal
 public interface Background {
 
     /**

@@ -4,9 +4,9 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
-import dev.postrider.store.CommandClaim;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.CommandStore;
+import dev.postrider.internal.store.CommandClaim;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.CommandStore;
 import java.time.Duration;
 import java.util.Optional;
 

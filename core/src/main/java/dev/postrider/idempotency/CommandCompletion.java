@@ -5,11 +5,11 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
-import dev.postrider.store.CommandOutcome;
-import dev.postrider.store.CommandOutcome.Kind;
-import dev.postrider.store.CommandOwner;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.CommandStore;
+import dev.postrider.internal.store.CommandOutcome;
+import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOwner;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.CommandStore;
 import java.time.Duration;
 import java.util.Optional;
 

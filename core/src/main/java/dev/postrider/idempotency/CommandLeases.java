@@ -1,7 +1,7 @@
 package dev.postrider.idempotency;
 
-import dev.postrider.store.CommandOwner;
-import dev.postrider.store.CommandStore;
+import dev.postrider.internal.store.CommandOwner;
+import dev.postrider.internal.store.CommandStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;

@@ -2,8 +2,8 @@ package dev.postrider.idempotency;
 
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
-import dev.postrider.store.CommandOutcome.Kind;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandRecord;
 import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

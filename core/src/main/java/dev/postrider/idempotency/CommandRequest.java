@@ -2,9 +2,9 @@ package dev.postrider.idempotency;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.postrider.store.CommandClaim;
-import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandPrint;
+import dev.postrider.internal.store.CommandClaim;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandPrint;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,12 +1,14 @@
 package dev.postrider.idempotency;
 
+import dev.postrider.internal.Internal;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
-import dev.postrider.store.CommandStore;
-import dev.postrider.store.Transactions;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 
 /** Runs the commands of one database: claims them and executes them in one of three modes. Thread-safe. */
+@Internal
 public final class CommandRunner implements Commands {
 
     private final Transactions transactions;

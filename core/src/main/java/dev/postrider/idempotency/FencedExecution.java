@@ -3,8 +3,8 @@ package dev.postrider.idempotency;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.Transactions;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.error.InvalidConfigurationException;
-import dev.postrider.store.CommandPrint;
+import dev.postrider.internal.store.CommandPrint;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Map;

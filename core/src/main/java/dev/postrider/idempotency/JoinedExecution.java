@@ -3,9 +3,9 @@ package dev.postrider.idempotency;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.CommandStore;
-import dev.postrider.store.Transactions;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.Transactions;
 
 /**
  * Runs a command in the transaction of the caller, which the caller commits. Key, result and work are committed or

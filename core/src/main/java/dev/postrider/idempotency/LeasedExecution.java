@@ -1,7 +1,7 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandRecord;
 
 /** Runs a claimed command outside of a transaction, under a lease that is renewed. Thread-safe. */
 final class LeasedExecution {

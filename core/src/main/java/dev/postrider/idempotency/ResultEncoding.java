@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.internal.ErrorText;
-import dev.postrider.store.CommandOutcome;
-import dev.postrider.store.CommandOutcome.Kind;
-import dev.postrider.store.CommandOutcome.StoredResult;
-import dev.postrider.store.CommandOwner;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandOutcome;
+import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.StoredResult;
+import dev.postrider.internal.store.CommandOwner;
+import dev.postrider.internal.store.CommandRecord;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

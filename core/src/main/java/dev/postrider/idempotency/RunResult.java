@@ -1,6 +1,6 @@
 package dev.postrider.idempotency;
 
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandRecord;
 import java.util.Optional;
 
 /**

@@ -1,9 +1,9 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandPrint;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandPrint;
+import dev.postrider.internal.store.CommandRecord;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.CommandStore;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.CommandStore;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

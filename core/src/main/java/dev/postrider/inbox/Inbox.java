@@ -1,7 +1,6 @@
 package dev.postrider.inbox;
 
 import dev.postrider.message.Message;
-import dev.postrider.store.Accepted;
 import java.sql.Connection;
 import java.util.Collection;
 

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.command.CommandInserts;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.outbox.InsertStatements;
@@ -37,7 +38,7 @@ interface Dialect {
     SessionStatements session();
 
     /** Detects the database of a connection. */
-    static Dialect of(DatabaseMetaData server, JdbcOptions options) throws SQLException {
+    static Dialect of(DatabaseMetaData server, TableOptions options) throws SQLException {
         return new DetectedDialect(
                 SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix()), server.getDriverName());
     }

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
@@ -36,7 +37,7 @@ interface HandlingStatements {
     LockedRows lockHandled(Connection connection, List<HandledRow> rows, Duration idle) throws SQLException;
 
     /** Removes the rows that are still available and that no other transaction has locked. */
-    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+    RemovedRows removeHandled(Connection connection, List<HandledRow> rows, TableOptions.Archive archive, Duration idle)
             throws SQLException;
 
     /** Finds the numbers of the rows that are still available, locked or not. */

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.PostriderException;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.outbox.CausedUnitOfWork;
@@ -13,11 +14,11 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.HandlingStore;
-import dev.postrider.store.HandlingStore.End;
-import dev.postrider.store.HandlingStore.Handled;
-import dev.postrider.store.HandlingStore.Item;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.HandlingStore.End;
+import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandlingStore.Item;
+import dev.postrider.internal.store.LaneClaim;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -47,7 +48,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             HandlingStatements statements,
             SessionStatements session,
             JdbcTransactions transactions,
-            JdbcOptions.Archive archive) {}
+            TableOptions.Archive archive) {}
 
     private final Means means;
     private final Set<TopicName> removedLast;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.IdleLimit;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
@@ -74,13 +75,13 @@ final class InnoDbHandling implements HandlingStatements {
 
     @Override
     public RemovedRows removeHandled(
-            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            Connection connection, List<HandledRow> rows, TableOptions.Archive archive, Duration idle)
             throws SQLException {
         LockedRows locked = lockHandled(connection, rows, idle);
         Set<Long> met = locked.seqs();
-        if (archive != JdbcOptions.Archive.OFF) {
+        if (archive != TableOptions.Archive.OFF) {
             boolean inLanes = rows.get(0).token() == null;
-            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+            boolean withPayload = archive == TableOptions.Archive.FULL;
             sql.change(
                     connection,
                     inLanes ? InnoDbLaneOutcomes.COPY : InnoDbOutcomes.COPY,

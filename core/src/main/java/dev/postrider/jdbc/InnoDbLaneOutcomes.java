@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
@@ -70,11 +71,11 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
             boolean waiting,
-            JdbcOptions.Archive archive)
+            TableOptions.Archive archive)
             throws SQLException {
         Map<Long, Found> met = fenced(connection, fence, rows);
-        if (archive != JdbcOptions.Archive.OFF) {
-            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+        if (archive != TableOptions.Archive.OFF) {
+            boolean withPayload = archive == TableOptions.Archive.FULL;
             sql.change(connection, COPY, met.keySet(), "archive messages", binder -> binder.flag(withPayload));
         }
         sql.change(connection, InnoDbOutcomes.DELETE, met.keySet(), "delete delivered messages", binder -> {});

@@ -4,7 +4,7 @@ import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
@@ -72,11 +73,11 @@ final class InnoDbOutcomes implements OutcomeStatements {
     }
 
     @Override
-    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, TableOptions.Archive archive)
             throws SQLException {
         Set<LeasedRow> held = lockHeld(connection, rows);
-        if (archive != JdbcOptions.Archive.OFF) {
-            boolean withPayload = archive == JdbcOptions.Archive.FULL;
+        if (archive != TableOptions.Archive.OFF) {
+            boolean withPayload = archive == TableOptions.Archive.FULL;
             sql.change(connection, COPY, numbers(held), "archive messages", binder -> binder.flag(withPayload));
         }
         sql.change(connection, DELETE, numbers(held), "delete delivered messages", binder -> {});

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.error.InvalidConfigurationException;
@@ -28,16 +29,16 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
-import dev.postrider.store.CommandStore;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.HandlingStore;
-import dev.postrider.store.InboxHandler;
-import dev.postrider.store.InboxStore;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.InboxStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.MessageStore;
-import dev.postrider.store.RetentionStore;
-import dev.postrider.store.TopicDeclaration;
-import dev.postrider.store.Transactions;
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.TopicDeclaration;
+import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -65,7 +66,7 @@ public final class JdbcDatabase {
     private final Settings settings;
 
     /** The options and the listener of the application. */
-    record Settings(JdbcOptions options, EventListener events) {}
+    record Settings(TableOptions options, EventListener events) {}
 
     JdbcDatabase(
             Dialect dialect, JdbcSchema schema, Sessions sessions, JdbcTransactions transactions, Settings settings) {
@@ -84,7 +85,7 @@ public final class JdbcDatabase {
      * @throws UnusableConnectionException when the data source returns the connection of the caller's transaction
      */
     public static JdbcDatabase open(
-            DataSource dataSource, JdbcOptions options, Duration statementTimeout, EventListener events) {
+            DataSource dataSource, TableOptions options, Duration statementTimeout, EventListener events) {
         try (Connection connection = dataSource.getConnection()) {
             DatabaseMetaData server = connection.getMetaData();
             SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix());
@@ -109,7 +110,7 @@ public final class JdbcDatabase {
             Sessions sessions,
             CallerConnections connections,
             Settings settings) {
-        JdbcOptions options = settings.options();
+        TableOptions options = settings.options();
         JdbcOutbox outboxes = JdbcOutbox.of(
                 dialect.sql(), dialect.inserts(), options.maxPayloadBytes(), connections, settings.events());
         JdbcTransactions transactions = new JdbcTransactions(

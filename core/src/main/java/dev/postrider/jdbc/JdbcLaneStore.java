@@ -1,16 +1,17 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.EventListener;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Lease;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +52,7 @@ final class JdbcLaneStore implements LaneStore {
     /** The tokens of lanes that another session had locked for so long that the last renewal did not wait for the end. */
     private final Set<UUID> waitedInVain = ConcurrentHashMap.newKeySet();
 
-    JdbcLaneStore(LaneTable table, JdbcOptions options, EventListener events, TimeAndIds platform) {
+    JdbcLaneStore(LaneTable table, TableOptions options, EventListener events, TimeAndIds platform) {
         this.table = table;
         this.cursors = new LaneCursors(table);
         this.reader = new LaneReader(table, cursors, options, events, platform.nanos());

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
@@ -56,7 +57,7 @@ final class JdbcMessageStore implements MessageStore {
     private final ClaimStatements claimStatements;
     private final OutcomeStatements statements;
     private final Topics topics;
-    private final JdbcOptions options;
+    private final TableOptions options;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
     private final Map<Integer, TopicScans> scans = new ConcurrentHashMap<>();
@@ -97,7 +98,7 @@ final class JdbcMessageStore implements MessageStore {
         volatile @Nullable Long lastExpiredScan;
     }
 
-    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, JdbcOptions options, TimeAndIds platform) {
+    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, TableOptions options, TimeAndIds platform) {
         this.sessions = sessions;
         this.claimStatements = dialect.claims();
         this.statements = dialect.outcomes();

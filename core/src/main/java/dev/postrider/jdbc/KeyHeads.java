@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

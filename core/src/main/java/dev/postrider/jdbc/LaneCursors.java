@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.Lane;
+import dev.postrider.internal.store.Lane;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

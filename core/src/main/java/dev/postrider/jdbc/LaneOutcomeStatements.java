@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.RowState;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -73,7 +74,7 @@ interface LaneOutcomeStatements {
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
             boolean waiting,
-            JdbcOptions.Archive archive)
+            TableOptions.Archive archive)
             throws SQLException;
 
     /** Moves the rows of messages that were not delivered. */

@@ -1,11 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -57,14 +58,14 @@ final class LaneOutcomes {
 
     private final List<? extends LaneOutcome> outcomes;
     private final LaneCursors cursors;
-    private final JdbcOptions options;
+    private final TableOptions options;
     private final InDoubtWrites unanswered;
     private final Map<Long, Boolean> keyBlocked = new HashMap<>();
     private final Set<Long> gone = new HashSet<>();
     private final Set<Long> locked = new HashSet<>();
 
     LaneOutcomes(
-            List<? extends LaneOutcome> outcomes, LaneCursors cursors, JdbcOptions options, InDoubtWrites unanswered) {
+            List<? extends LaneOutcome> outcomes, LaneCursors cursors, TableOptions options, InDoubtWrites unanswered) {
         this.outcomes = outcomes;
         this.cursors = cursors;
         this.options = options;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -7,9 +8,9 @@ import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.OrderingKey;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ final class LaneReader {
 
     private final LaneTable table;
     private final LaneCursors cursors;
-    private final JdbcOptions options;
+    private final TableOptions options;
     private final EventListener events;
     private final LongSupplier nanos;
     private final FullScanBudget fullScans = new FullScanBudget();
@@ -46,7 +47,7 @@ final class LaneReader {
     private final Set<TopicName> paused = ConcurrentHashMap.newKeySet();
 
     /** @param nanos the monotonic clock */
-    LaneReader(LaneTable table, LaneCursors cursors, JdbcOptions options, EventListener events, LongSupplier nanos) {
+    LaneReader(LaneTable table, LaneCursors cursors, TableOptions options, EventListener events, LongSupplier nanos) {
         this.table = table;
         this.cursors = cursors;
         this.options = options;

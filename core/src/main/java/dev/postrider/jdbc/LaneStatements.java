@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.Lane;
+import dev.postrider.internal.store.Lane;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

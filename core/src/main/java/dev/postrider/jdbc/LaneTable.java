@@ -6,7 +6,7 @@ import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,11 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.util.ArrayList;
@@ -37,12 +38,12 @@ final class LaneWriter {
 
     private final LaneTable table;
     private final LaneCursors cursors;
-    private final JdbcOptions options;
+    private final TableOptions options;
     private final LongSupplier nanos;
     private final InDoubtWrites unanswered = new InDoubtWrites();
 
     /** @param nanos the monotonic clock */
-    LaneWriter(LaneTable table, LaneCursors cursors, JdbcOptions options, LongSupplier nanos) {
+    LaneWriter(LaneTable table, LaneCursors cursors, TableOptions options, LongSupplier nanos) {
         this.table = table;
         this.cursors = cursors;
         this.options = options;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Outcome;
@@ -35,7 +36,7 @@ final class OutcomeBatch {
     OutcomeBatch(
             List<? extends Outcome> outcomes,
             OutcomeStatements statements,
-            JdbcOptions.Archive archive,
+            TableOptions.Archive archive,
             Epitaphs epitaphs,
             UnaryOperator<String> cleaned) {
         Sorter sorter = new Sorter(this, epitaphs, cleaned);

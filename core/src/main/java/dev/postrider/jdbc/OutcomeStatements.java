@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
@@ -22,7 +23,7 @@ interface OutcomeStatements {
 
     record BuriedRow(LeasedRow row, DeathRecord epitaph) {}
 
-    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+    Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, TableOptions.Archive archive)
             throws SQLException;
 
     Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
@@ -125,9 +126,9 @@ final class PostgresHandling implements HandlingStatements {
 
     @Override
     public RemovedRows removeHandled(
-            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            Connection connection, List<HandledRow> rows, TableOptions.Archive archive, Duration idle)
             throws SQLException {
-        boolean kept = archive != JdbcOptions.Archive.OFF;
+        boolean kept = archive != TableOptions.Archive.OFF;
         boolean one = rows.size() == 1;
         String many = kept ? REMOVE_AND_ARCHIVE_HANDLED : REMOVE_HANDLED_ONLY;
         String single = kept ? REMOVE_AND_ARCHIVE_ONE_HANDLED : REMOVE_ONE_HANDLED_ONLY;
@@ -141,7 +142,7 @@ final class PostgresHandling implements HandlingStatements {
                         handled(binder, rows);
                     }
                     if (kept) {
-                        binder.flag(archive == JdbcOptions.Archive.FULL);
+                        binder.flag(archive == TableOptions.Archive.FULL);
                     }
                     binder.text(Long.toString(idle.toMillis()));
                 },

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
@@ -174,17 +175,17 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
             boolean waiting,
-            JdbcOptions.Archive archive)
+            TableOptions.Archive archive)
             throws SQLException {
-        boolean withPayload = archive == JdbcOptions.Archive.FULL;
-        SqlRunner.Bind bind = archive == JdbcOptions.Archive.OFF
+        boolean withPayload = archive == TableOptions.Archive.FULL;
+        SqlRunner.Bind bind = archive == TableOptions.Archive.OFF
                 ? binder -> rows(fence(binder, fence), rows)
                 : binder -> rows(fence(binder, fence), rows).flag(withPayload);
         if (waiting) {
-            String statement = archive == JdbcOptions.Archive.OFF ? DELETE_WAITING : ARCHIVE_WAITING;
+            String statement = archive == TableOptions.Archive.OFF ? DELETE_WAITING : ARCHIVE_WAITING;
             return written(connection, statement, bind);
         }
-        String statement = archive == JdbcOptions.Archive.OFF ? DELETE : ARCHIVE;
+        String statement = archive == TableOptions.Archive.OFF ? DELETE : ARCHIVE;
         return sql.query(connection, statement, bind, answer -> acknowledged(answer, rows.keySet()));
     }
 

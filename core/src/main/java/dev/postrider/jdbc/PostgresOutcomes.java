@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
@@ -126,12 +127,12 @@ final class PostgresOutcomes implements OutcomeStatements {
     }
 
     @Override
-    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, TableOptions.Archive archive)
             throws SQLException {
-        if (archive == JdbcOptions.Archive.OFF) {
+        if (archive == TableOptions.Archive.OFF) {
             return sql.query(connection, DELETE, binder -> lookUp(binder, rows), LeasedRow.reader(sql));
         }
-        boolean withPayload = archive == JdbcOptions.Archive.FULL;
+        boolean withPayload = archive == TableOptions.Archive.FULL;
         return sql.query(connection, ARCHIVE, binder -> lookUp(binder, rows).flag(withPayload), LeasedRow.reader(sql));
     }
 

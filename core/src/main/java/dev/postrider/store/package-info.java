@@ -1,7 +1,6 @@
 /**
- * The interface between the engine and the database, in the verbs of the domain: claim, acknowledge, reschedule,
- * bury, release, extend, sweep. A claim carries its lease, and an outcome is written only under this lease. This
- * package does not depend on JDBC statements or tables.
+ * Claims and outcomes, for an application that delivers in a loop of its own, and the options of the tables. A claim
+ * carries its lease, and an outcome is written only under this lease.
  */
 @NullMarked
 package dev.postrider.store;

@@ -3,8 +3,8 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -164,7 +164,7 @@ final class CircuitBreakerTest {
     }
 
     @Test
-    void refusalShowsThatSomebodyIsThere() {
+    void refusalShowsThatAListenerIsThere() {
         breaker.arm();
         rig.answer = delivery -> CompletableFuture.completedFuture(
                 rig.sent.size() % 3 == 0 ? DeliveryResult.rejected("bad request") : DOWN);

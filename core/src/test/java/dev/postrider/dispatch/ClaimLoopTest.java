@@ -318,7 +318,7 @@ final class ClaimLoopTest {
     }
 
     @Test
-    void pollThatOneTopicSpoilsIsReplacedByALookAtEach() {
+    void pollThatOneTopicSpoilsIsReplacedByAScanOfEach() {
         Rig two = new Rig("bad", "good");
         two.store.onNextDue = topics -> {
             throw FakeStore.refused();
@@ -373,7 +373,7 @@ final class ClaimLoopTest {
     }
 
     @Test
-    void wakeUpLooksAtItsTopicOnlyAndForNothingButNewMessages() {
+    void wakeUpScansItsTopicOnlyAndForNothingButNewMessages() {
         Rig three = new Rig("a", "b", "c");
         three.loop.runOnce();
 

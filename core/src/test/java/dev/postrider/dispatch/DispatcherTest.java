@@ -12,11 +12,11 @@ import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.Outcome;
-import dev.postrider.store.Stores;
+import dev.postrider.internal.store.Stores;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.DeliveryResult;
@@ -182,7 +182,7 @@ final class DispatcherTest {
     }
 
     @Test
-    void interruptedStopStillReleasesWhatIsHeld() throws Exception {
+    void interruptedStopStillReleasesMessagesInFlight() throws Exception {
         store.enqueue("orders", 1);
         CountDownLatch entered = new CountDownLatch(1);
         Dispatcher dispatcher = open(transport(delivery -> {
@@ -295,7 +295,7 @@ final class DispatcherTest {
     }
 
     @Test
-    void pauseOfAnOrderedTopicPutsBackWhatWasReadAndNotSent() throws Exception {
+    void pauseOfAnOrderedTopicReleasesUnsentMessages() throws Exception {
         List<CompletableFuture<DeliveryResult>> answers = new CopyOnWriteArrayList<>();
         Dispatcher dispatcher = open(Topic.named("orders")
                 .ordered()

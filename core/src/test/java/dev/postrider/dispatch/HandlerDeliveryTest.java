@@ -6,9 +6,9 @@ import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.Message;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.HandlingStore.End;
-import dev.postrider.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.HandlingStore.End;
+import dev.postrider.internal.store.HandlingStore.Handled;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.PermanentFailureException;
 import java.time.Duration;
@@ -70,7 +70,7 @@ final class HandlerDeliveryTest {
 
     /** Often only for the moment that another node's claim takes to look at it. */
     @Test
-    void messageThatSomebodyHasLockedIsTriedAFewTimesAndThenGivenBack() {
+    void messageLockedByAnotherSessionIsTriedAFewTimesAndThenReleased() {
         AtomicInteger tries = new AtomicInteger();
         store.ending =
                 (ended, together) -> tries.incrementAndGet() < 3 ? new Handled(ended.claim(), End.LOCKED, null) : ended;

@@ -7,7 +7,7 @@ import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
-import dev.postrider.store.Stores;
+import dev.postrider.internal.store.Stores;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Optional;

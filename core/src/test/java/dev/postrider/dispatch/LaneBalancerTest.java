@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ final class LaneBalancerTest {
             taken::add);
 
     @Test
-    void nodeThatIsAloneTakesAllLanesAndLooksIntoThem() {
+    void onlyNodeAcquiresAllLanesAndScansThem() {
         leaseExtender.runOnce();
 
         assertThat(rig.sequencer.lanes()).hasSize(LANES);
@@ -118,7 +118,7 @@ final class LaneBalancerTest {
     }
 
     @Test
-    void laneThatIsKeptAfterAllIsLookedIntoAndIsNothingBeyondTheShare() {
+    void laneThatIsKeptAfterAllIsScannedAndIsNothingBeyondTheShare() {
         leaseExtender.runOnce();
         List<LaneClaim> slow =
                 rig.sequencer.lanes().stream().map(lane -> rig.next(lane, "a")).toList();
@@ -162,7 +162,7 @@ final class LaneBalancerTest {
     }
 
     @Test
-    void whatNobodyTookForALeaseIsTakenBeyondTheShare() {
+    void laneWithoutAnOwnerForALeaseIsAcquiredBeyondTheShare() {
         lanes.nodes = 2;
         leaseExtender.runOnce();
         rig.time.pass(LaneRig.LEASE.minus(Duration.ofMillis(1)));
@@ -208,7 +208,7 @@ final class LaneBalancerTest {
     }
 
     @Test
-    void nodeThatStopsGivesBackWhatIsDryAtOnceAndTakesNothingAnyMore() {
+    void stoppingNodeReleasesDrainedLanesAtOnceAndAcquiresNothing() {
         leaseExtender.runOnce();
         Lane busy = rig.sequencer.lanes().get(0);
         LaneClaim inHand = rig.next(busy, "a");

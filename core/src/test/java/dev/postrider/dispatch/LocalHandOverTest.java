@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
-import dev.postrider.store.HandOver.Reservation;
+import dev.postrider.internal.store.HandOver.Reservation;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import java.time.Duration;
@@ -25,7 +25,7 @@ final class LocalHandOverTest {
             localHandOver(rig, DispatchOptions.builder().build());
 
     @Test
-    void committedMessagesAreDeliveredByTheLoopAndNotByWhoeverCommits() {
+    void committedMessagesAreDeliveredByTheLoopAndNotByTheCommittingThread() {
         AtomicInteger wakes = new AtomicInteger();
         localHandOver.onWork(wakes::incrementAndGet);
         Message message = order();
@@ -189,7 +189,7 @@ final class LocalHandOverTest {
     }
 
     @Test
-    void commitAfterTheEndIsGivenBackWithoutWhoeverCommitsWaitingForIt() throws Exception {
+    void commitAfterTheEndReleasesItsMessagesWithoutDelayForTheCommittingThread() throws Exception {
         Message message = order();
         Reservation reservation = localHandOver.reserve(List.of(message));
         localHandOver.close();
@@ -216,7 +216,7 @@ final class LocalHandOverTest {
     }
 
     @Test
-    void databaseThatCannotBeReachedAfterTheEndDisturbsNobody() {
+    void databaseThatCannotBeReachedAfterTheEndCausesNoError() {
         Message message = order();
         Reservation reservation = localHandOver.reserve(List.of(message));
         localHandOver.close();
@@ -287,7 +287,7 @@ final class LocalHandOverTest {
     }
 
     @Test
-    void nobodyHurriesToWriteWhatWasBornClaimed() {
+    void localHandOverIsNotWrittenInAHurry() {
         Message message = order();
         Reservation reservation = localHandOver.reserve(List.of(message));
         reservation.committed(claims(reservation, message));

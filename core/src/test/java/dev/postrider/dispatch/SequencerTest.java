@@ -3,11 +3,11 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.LaneClaim.Place;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneClaim.Place;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.transport.DeliveryResult;
@@ -42,7 +42,7 @@ final class SequencerTest {
     }
 
     @Test
-    void nextOfAHeldKeyWaitsUntilItIsWrittenThatTheOneBeforeWasHandled() {
+    void nextMessageOfABlockedKeyWaitsForTheWrittenOutcomeOfTheOneBefore() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
         LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         LaneClaim behind = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
@@ -170,7 +170,7 @@ final class SequencerTest {
     }
 
     @Test
-    void failureOfOneFromAHeldKeyPutsBackWhatWaitsBehindItAnyway() {
+    void failureOfAMessageOfABlockedKeyReleasesTheMessagesBehindIt() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
         LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         LaneClaim behind = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
@@ -187,7 +187,7 @@ final class SequencerTest {
     }
 
     @Test
-    void keyThatWasHeldWhenTheLaneWasTakenIsJoined() {
+    void keyThatWasBlockedWhenTheLaneWasAcquiredIsJoined() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
 
         rig.offer(rig.next(lane, "a"), rig.next(lane, "b"));
@@ -311,7 +311,7 @@ final class SequencerTest {
     }
 
     @Test
-    void laneThatWasLostAndRegainedTakesNothingOfTheOldTenure() {
+    void laneThatWasLostAndRegainedTakesNothingOfTheOldLease() {
         Lane old = rig.take();
         LaneClaim stale = rig.next(old, "a");
         rig.sequencer.lose(old);
@@ -381,7 +381,7 @@ final class SequencerTest {
     }
 
     @Test
-    void replayedMessageGoesBehindWhatIsInHandOfItsKey() {
+    void replayedMessageGoesBehindTheMessagesInFlightOfItsKey() {
         Lane lane = rig.take();
         LaneClaim underWay = rig.next(lane, "a");
         LaneClaim behind = rig.next(lane, "a");

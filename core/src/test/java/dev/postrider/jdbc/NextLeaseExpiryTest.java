@@ -54,7 +54,7 @@ final class NextLeaseExpiryTest {
     }
 
     @Test
-    void leaseThatSomebodyMadeEndlessDoesNoHarm() {
+    void endlessLeaseOfARowDoesNoHarm() {
         answer(0, 1, Duration.ofDays(3_000_000));
 
         assertThat(first.left(1)).isEqualTo(Duration.ofDays(1));

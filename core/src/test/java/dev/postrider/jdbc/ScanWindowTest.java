@@ -13,7 +13,7 @@ final class ScanWindowTest {
     private final ScanWindow lookback = new ScanWindow();
 
     @Test
-    void firstLookGoesAllTheWayAndTheNextToWhereItBegan() {
+    void firstScanGoesAllTheWayAndTheNextToWhereItBegan() {
         assertThat(lookback.begin(100 * SECOND).span()).isEqualTo(ScanWindow.EVER);
         costly(100 * SECOND);
 
@@ -29,7 +29,7 @@ final class ScanWindowTest {
     }
 
     @Test
-    void wholeLookThatWasCutShortIsRepeated() {
+    void fullScanThatWasCutShortIsRepeated() {
         costly(0);
         ScanWindow.Scan third = lookback.begin(100 * SECOND);
         lookback.ended(third, false, 101 * SECOND);

@@ -6,7 +6,7 @@ import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
-import dev.postrider.store.Accepted;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.transport.PermanentFailureException;
 import java.util.List;
 import java.util.Set;

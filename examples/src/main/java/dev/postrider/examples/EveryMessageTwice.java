@@ -4,7 +4,7 @@ import dev.postrider.Postrider;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
-import dev.postrider.store.Accepted;
+import dev.postrider.inbox.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

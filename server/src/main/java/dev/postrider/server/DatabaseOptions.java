@@ -3,7 +3,7 @@ package dev.postrider.server;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.event.EventListener;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +62,7 @@ final class DatabaseOptions {
     int run(Action action) {
         RelayConfig file = config == null ? null : RelayConfig.load(config, System::getenv);
         Login login = file == null ? login() : file.login();
-        JdbcOptions tables = file == null ? tables() : file.tables();
+        TableOptions tables = file == null ? tables() : file.tables();
         requireOneSource();
         try (HikariDataSource pool = new Connecting(login, 1).now()) {
             return action.on(JdbcDatabase.open(pool, tables, STATEMENT_TIMEOUT, UNHEARD));
@@ -107,8 +107,8 @@ final class DatabaseOptions {
         return value;
     }
 
-    private JdbcOptions tables() {
-        return JdbcOptions.defaults().with(tables -> {
+    private TableOptions tables() {
+        return TableOptions.defaults().with(tables -> {
             if (schema != null) {
                 tables.schema(schema);
             }

@@ -3,7 +3,7 @@ package dev.postrider.server;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.error.InvalidConfigurationException;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +50,7 @@ final class RelayConfig {
             .with(
                     "archive",
                     (config, value) ->
-                            config.tables = config.tables.with(t -> t.archive(value.oneOf(JdbcOptions.Archive.class))));
+                            config.tables = config.tables.with(t -> t.archive(value.oneOf(TableOptions.Archive.class))));
 
     static final Group<DispatchOptions.Builder> DISPATCH = new Group<DispatchOptions.Builder>()
             .with("worker", (options, value) -> options.worker(value.text()))
@@ -74,7 +74,7 @@ final class RelayConfig {
     private Duration connectTimeout = CONNECT_TIMEOUT;
     private boolean doorbell = true;
     private boolean migrateOnStart;
-    private JdbcOptions tables = JdbcOptions.defaults();
+    private TableOptions tables = TableOptions.defaults();
     private final List<Consumer<DispatchOptions.Builder>> dispatch = new ArrayList<>();
     private final Map<String, TopicSettings> topics = new TreeMap<>();
 
@@ -204,7 +204,7 @@ final class RelayConfig {
         return migrateOnStart;
     }
 
-    JdbcOptions tables() {
+    TableOptions tables() {
         return tables;
     }
 

@@ -6,7 +6,7 @@ import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandOptions;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.transport.http.Webhook;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -86,8 +86,8 @@ final class ConfigurationPageTest {
     @Test
     void tableOptionsAndDefaultsAreTheOnesOfTheCode() throws ReflectiveOperationException {
         Map<String, String> expected = new TreeMap<>();
-        for (var component : JdbcOptions.class.getRecordComponents()) {
-            Object value = component.getAccessor().invoke(JdbcOptions.defaults());
+        for (var component : TableOptions.class.getRecordComponents()) {
+            Object value = component.getAccessor().invoke(TableOptions.defaults());
             String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
             String text = value instanceof Enum<?> constant ? Value.written(constant) : String.valueOf(value);
             expected.put(name, value == null ? "none" : text);
@@ -136,7 +136,7 @@ final class ConfigurationPageTest {
     void everyOptionHasAMethodOfItsName() {
         assertMethods("The dispatcher", "", DispatchOptions.Builder.class);
         assertMethods("Topics", TOPIC, Topic.Builder.class);
-        assertMethods("The tables", "", JdbcOptions.Builder.class);
+        assertMethods("The tables", "", TableOptions.Builder.class);
         assertMethods("Commands", "command.", Command.Options.Builder.class, CommandOptions.Builder.class);
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.error.InvalidConfigurationException;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -45,7 +45,7 @@ final class RelayConfigTest {
         RelayConfig config = load(MINIMAL);
 
         assertThat(config.login()).isEqualTo(new Login("jdbc:postgresql://localhost/shop", null, null));
-        assertThat(config.tables()).isEqualTo(JdbcOptions.defaults());
+        assertThat(config.tables()).isEqualTo(TableOptions.defaults());
         assertThat(config.options().describe())
                 .isEqualTo(DispatchOptions.builder().build().describe());
         assertThat(config.connectTimeout()).isEqualTo(Duration.ofSeconds(60));
@@ -99,12 +99,12 @@ final class RelayConfigTest {
         assertThat(config.connectTimeout()).isEqualTo(Duration.ofMinutes(2));
         assertThat(config.migrateOnStart()).isTrue();
         assertThat(config.tables())
-                .isEqualTo(JdbcOptions.defaults()
+                .isEqualTo(TableOptions.defaults()
                         .with(t -> t.schema("messaging")
                                 .tablePrefix("box_")
                                 .maxPayloadBytes(1000)
                                 .errorLimit(100)
-                                .archive(JdbcOptions.Archive.WITHOUT_PAYLOAD)));
+                                .archive(TableOptions.Archive.WITHOUT_PAYLOAD)));
         assertThat(config.options())
                 .isEqualTo(new DispatchOptions(
                         "relay-1",

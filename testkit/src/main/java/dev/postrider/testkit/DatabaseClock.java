@@ -35,7 +35,7 @@ public final class DatabaseClock {
         this(dataSource, null, tablePrefix);
     }
 
-    /** @param schema as in {@code JdbcOptions}: null for the default schema of the connection */
+    /** @param schema as in {@code TableOptions}: null for the default schema of the connection */
     public DatabaseClock(DataSource dataSource, @Nullable String schema, String tablePrefix) {
         this.dataSource = dataSource;
         this.schema = schema;

@@ -2,7 +2,7 @@ package dev.postrider.testkit;
 
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import java.util.Objects;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -29,12 +29,12 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
 
     private final DataSource dataSource;
     private final Consumer<PostriderBuilder> configuration;
-    private final JdbcOptions tables;
+    private final TableOptions tables;
     private final boolean started;
     private @Nullable Postrider postrider;
 
     private PostriderExtension(
-            DataSource dataSource, Consumer<PostriderBuilder> configuration, JdbcOptions tables, boolean started) {
+            DataSource dataSource, Consumer<PostriderBuilder> configuration, TableOptions tables, boolean started) {
         this.dataSource = Objects.requireNonNull(dataSource);
         this.configuration = Objects.requireNonNull(configuration);
         this.tables = tables;
@@ -43,11 +43,11 @@ public final class PostriderExtension implements BeforeEachCallback, AfterEachCa
 
     /** @param configuration declares topics, inboxes and listeners; called once for each test */
     public static PostriderExtension on(DataSource dataSource, Consumer<PostriderBuilder> configuration) {
-        return new PostriderExtension(dataSource, configuration, JdbcOptions.defaults(), true);
+        return new PostriderExtension(dataSource, configuration, TableOptions.defaults(), true);
     }
 
     /** Returns a copy for tables with another schema or prefix. Set them here, not in the configuration. */
-    public PostriderExtension tables(Consumer<JdbcOptions.Builder> change) {
+    public PostriderExtension tables(Consumer<TableOptions.Builder> change) {
         return new PostriderExtension(dataSource, configuration, tables.with(change), started);
     }
 

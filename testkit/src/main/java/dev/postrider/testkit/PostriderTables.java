@@ -26,7 +26,7 @@ public final class PostriderTables {
         this(dataSource, null, "postrider_");
     }
 
-    /** @param schema as in {@code JdbcOptions}: null for the default schema of the connection */
+    /** @param schema as in {@code TableOptions}: null for the default schema of the connection */
     public PostriderTables(DataSource dataSource, @Nullable String schema, String tablePrefix) {
         this.dataSource = dataSource;
         this.schema = schema;

@@ -2,8 +2,8 @@ package dev.postrider.jdbc.command;
 
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

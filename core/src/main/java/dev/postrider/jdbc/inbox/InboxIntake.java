@@ -3,7 +3,7 @@ package dev.postrider.jdbc.inbox;
 import dev.postrider.error.StoreException;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
-import dev.postrider.store.Accepted;
+import dev.postrider.inbox.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

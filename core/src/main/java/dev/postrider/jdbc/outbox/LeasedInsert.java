@@ -5,7 +5,7 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
-import dev.postrider.store.HandOver;
+import dev.postrider.internal.store.HandOver;
 import dev.postrider.store.Lease;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -5,7 +5,7 @@ import dev.postrider.error.UnknownTopicException;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.TopicDeclaration;
+import dev.postrider.internal.store.TopicDeclaration;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;

@@ -1,10 +1,10 @@
 package dev.postrider.jdbc.schema;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -173,7 +173,7 @@ final class SchemaCheck {
         String tables = (sql.tables().schema() == null
                         ? ""
                         : " --schema " + sql.tables().schema())
-                + (sql.tables().prefix().equals(Tables.DEFAULT_PREFIX)
+                + (sql.tables().prefix().equals(TableOptions.DEFAULT_PREFIX)
                         ? ""
                         : " --table-prefix " + sql.tables().prefix());
         return SqlErrors.FIX.replace("<jdbc url>", "<jdbc url>" + tables);

@@ -6,9 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** Replaces table names in a statement, written {@code {message}}, by the names of this installation. Immutable, thread-safe. */
 public final class Tables {
 
-    /** The prefix of every table name, unless another one is configured. */
-    public static final String DEFAULT_PREFIX = "postrider_";
-
     private final @Nullable String schema;
     private final String qualifiedPrefix;
     private final String barePrefix;

@@ -105,7 +105,7 @@ final class PostgresDoorbellTest {
     }
 
     @Test
-    void whatNobodyUnderstandsIsARingForAnything() throws Exception {
+    void unreadableNotificationIsARingForAnything() throws Exception {
         Postrider writer = opened(Postrider.on(dataSource).topic("orders").build());
         listeningNode();
         place(writer, "unheard");

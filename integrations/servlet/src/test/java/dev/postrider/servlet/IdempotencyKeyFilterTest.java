@@ -543,7 +543,7 @@ final class IdempotencyKeyFilterTest {
     }
 
     @Test
-    void headersOfWhoeverIsInFrontAreFreshAndThereOnce() throws Exception {
+    void headersOfAFilterInFrontAreFreshAndThereOnce() throws Exception {
         serve((request, response) -> {
             response.addCookie(new Cookie("session", "secret"));
             response.setStatus(204);

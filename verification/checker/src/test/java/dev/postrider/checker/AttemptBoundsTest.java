@@ -60,7 +60,7 @@ final class AttemptBoundsTest extends InvariantTest {
     }
 
     @Test
-    void onlyAnOperatorSkips() {
+    void onlyAnOperatorBuries() {
         story.written("a", "b").taken("w", "b").row("a", "ordered", "k", "DEAD", 0, "BURIED");
         isViolated(1, "has the reason BURIED, and no operator buried it");
         story.did("skip", "a");
@@ -68,7 +68,7 @@ final class AttemptBoundsTest extends InvariantTest {
     }
 
     @Test
-    void rejectionThatNobodyMadeIsNoticed() {
+    void rejectionWithoutACauseIsNoticed() {
         story.written("a").started("w").sending("w", "a", "1").taken("w", "a").buried("w", "a", "REJECTED", 1);
         isViolated(1, "the receiver did not reject it");
     }

@@ -75,7 +75,7 @@ final class KeyOrderTest extends InvariantTest {
     }
 
     @Test
-    void nextOneMayComeAfterAnOperatorSkippedTheOneAhead() {
+    void nextMessageMayComeAfterAnOperatorBuriedTheOneAhead() {
         story.inOrder("k", "a1", "a2")
                 .comes("w", "a1", "poison")
                 .did("skip", "a1")
@@ -86,7 +86,7 @@ final class KeyOrderTest extends InvariantTest {
     }
 
     @Test
-    void oneThatWasSkippedBeforeItCameAtAllIsNotWaitedFor() {
+    void messageThatWasBuriedBeforeItCameAtAllIsNotWaitedFor() {
         story.inOrder("k", "a1", "a2")
                 .did("skip", "a1")
                 .takenInOrder("w", "a2")
@@ -96,7 +96,7 @@ final class KeyOrderTest extends InvariantTest {
     }
 
     @Test
-    void oneThatWasSkippedOnlyAfterItWasOvertakenIsWaitedFor() {
+    void messageThatWasBuriedOnlyAfterItWasOvertakenIsWaitedFor() {
         story.inOrder("k", "a1", "a2").takenInOrder("w", "a2", "a1").did("skip", "a1");
         isViolated(1, "came before");
     }

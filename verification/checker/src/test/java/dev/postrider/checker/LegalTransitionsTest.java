@@ -183,7 +183,7 @@ final class LegalTransitionsTest extends InvariantTest {
     }
 
     @Test
-    void heldKeyThatGoesOnByItselfIsNot() {
+    void blockedKeyThatContinuesByItselfIsNot() {
         story.inOrder("k", "a1")
                 .changed("a1", null, "PENDING", null)
                 .changed("a1", "PENDING", "PARKED", null)

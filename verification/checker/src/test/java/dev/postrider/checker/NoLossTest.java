@@ -28,7 +28,7 @@ final class NoLossTest extends InvariantTest {
     }
 
     @Test
-    void committedMessageThatNobodyGotIsLost() {
+    void committedMessageWithoutADeliveryIsLost() {
         story.written("a", "b").taken("w", "a");
         isViolated(1, Story.id("b") + " was committed, and is neither delivered nor dead");
     }

@@ -33,7 +33,7 @@ final class NoPhantomTest extends InvariantTest {
     }
 
     @Test
-    void deliveryOfWhatNobodyWroteIsOne() {
+    void deliveryOfAnUnwrittenMessageIsAPhantom() {
         story.written("a").taken("w", "a", "b");
         isViolated(1, Story.id("b") + ", which no producer wrote, was delivered");
     }

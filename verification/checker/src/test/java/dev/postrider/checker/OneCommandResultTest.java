@@ -14,7 +14,7 @@ final class OneCommandResultTest extends InvariantTest {
     }
 
     @Test
-    void everybodyIsToldTheSame() {
+    void everyCallerGetsTheSameResult() {
         paid("fenced")
                 .asked("2", "k", "fenced", "f")
                 .told("2", "completed", "paid")
@@ -77,7 +77,7 @@ final class OneCommandResultTest extends InvariantTest {
     }
 
     @Test
-    void effectThatNobodyAskedForIsNoticed() {
+    void effectWithoutARequestIsNoticed() {
         story.asked("1", "k", "join", "f").told("1", "rejected", "no").commandEffect("l", "1");
         isViolated(1, "command t/c/pay/l took effect, and had no call");
     }
@@ -95,7 +95,7 @@ final class OneCommandResultTest extends InvariantTest {
     }
 
     @Test
-    void leaseThatNobodyKeepsUpMustEnd() {
+    void leaseWithoutRenewalMustEnd() {
         story.asked("1", "k", "join", "f")
                 .told("1", "failed", "")
                 .sql(

@@ -7,10 +7,10 @@ import dev.postrider.admin.Repair;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;
@@ -98,7 +98,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void messageThatWaitedAndIsInTheOrderAgainIsReadThereOnceItIsNoLongerInHand() throws SQLException {
+    void messageThatWaitedAndIsInTheOrderAgainIsReadThereOnceItIsNoLongerInFlight() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         LaneClaim head = inTheOrderAgain(postrider, node);
@@ -109,7 +109,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void nobodyBeginsAboveAMessageThatWaitedAndIsInTheOrderAgain() throws SQLException {
+    void noReadBeginsAboveAMessageThatWaitedAndIsInTheOrderAgain() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         inTheOrderAgain(postrider, node);
@@ -233,7 +233,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void headThatIsBuriedOrSkippedLetsTheNextOneBeTheHead() throws SQLException {
+    void headThatIsBuriedLetsTheNextMessageBeTheHead() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1, 2);
@@ -250,7 +250,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void secondSkipOfAHeadDoesNothingToTheMessageThatIsTheHeadByThen() throws SQLException {
+    void secondBuryOfAHeadDoesNothingToTheMessageThatIsTheHeadByThen() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1);
@@ -268,7 +268,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void secondReleaseOfAKeyLosesNothingAndOvertakesNothing() throws SQLException {
+    void secondRetryOfAKeyLosesNothingAndOvertakesNothing() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1);
@@ -307,7 +307,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void lateCommitBelowTheHeadBecomesTheHeadAndTheKeyStaysHeld() throws SQLException {
+    void lateCommitBelowTheHeadBecomesTheHeadAndTheKeyStaysBlocked() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         LaneClaim head;
@@ -404,7 +404,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void newHolderKnowsTheHeldKeysAndItsMessagesJoinThem() throws SQLException {
+    void newOwnerLoadsTheBlockedKeysAndItsMessagesJoinThem() throws SQLException {
         Postrider postrider = ordered();
         Holder lost = holder();
         write(postrider, "a", 0);

@@ -117,7 +117,7 @@ public abstract class CommandContract extends CommandFixture {
     }
 
     @Test
-    void whoeverComesWhileItRunsIsToldSo() throws Exception {
+    void callerDuringTheRunIsToldThatItIsInProgress() throws Exception {
         claimed("k");
         CommandResult<String> second = node(builder -> builder).commands().run(command("k"), tx -> effect(tx, "b"));
 

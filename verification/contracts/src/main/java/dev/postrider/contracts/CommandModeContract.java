@@ -210,7 +210,7 @@ public abstract class CommandModeContract extends CommandFixture {
     }
 
     @Test
-    void whoeverWaitsForAJoinedCommandGetsItsResultOrItsTurn() throws Exception {
+    void callerThatWaitsForAJoinedCommandGetsItsResultOrRuns() throws Exception {
         needsConcurrency();
         for (boolean commits : new boolean[] {true, false}) {
             String key = "k" + commits;

@@ -22,9 +22,9 @@ import dev.postrider.idempotency.ResultCodec;
 import dev.postrider.idempotency.ResultCodecs;
 import dev.postrider.idempotency.UnreadableResultException;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.MessageId;
-import dev.postrider.store.SweptCommands;
+import dev.postrider.internal.store.SweptCommands;
 import dev.postrider.testkit.StatementHooks;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -645,7 +645,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
     // Sweeping
 
     private SweptCommands sweep(int limit) {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(PATIENCE), event -> {})
+        return JdbcDatabase.open(dataSource(), TableOptions.defaults(), Duration.ofSeconds(PATIENCE), event -> {})
                 .retention()
                 .sweepCommands(limit);
     }

@@ -19,7 +19,7 @@ import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.Accepted;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.transport.PermanentFailureException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -141,7 +141,7 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     @Test
-    void receivingForAConsumerThatNobodyDeclaredIsRefused() {
+    void receivingForAnUndeclaredConsumerIsRefused() {
         Postrider node = node(inbox -> inbox.handler("invoice", "*", NOTHING));
 
         assertThatThrownBy(() -> node.inbox(consumer + "-typo").receive(List.of(order("o-1", 1))))
@@ -511,7 +511,7 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     @Test
-    void retirementWaitsForWhoeverIsReceiving() throws Exception {
+    void retirementWaitsForARunningReceipt() throws Exception {
         needsConcurrency();
         Postrider node = node(inbox -> inbox.handler("old", "*", NOTHING));
         try (Connection receiving = transaction()) {

@@ -8,18 +8,18 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.HandlingStore;
-import dev.postrider.store.HandlingStore.End;
-import dev.postrider.store.HandlingStore.Handled;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.HandlingStore.End;
+import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -833,7 +833,7 @@ public abstract class HandlingContract extends LaneFixture {
      * that lock.
      */
     @Test
-    void noStatementWaitsForAMessageThatSomebodyHasLocked() throws Exception {
+    void noStatementWaitsForALockedMessage() throws Exception {
         needsConcurrency();
         Postrider postrider = postrider();
         enqueue(postrider, 5);
@@ -947,7 +947,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     private HandlingStore.Transaction transaction(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
+        return JdbcDatabase.open(dataSource(), TableOptions.defaults(), SOON, events::add)
                 .handling()
                 .transaction(items, new HandlingStore.Terms(handler, TIMEOUT, HandOver.none()));
     }

@@ -562,7 +562,7 @@ public abstract class IdempotencyKeyContract {
     }
 
     @Test
-    void nobodyHasNoKeys() throws Exception {
+    void callerWithoutANameHasNoKeys() throws Exception {
         URI uri = serve(charge.challenge("Basic realm=\"test\""));
         HttpResponse<String> response = post(uri, "k", BODY, USER, "");
         assertProblem(response, 401, "no-caller");

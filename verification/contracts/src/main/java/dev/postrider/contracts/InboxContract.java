@@ -17,7 +17,7 @@ import dev.postrider.inbox.InboxWork;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
 import dev.postrider.message.TraceContext;
-import dev.postrider.store.Accepted;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.store.Claim;
 import java.io.IOException;
 import java.sql.Connection;

@@ -8,10 +8,10 @@ import dev.postrider.error.StoreException;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;
@@ -92,7 +92,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void readLeavesOutWhatIsInHandAndRepeatsWhatWasPutBack() throws SQLException {
+    void readLeavesOutMessagesInFlightAndRepeatsReleasedOnes() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1, 2);
@@ -147,7 +147,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void pauseIsNoticedByAReadAndByALookForWhatIsDue() throws SQLException {
+    void pauseIsNoticedByAReadAndByAScanForDueMessages() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         TopicName name = TopicName.of(topic);
@@ -190,7 +190,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void roomOfALaneHoldsWhateverIsInHandOfOthers() throws SQLException {
+    void roomOfALaneDoesNotDependOnOtherLanes() throws SQLException {
         Postrider postrider = postrider(
                 builder -> builder.topic(topic, declared -> declared.ordered().lanes(2)));
         LaneStore store = store();
@@ -366,7 +366,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void unreadableMessagesInAHeldKeyDoNotStopIt() throws SQLException {
+    void unreadableMessagesInABlockedKeyDoNotStopIt() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1, 2, 3);
@@ -441,7 +441,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void outcomesFromHeldKeysOfALostHolderChangeNothing() throws SQLException {
+    void outcomesForBlockedKeysOfALostOwnerChangeNothing() throws SQLException {
         Postrider postrider = ordered();
         for (int i = 0; i < EVERY_OUTCOME.size(); i++) {
             write(postrider, "k" + i, i, i + 10);
@@ -486,7 +486,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void laneThatWasLostAndRegainedIsAnotherTenure() throws SQLException {
+    void laneThatWasLostAndRegainedHasAnotherLease() throws SQLException {
         Postrider postrider = ordered();
         write(postrider, "a", 0, 1);
         LaneStore store = store();
@@ -614,7 +614,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void leftOverLaneIsOneThatNobodyTookForAWholeLease() throws SQLException {
+    void leftOverLaneIsOneWithoutAnOwnerForAWholeLease() throws SQLException {
         Postrider postrider = ordered();
         write(postrider, "a", 0);
         assertThat(store().acquire(request(topic, Lane.Supply.UNCLAIMED))).isEmpty();
@@ -652,7 +652,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void releasedLaneKeepsWhatWasInHandForTheNextHolder() throws SQLException {
+    void releasedLaneKeepsMessagesInFlightForTheNextOwner() throws SQLException {
         Postrider postrider = ordered();
         write(postrider, "a", 0, 1, 2);
         Holder node = holder();

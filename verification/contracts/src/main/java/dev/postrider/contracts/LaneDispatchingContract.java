@@ -11,7 +11,7 @@ import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
@@ -109,7 +109,7 @@ public abstract class LaneDispatchingContract extends LaneFixture {
     }
 
     @Test
-    void releasedAndReplayedMessagesDoNotWaitForAPoll() throws Exception {
+    void retriedAndReplayedMessagesDoNotWaitForAPoll() throws Exception {
         AtomicBoolean down = new AtomicBoolean(true);
         transport.answering(delivery -> down.get() ? DeliveryResult.rejected("no") : DeliveryResult.delivered());
         Postrider node = node(options -> options.lease(Duration.ofMinutes(30)).pollInterval(Duration.ofMinutes(10)));

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.Postrider;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;
@@ -82,7 +82,7 @@ abstract class LaneFixture extends DatabaseContract {
 
     /** After every test, the first waiting row of each key must be a head. Otherwise no node would ever deliver the key. */
     @AfterEach
-    final void everyHeldKeyHasAHead() throws SQLException {
+    final void everyBlockedKeyHasAHead() throws SQLException {
         Set<String> seen = new HashSet<>();
         try (Connection connection = dataSource().getConnection();
                 Statement statement = connection.createStatement();
@@ -121,7 +121,7 @@ abstract class LaneFixture extends DatabaseContract {
     }
 
     final LaneStore store(DataSource source) {
-        return JdbcDatabase.open(source, JdbcOptions.defaults(), SOON, events::add)
+        return JdbcDatabase.open(source, TableOptions.defaults(), SOON, events::add)
                 .lanes();
     }
 

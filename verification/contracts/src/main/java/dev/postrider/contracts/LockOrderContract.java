@@ -7,7 +7,7 @@ import dev.postrider.admin.Admin;
 import dev.postrider.admin.Repair;
 import dev.postrider.error.PostriderException;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
@@ -15,10 +15,10 @@ import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -93,7 +93,7 @@ public abstract class LockOrderContract extends LaneFixture {
     }
 
     @Test
-    void nextMessageThatSomebodyElseHadLockedIsTheHeadSoonAfterwards() throws Exception {
+    void nextMessageThatAnotherSessionHadLockedIsTheHeadSoonAfterwards() throws Exception {
         Postrider postrider = ordered();
         Holder node = take(patient().lanes(), topic);
         List<LaneClaim> waiting = blockedKey(postrider, node, 2);
@@ -585,11 +585,11 @@ public abstract class LockOrderContract extends LaneFixture {
     }
 
     private JdbcDatabase patient() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), PATIENT, events::add);
+        return JdbcDatabase.open(dataSource(), TableOptions.defaults(), PATIENT, events::add);
     }
 
     private JdbcDatabase impatient() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), IMPATIENT, events::add);
+        return JdbcDatabase.open(dataSource(), TableOptions.defaults(), IMPATIENT, events::add);
     }
 
     /** Runs the call on another thread, so that the test can fail while the call still waits. */

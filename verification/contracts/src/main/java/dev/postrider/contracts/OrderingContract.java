@@ -13,13 +13,13 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
@@ -239,7 +239,7 @@ public abstract class OrderingContract extends DatabaseContract {
     }
 
     @Test
-    void keyIsHeldBehindADeadLetterUnlessItIsToGoOn() throws Exception {
+    void keyIsBlockedBehindADeadLetterUnlessItContinues() throws Exception {
         transport.answering(delivery ->
                 number(delivery.message()) == 0 ? DeliveryResult.rejected("no") : DeliveryResult.delivered());
         Postrider holding = node();
@@ -552,7 +552,7 @@ public abstract class OrderingContract extends DatabaseContract {
         execute("UPDATE postrider_lane SET owner = 'lost', buffer = 10, alone = " + alone
                 + ", until = (SELECT MAX(created_at) FROM postrider_message WHERE topic = '" + topic
                 + "') WHERE topic_id = (SELECT id FROM postrider_topic WHERE topic = '" + topic + "')");
-        LaneStore lanes = JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), SOON, events::add)
+        LaneStore lanes = JdbcDatabase.open(dataSource(), TableOptions.defaults(), SOON, events::add)
                 .lanes();
         assertThat(lanes.acquire(
                         new Lane.Request(TopicName.of(topic), "next", 1, Lane.Supply.FREE, Duration.ofSeconds(30))))

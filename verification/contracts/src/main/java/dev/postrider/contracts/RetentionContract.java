@@ -6,13 +6,13 @@ import dev.postrider.Postrider;
 import dev.postrider.admin.InboxStatus;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
-import dev.postrider.jdbc.JdbcOptions.Archive;
+import dev.postrider.store.TableOptions;
+import dev.postrider.store.TableOptions.Archive;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.internal.store.RetentionStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -129,7 +129,7 @@ public abstract class RetentionContract extends DatabaseContract {
     }
 
     @Test
-    void markThatSomebodyHoldsIsLeftForTheNextTime() throws SQLException {
+    void markLockedByAnotherSessionIsLeftForTheNextTime() throws SQLException {
         needsConcurrency();
         Inbox inbox = postrider().inbox("billing");
         inbox.process(received("held"), work -> {});
@@ -194,7 +194,7 @@ public abstract class RetentionContract extends DatabaseContract {
     }
 
     private RetentionStore retention() {
-        return JdbcDatabase.open(dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        return JdbcDatabase.open(dataSource(), TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 }

@@ -10,7 +10,7 @@ import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.testkit.RecordingTransport;
 import java.lang.reflect.Proxy;
@@ -40,10 +40,10 @@ public abstract class SchemaContract {
     protected abstract String createSchema(DataSource dataSource) throws SQLException;
 
     private static JdbcDatabase open(DataSource dataSource) {
-        return open(dataSource, JdbcOptions.defaults());
+        return open(dataSource, TableOptions.defaults());
     }
 
-    private static JdbcDatabase open(DataSource dataSource, JdbcOptions options) {
+    private static JdbcDatabase open(DataSource dataSource, TableOptions options) {
         return JdbcDatabase.open(dataSource, options, Duration.ofSeconds(60), event -> {});
     }
 
@@ -197,8 +197,8 @@ public abstract class SchemaContract {
     void twoInstallationsShareADatabaseByPrefixAndBySchema() throws SQLException {
         DataSource dataSource = emptyDatabase();
         String schema = createSchema(dataSource);
-        JdbcOptions plain = JdbcOptions.defaults();
-        for (JdbcOptions options :
+        TableOptions plain = TableOptions.defaults();
+        for (TableOptions options :
                 List.of(plain, plain.with(t -> t.tablePrefix("other_")), plain.with(t -> t.schema(schema)))) {
             JdbcDatabase database = open(dataSource, options);
             assertThat(database.migrate()).as("%s", options).isEqualTo(VERSIONS);
@@ -237,7 +237,7 @@ public abstract class SchemaContract {
     @Test
     void longestPrefixThatIsAcceptedCanBeMigrated() {
         DataSource dataSource = emptyDatabase();
-        JdbcOptions longest = JdbcOptions.defaults().with(t -> t.tablePrefix("p" + "x".repeat(39)));
+        TableOptions longest = TableOptions.defaults().with(t -> t.tablePrefix("p" + "x".repeat(39)));
         JdbcDatabase database = open(dataSource, longest);
 
         assertThat(database.migrate()).isEqualTo(VERSIONS);
@@ -248,10 +248,10 @@ public abstract class SchemaContract {
     @Test
     void underscoreInAPrefixIsNoPattern() {
         DataSource dataSource = emptyDatabase();
-        assertThat(open(dataSource, JdbcOptions.defaults().with(t -> t.tablePrefix("tenantx1_")))
+        assertThat(open(dataSource, TableOptions.defaults().with(t -> t.tablePrefix("tenantx1_")))
                         .migrate())
                 .isEqualTo(VERSIONS);
-        JdbcDatabase similar = open(dataSource, JdbcOptions.defaults().with(t -> t.tablePrefix("tenant_1_")));
+        JdbcDatabase similar = open(dataSource, TableOptions.defaults().with(t -> t.tablePrefix("tenant_1_")));
 
         assertThat(similar.migrate()).isEqualTo(VERSIONS);
         assertThatCode(similar::check).doesNotThrowAnyException();
@@ -281,7 +281,7 @@ public abstract class SchemaContract {
 
     @Test
     void schemaThatDoesNotExistIsRefused() {
-        JdbcDatabase database = open(emptyDatabase(), JdbcOptions.defaults().with(t -> t.schema("no_such_place")));
+        JdbcDatabase database = open(emptyDatabase(), TableOptions.defaults().with(t -> t.schema("no_such_place")));
         for (ThrowingCallable call : List.<ThrowingCallable>of(database::check, database::migrate)) {
             assertThatThrownBy(call)
                     .isInstanceOf(SchemaMismatchException.class)

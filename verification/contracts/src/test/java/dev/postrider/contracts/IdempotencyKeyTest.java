@@ -227,7 +227,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
 
     /** Nobody is held back here: whoever claims the key does the work, the others are told, or get the answer. */
     @Test
-    void whoeverComesTogetherLeavesOneRow() throws Exception {
+    void concurrentCallersLeaveOneRow() throws Exception {
         URI uri = serve((body, transaction) -> KeyedResponse.text(201, "paid"));
         HttpClient client = HttpClient.newHttpClient();
         List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();

@@ -2,12 +2,12 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
@@ -63,7 +63,7 @@ final class ClaimCostTest {
 
     private static String planOfClaim(DataSource dataSource) throws SQLException {
         int topicId = topicId(dataSource);
-        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX);
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain =
                         connection.prepareStatement("EXPLAIN " + sql.sql(PostgresClaims.CLAIM_DUE))) {
@@ -114,7 +114,7 @@ final class ClaimCostTest {
     }
 
     private static String planOfOutcome(DataSource dataSource, String outcome) throws SQLException {
-        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
+        SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX);
         Object[] numbers = {1L, 2L, 3L};
         try (Connection connection = dataSource.getConnection();
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(outcome))) {
@@ -166,7 +166,7 @@ final class ClaimCostTest {
         DataSource dataSource = migrated(engine);
         fill(dataSource, engine, 100_000);
         int topicId = topicId(dataSource);
-        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX);
+        SqlRunner sql = SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX);
         String lock = sql.sql(InnoDbClaims.LOCK_DUE.replace("{tenants}", ""));
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement();

@@ -2,11 +2,11 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.database.Databases;
@@ -35,13 +35,13 @@ final class DueScanSightTest {
     private static final Duration LITTLE = Duration.ofMillis(1500);
 
     private final ClaimStatements claims =
-            ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX));
+            ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX));
     private final DueScanStart frontier = new DueScanStart();
     private Instant reached = Instant.EPOCH;
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
-    void messageOfATransactionThatIsOpenForSecondsIsFoundByTheNextLook(Engine engine) throws SQLException {
+    void messageOfATransactionThatIsOpenForSecondsIsFoundByTheNextScan(Engine engine) throws SQLException {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("sight").dataSource();
         try (Postrider postrider = Postrider.on(dataSource).topic("own").build();

@@ -2,14 +2,15 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -39,7 +40,7 @@ final class FullScanTest {
 
     @ParameterizedTest
     @EnumSource
-    void messageBelowTheStartIsFoundByTheNextWholeLookAndReported(Engine engine) throws SQLException {
+    void messageBelowTheStartIsFoundByTheNextFullScanAndReported(Engine engine) throws SQLException {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("late").dataSource();
         try (Postrider postrider = postrider(dataSource)) {
@@ -95,7 +96,7 @@ final class FullScanTest {
     }
 
     private LaneStore store(DataSource dataSource) {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), events::add)
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), events::add)
                 .lanes(new TimeAndIds(nanos::get, UUID::randomUUID));
     }
 }

@@ -2,12 +2,12 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
@@ -46,7 +46,7 @@ final class HeldSnapshotTest {
 
     private static final Pattern HITS = Pattern.compile("Buffers: shared hit=(\\d+)");
 
-    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX);
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})

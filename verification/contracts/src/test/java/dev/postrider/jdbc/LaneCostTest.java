@@ -2,11 +2,11 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -230,7 +230,7 @@ final class LaneCostTest {
     private static final class Session implements AutoCloseable {
 
         private final Connection connection;
-        private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
+        private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX);
         final int topicId;
 
         Session(DataSource dataSource, boolean generic) throws SQLException {
@@ -373,7 +373,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverItsOwnRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<LaneCursor.Scan> looks = IntStream.range(0, LANES)
                 .mapToObj(lane -> new LaneCursor.Scan(lane, 0, ROOM, false, List.of()))
@@ -407,7 +407,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOnInnoDbStepsOverWhatWasReadOfEachLaneOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         fill(dataSource, engine, 50_000);
         List<LaneCursor.Scan> looks = new ArrayList<>();
@@ -435,7 +435,7 @@ final class LaneCostTest {
     @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
     void readOfDueHeadsOnInnoDbStepsOverDueRowsOnly(Engine engine) throws SQLException {
         DataSource dataSource = migrated(engine);
-        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, Tables.DEFAULT_PREFIX));
+        LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         List<Integer> owned = IntStream.range(0, LANES).boxed().toList();
         for (int crowd : List.of(1_000, 100_000)) {

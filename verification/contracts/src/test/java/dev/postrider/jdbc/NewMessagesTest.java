@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
@@ -27,7 +28,7 @@ final class NewMessagesTest {
     private final AtomicLong nanos = new AtomicLong(-5);
 
     @Test
-    void lookForNewMessagesLooksForExpiredLeasesNowAndThenOnly() throws SQLException {
+    void scanForNewMessagesScansForExpiredLeasesNowAndThenOnly() throws SQLException {
         MessageStore store = store();
         assertThat(store.claim(NEW)).hasSize(1);
         new DatabaseClock(dataSource).advance(Duration.ofMinutes(1));
@@ -39,7 +40,7 @@ final class NewMessagesTest {
     }
 
     @Test
-    void thoroughLookFindsThemAtOnce() throws SQLException {
+    void fullScanFindsThemAtOnce() throws SQLException {
         MessageStore store = store();
         assertThat(store.claim(NEW)).hasSize(1);
         new DatabaseClock(dataSource).advance(Duration.ofMinutes(1));
@@ -53,7 +54,7 @@ final class NewMessagesTest {
         postrider.migrate();
         postrider.inTransaction(
                 work -> work.stage(Message.to("orders").type("thing").text("x").build()));
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .messages(new TimeAndIds(nanos::get, UUID::randomUUID));
     }
 }

@@ -2,9 +2,10 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -20,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class OutgrownIndexTest {
 
     /** A reserved word, so that it must be quoted everywhere. */
-    private static final JdbcOptions OPTIONS = JdbcOptions.defaults().with(t -> t.schema("user"));
+    private static final TableOptions OPTIONS = TableOptions.defaults().with(t -> t.schema("user"));
 
     private static final String TABLE = "\"user\".postrider_message";
 

@@ -1,6 +1,6 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.CommandId;
+import dev.postrider.internal.store.CommandId;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -2,7 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.OrderingKey;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import dev.postrider.jdbc.command.CommandStatements;
 import dev.postrider.jdbc.command.CommandSweep;
 import dev.postrider.jdbc.command.PostgresCommandInserts;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.store.CommandId;
+import dev.postrider.internal.store.CommandId;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.command.CommandInserts;
 import dev.postrider.jdbc.command.CommandRow;
 import dev.postrider.jdbc.command.PostgresCommandInserts;
@@ -17,11 +18,10 @@ import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
-import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandRecord;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.store.Lease;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -60,7 +60,7 @@ class SimulatedDialect
                 SessionStatements {
 
     final SimulatedDatabase database;
-    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, Tables.DEFAULT_PREFIX);
+    private final SqlRunner sql = SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX);
 
     SimulatedDialect(SimulatedDatabase database) {
         this.database = database;
@@ -282,7 +282,7 @@ class SimulatedDialect
     }
 
     @Override
-    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, JdbcOptions.Archive archive)
+    public Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, TableOptions.Archive archive)
             throws SQLException {
         return change(connection, "acknowledge", rows, database::delete);
     }
@@ -414,7 +414,7 @@ class SimulatedDialect
 
     @Override
     public RemovedRows removeHandled(
-            Connection connection, List<HandledRow> rows, JdbcOptions.Archive archive, Duration idle)
+            Connection connection, List<HandledRow> rows, TableOptions.Archive archive, Duration idle)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("remove what is handled", transaction -> {

@@ -1,9 +1,10 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.RowState;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneStore;
-import dev.postrider.store.OrderingKey;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -590,7 +591,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Collection<LaneCursor> fence,
             Map<Long, UUID> rows,
             boolean waiting,
-            JdbcOptions.Archive archive)
+            TableOptions.Archive archive)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("acknowledge in lanes", transaction -> {

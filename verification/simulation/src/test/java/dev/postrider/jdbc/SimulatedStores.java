@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.store.TableOptions;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
@@ -12,11 +13,11 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
-import dev.postrider.store.CommandStore;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.RetentionStore;
-import dev.postrider.store.Stores;
-import dev.postrider.store.Transactions;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.Stores;
+import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -46,7 +47,7 @@ public final class SimulatedStores {
     public SimulatedStores(SimulatedDatabase database, Speech speech, EventListener events) {
         SimulatedDialect spoken = (SimulatedDialect) speech.dialect(database);
         SqlRunner sql = spoken.sql();
-        JdbcOptions options = JdbcOptions.defaults();
+        TableOptions options = TableOptions.defaults();
         this.database = database;
         this.statements = spoken.statements();
         DataSource dataSource = dataSource();

@@ -9,7 +9,7 @@ import dev.postrider.jdbc.SimulatedDatabase;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.store.InboxHandler;
+import dev.postrider.internal.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.postrider.torture;
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.dispatch.Topic;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.postgresql.PostgresDoorbell;
 import dev.postrider.testkit.database.Engine;
 import java.time.Duration;
@@ -79,7 +79,7 @@ final class Business {
     private static PostriderBuilder configured(
             DataSource dataSource, Consumer<Topic.Builder> delivery, BiConsumer<String, Topic.Builder> troubled) {
         return Postrider.on(dataSource)
-                .tables(tables -> tables.maxPayloadBytes(MAX_BULK_PAYLOAD).archive(JdbcOptions.Archive.WITHOUT_PAYLOAD))
+                .tables(tables -> tables.maxPayloadBytes(MAX_BULK_PAYLOAD).archive(TableOptions.Archive.WITHOUT_PAYLOAD))
                 .topic(LEDGER, topic -> delivery.accept(retried(topic.lanes(LANES))))
                 .topic(FLOW, topic -> delivery.accept(retried(topic.lanes(LANES).blockAfterDeadLetter(false))))
                 .topic(NOTICES, topic -> delivery.accept(retried(topic)))

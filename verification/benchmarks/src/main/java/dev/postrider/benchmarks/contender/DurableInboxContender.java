@@ -3,7 +3,7 @@ package dev.postrider.benchmarks.contender;
 import dev.postrider.Postrider;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.inbox.Inbox;
-import dev.postrider.jdbc.JdbcOptions.Archive;
+import dev.postrider.store.TableOptions.Archive;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;

@@ -4,7 +4,7 @@ import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.dispatch.Topic;
-import dev.postrider.jdbc.JdbcOptions.Archive;
+import dev.postrider.store.TableOptions.Archive;
 import dev.postrider.message.Message;
 import dev.postrider.transport.Transport;
 import java.sql.Connection;

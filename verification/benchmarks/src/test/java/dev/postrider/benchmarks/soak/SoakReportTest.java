@@ -29,7 +29,7 @@ final class SoakReportTest {
     }
 
     @Test
-    void percentilesAreOfAllLooksOfTheMinute() {
+    void percentilesAreOfAllScansOfTheMinute() {
         List<Long> looks = new ArrayList<>(Collections.nCopies(98, 1L));
         looks.add(7L);
         looks.add(90L);

@@ -9,15 +9,15 @@ import dev.postrider.dispatch.Topic;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.testkit.FaultyProxy;
@@ -70,7 +70,7 @@ final class CutLaneTest {
     }
 
     @OnAllServers
-    void laneWhoseHeldKeysCouldNotBeReadIsGivenBackSoon(Engine engine) throws Exception {
+    void laneWhoseBlockedKeysCouldNotBeReadIsReleasedSoon(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             write(ledger(site), "a", 0);
             FaultyProxy proxy = site.proxy();
@@ -279,7 +279,7 @@ final class CutLaneTest {
 
     /** As after a failover that lost a commit: its number is in hand, and comes again, for a message of another lane. */
     @OnAllServers
-    void messageWithTheNumberOfOneInHandIsReadOnceThatIsNoLonger(Engine engine) throws Exception {
+    void messageWithTheNumberOfOneInFlightIsReadOnceThatIsNoLonger(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {
             FaultyProxy proxy = site.proxy();
             Postrider postrider = configured(site.database().dataSource(), topic -> topic.lanes(2))
@@ -395,7 +395,7 @@ final class CutLaneTest {
 
     private static LaneStore store(Site site, FaultyProxy proxy) {
         return JdbcDatabase.open(
-                        site.pool(site.behind(proxy)), JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+                        site.pool(site.behind(proxy)), TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .lanes();
     }
 

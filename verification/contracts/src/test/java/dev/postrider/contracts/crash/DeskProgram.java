@@ -2,16 +2,16 @@ package dev.postrider.contracts.crash;
 
 import dev.postrider.Postrider;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
-import dev.postrider.store.HandOver;
-import dev.postrider.store.HandlingStore;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -100,6 +100,6 @@ final class DeskProgram {
     }
 
     private static JdbcDatabase open(DataSource dataSource) {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), TIMEOUT, event -> {});
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), TIMEOUT, event -> {});
     }
 }

@@ -5,17 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
-import dev.postrider.store.CommandClaim;
-import dev.postrider.store.CommandId;
-import dev.postrider.store.CommandOutcome;
-import dev.postrider.store.CommandOutcome.Kind;
-import dev.postrider.store.CommandOutcome.StoredResult;
-import dev.postrider.store.CommandOwner;
-import dev.postrider.store.CommandPrint;
-import dev.postrider.store.CommandRecord;
-import dev.postrider.store.CommandRecord.State;
-import dev.postrider.store.CommandStore;
+import dev.postrider.store.TableOptions;
+import dev.postrider.internal.store.CommandClaim;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandOutcome;
+import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.StoredResult;
+import dev.postrider.internal.store.CommandOwner;
+import dev.postrider.internal.store.CommandPrint;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.CommandRecord.State;
+import dev.postrider.internal.store.CommandStore;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -48,7 +48,7 @@ final class CommandModelTest {
     void everyInterleavingIsOneThatTheModelAllows(Engine engine) throws SQLException {
         try (HikariDataSource dataSource = pool(Databases.assumeStarted(engine).createDatabase("model"))) {
             JdbcDatabase database =
-                    JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
+                    JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {});
             database.migrate();
             long seed = Long.getLong("postrider.model.seed", System.nanoTime());
             for (int run = 0; run < RUNS; run++) {

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.testkit.StatementHooks;
@@ -62,7 +62,7 @@ final class FrozenOwnerTest {
     }
 
     private static LaneStore store(DataSource dataSource) {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), STATEMENT_TIMEOUT, event -> {})
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), STATEMENT_TIMEOUT, event -> {})
                 .lanes();
     }
 

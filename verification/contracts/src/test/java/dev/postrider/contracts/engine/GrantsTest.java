@@ -8,11 +8,11 @@ import dev.postrider.contracts.Sql;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.idempotency.Command;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.testkit.RecordingTransport;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
@@ -54,7 +54,7 @@ final class GrantsTest {
         postgres = engine.name().startsWith("POSTGRESQL");
         database = Databases.assumeStarted(engine).createDatabase("grants");
         user = "u" + UUID.randomUUID().toString().substring(0, 8);
-        JdbcDatabase.open(database.dataSource(), JdbcOptions.defaults(), LIMIT, event -> {})
+        JdbcDatabase.open(database.dataSource(), TableOptions.defaults(), LIMIT, event -> {})
                 .migrate();
         execute(
                 postgres
@@ -141,7 +141,7 @@ final class GrantsTest {
                 Statement statement = connection.createStatement()) {
             statement.executeQuery("SELECT * FROM postrider_message_text").close();
         }
-        RetentionStore retention = JdbcDatabase.open(least, JdbcOptions.defaults(), LIMIT, event -> {})
+        RetentionStore retention = JdbcDatabase.open(least, TableOptions.defaults(), LIMIT, event -> {})
                 .retention();
         retention.purgeArchive(Duration.ZERO, 10);
         retention.purgeDead(Duration.ZERO, 10);
@@ -166,7 +166,7 @@ final class GrantsTest {
     }
 
     @Test
-    void everyPrivilegeOnEveryTableIsLookedAt() throws SQLException {
+    void everyPrivilegeOnEveryTableIsChecked() throws SQLException {
         String schema = postgres ? "public" : database.name();
         for (String table :
                 List.of("message", "archive", "dedup", "topic", "lane", "node", "audit", "inbox_mark", "command")) {
@@ -182,7 +182,7 @@ final class GrantsTest {
     }
 
     @Test
-    void userOfTheDispatcherIsLookedAtToo() throws SQLException {
+    void userOfTheDispatcherIsCheckedToo() throws SQLException {
         execute("REVOKE DELETE ON " + (postgres ? "public" : database.name()) + ".postrider_message FROM " + user);
         try (Postrider postrider = Postrider.on(database.dataSource())
                 .dispatchOn(least)

@@ -14,11 +14,11 @@ import dev.postrider.event.Event;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
-import dev.postrider.store.Accepted;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.inbox.Accepted;
+import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -520,7 +520,7 @@ final class InboxPartitionsTest {
     }
 
     private JdbcDatabase database() {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {});
     }
 
     private void execute(String sql) throws SQLException {

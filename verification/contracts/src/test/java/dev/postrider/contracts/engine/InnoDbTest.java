@@ -12,7 +12,7 @@ import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandResult;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.store.ClaimRequest;
@@ -598,7 +598,7 @@ final class InnoDbTest {
             for (DataSource source : sources) {
                 JdbcDatabase tables = JdbcDatabase.open(
                         source,
-                        JdbcOptions.defaults().with(t -> t.schema(database.name())),
+                        TableOptions.defaults().with(t -> t.schema(database.name())),
                         Duration.ofSeconds(60),
                         event -> {});
                 migrations.add(threads.submit(() -> {
@@ -635,7 +635,7 @@ final class InnoDbTest {
         DataSource bySchema = with(engine == Engine.MYSQL_8_0 ? "databaseTerm=SCHEMA" : "useCatalogTerm=SCHEMA");
         for (String name : List.of(similar, meant)) {
             JdbcDatabase tables = JdbcDatabase.open(
-                    bySchema, JdbcOptions.defaults().with(t -> t.schema(name)), Duration.ofSeconds(60), event -> {});
+                    bySchema, TableOptions.defaults().with(t -> t.schema(name)), Duration.ofSeconds(60), event -> {});
             assertThat(tables.migrate()).as(name).isEqualTo(3);
             tables.check();
         }

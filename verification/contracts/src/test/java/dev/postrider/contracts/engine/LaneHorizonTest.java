@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.Postrider;
 import dev.postrider.event.Event;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.DatabaseServer;
@@ -95,7 +95,7 @@ final class LaneHorizonTest {
     }
 
     @Test
-    void floorStaysBelowWhatIsInHandHoweverFarTheLaneIsRead() throws SQLException {
+    void floorStaysBelowMessagesInFlightHoweverFarTheLaneIsRead() throws SQLException {
         Site site = site();
         long inHand = site.write(0);
         assertThat(numbers(site.read())).containsExactly(0);
@@ -311,7 +311,7 @@ final class LaneHorizonTest {
                     .build();
             postrider.migrate();
             store = JdbcDatabase.open(
-                            database.dataSource(), JdbcOptions.defaults(), Duration.ofSeconds(60), events::add)
+                            database.dataSource(), TableOptions.defaults(), Duration.ofSeconds(60), events::add)
                     .lanes();
             lane = acquire();
         }

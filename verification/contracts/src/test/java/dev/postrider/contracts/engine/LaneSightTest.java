@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
@@ -95,7 +95,7 @@ final class LaneSightTest {
     }
 
     @Test
-    void whatALookAtOneLaneProvesDoesNotRaiseTheStartOfAnother() throws SQLException {
+    void scanOfOneLaneDoesNotRaiseTheStartOfAnother() throws SQLException {
         LaneStore store = store();
         Lane ledger = take(store, "ledger");
         Lane journal = take(store, "journal");
@@ -140,7 +140,7 @@ final class LaneSightTest {
 
     private LaneStore store() {
         postrider.migrate();
-        return JdbcDatabase.open(hooks, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        return JdbcDatabase.open(hooks, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .lanes();
     }
 

@@ -6,13 +6,13 @@ import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.testkit.CommitHooks;
 import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.RecordingTransport;
@@ -175,7 +175,7 @@ final class PostgresRaceTest {
     }
 
     @Test
-    void leaseOfAMessageThatIsBornClaimedBeginsWhenItIsWrittenAndNotWithItsTransaction() throws SQLException {
+    void leaseOfALocalHandOverBeginsWithTheInsertAndNotWithTheTransaction() throws SQLException {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
         List<String> before = new ArrayList<>();
         try (Postrider postrider = migrated(dataSource, new HeldBack(answer))) {
@@ -260,7 +260,7 @@ final class PostgresRaceTest {
     }
 
     private RetentionStore retention() {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 

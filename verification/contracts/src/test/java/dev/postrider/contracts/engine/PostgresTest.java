@@ -16,7 +16,7 @@ import dev.postrider.idempotency.Commands;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.testkit.RecordingTransport;
@@ -374,7 +374,7 @@ final class PostgresTest {
 
     private static JdbcDatabase open(DataSource dataSource, @Nullable String schema) {
         return JdbcDatabase.open(
-                dataSource, JdbcOptions.defaults().with(t -> t.schema(schema)), Duration.ofSeconds(60), event -> {});
+                dataSource, TableOptions.defaults().with(t -> t.schema(schema)), Duration.ofSeconds(60), event -> {});
     }
 
     @Test

@@ -4,16 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
-import dev.postrider.store.Lane;
-import dev.postrider.store.LaneClaim;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.store.LaneStore;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -65,7 +65,7 @@ final class StrangersRowTest {
                 .topic("ordered", topic -> topic.ordered().lanes(4))
                 .build();
         postrider.migrate();
-        stores = JdbcDatabase.open(impatient, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {});
+        stores = JdbcDatabase.open(impatient, TableOptions.defaults(), Duration.ofSeconds(60), event -> {});
     }
 
     @AfterEach

@@ -7,16 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.jdbc.JdbcOptions;
+import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.Tables;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
-import dev.postrider.store.Accepted;
-import dev.postrider.store.RetentionStore;
+import dev.postrider.inbox.Accepted;
+import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.nio.charset.StandardCharsets;
@@ -57,7 +56,7 @@ final class InboxCostTest {
     InboxCostTest(Engine engine) {
         this.engine = engine;
         DatabaseKind kind = engine == Engine.MYSQL_8_0 ? DatabaseKind.MYSQL : DatabaseKind.MARIADB;
-        sql = SqlRunner.of(kind, null, Tables.DEFAULT_PREFIX);
+        sql = SqlRunner.of(kind, null, TableOptions.DEFAULT_PREFIX);
         dataSource = Databases.assumeStarted(engine).createDatabase("inboxcost").dataSource();
         postrider = Postrider.on(dataSource).topic("t").build();
         postrider.migrate();
@@ -218,7 +217,7 @@ final class InboxCostTest {
     }
 
     private RetentionStore retention() {
-        return JdbcDatabase.open(dataSource, JdbcOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        return JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .retention();
     }
 

@@ -1,0 +1,23 @@
+/** The transactional outbox, the inbox and idempotent commands. Packages that are not exported are not API. */
+module dev.postrider.core {
+    requires transitive java.net.http;
+    requires transitive java.sql;
+    requires transitive org.jspecify;
+    requires static transitive jdk.httpserver;
+    requires org.slf4j;
+
+    exports dev.postrider;
+    exports dev.postrider.admin;
+    exports dev.postrider.dispatch;
+    exports dev.postrider.error;
+    exports dev.postrider.event;
+    exports dev.postrider.idempotency;
+    exports dev.postrider.idempotency.http;
+    exports dev.postrider.inbox;
+    exports dev.postrider.message;
+    exports dev.postrider.outbox;
+    exports dev.postrider.retry;
+    exports dev.postrider.store;
+    exports dev.postrider.transport;
+    exports dev.postrider.transport.http;
+}
