@@ -1,21 +1,20 @@
 package dev.postrider;
 
 import dev.postrider.admin.Admin;
-import dev.postrider.admin.CommandAdmin;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Heartbeat;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Settlement;
-import dev.postrider.internal.store.TopicDeclaration;
 import java.sql.Connection;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -251,12 +250,7 @@ public final class Postrider implements AutoCloseable {
         return store;
     }
 
-    /** Returns the operators' view of commands, which resolves uncertain commands. */
-    public CommandAdmin commandAdmin() {
-        return database.commandAdmin();
-    }
-
-    /** Returns the operators' view of topics, messages, lanes, nodes and inboxes. */
+    /** Returns the operators' view of topics, messages, lanes, nodes, inboxes and commands. */
     public Admin admin() {
         return database.admin(dispatcher::wakeForOperator);
     }

@@ -168,4 +168,7 @@ public interface Admin {
     default void resume(String topic, String operator) {
         resume(TopicName.of(topic), operator);
     }
+
+    /** Returns the operators' interface to commands, which resolves uncertain commands. */
+    CommandAdmin commands();
 }

@@ -1,18 +1,18 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.EventListener;
-import dev.postrider.internal.event.EventListeners;
+import dev.postrider.internal.Internal;
 import dev.postrider.internal.Platform;
+import dev.postrider.internal.event.EventListeners;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.Stores;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandOver;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
-import dev.postrider.internal.store.Stores;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
+import dev.postrider.internal.Internal;
 import dev.postrider.internal.store.InboxHandler;
 import java.util.ArrayList;
 import java.util.Collection;

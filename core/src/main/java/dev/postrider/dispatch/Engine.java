@@ -2,9 +2,9 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.internal.Platform;
-import dev.postrider.message.Message;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Stores;
+import dev.postrider.message.Message;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;

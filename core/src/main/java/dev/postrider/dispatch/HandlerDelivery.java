@@ -2,14 +2,14 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.internal.Platform;
-import dev.postrider.message.Message;
-import dev.postrider.message.MessageId;
-import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.NoHandlerException;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;

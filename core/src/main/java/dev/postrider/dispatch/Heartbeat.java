@@ -1,7 +1,7 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Internal;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Internal;
 import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.function.Supplier;

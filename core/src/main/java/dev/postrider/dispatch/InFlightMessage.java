@@ -1,8 +1,8 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.store.Claim;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;

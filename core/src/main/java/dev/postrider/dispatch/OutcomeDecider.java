@@ -1,10 +1,10 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.NoHandlerException;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
-import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.internal.store.NoHandlerException;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.message.TopicName;
 import dev.postrider.internal.store.Lane;
+import dev.postrider.message.TopicName;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

@@ -1,12 +1,12 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.internal.Internal;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
-import dev.postrider.message.TopicName;
-import dev.postrider.retry.RetryPolicy;
+import dev.postrider.internal.Internal;
 import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.TopicDeclaration;
+import dev.postrider.message.TopicName;
+import dev.postrider.retry.RetryPolicy;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;

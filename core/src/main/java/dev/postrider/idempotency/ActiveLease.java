@@ -1,8 +1,8 @@
 package dev.postrider.idempotency;
 
-import dev.postrider.message.DeterministicKey;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.CommandStore;
+import dev.postrider.message.DeterministicKey;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 import java.util.concurrent.Callable;

@@ -1,7 +1,7 @@
 package dev.postrider.idempotency;
 
-import dev.postrider.internal.Internal;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.Internal;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.CommandStore;
 import dev.postrider.internal.store.Transactions;

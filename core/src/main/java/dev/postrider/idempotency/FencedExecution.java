@@ -2,9 +2,9 @@ package dev.postrider.idempotency;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.UnusableConnectionException;
-import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.Transactions;
+import dev.postrider.outbox.UnitOfWork;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,13 +1,13 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.internal.store.CommandRecord;
-import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -2,13 +2,13 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
-import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

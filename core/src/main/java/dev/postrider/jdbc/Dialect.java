@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.command.CommandInserts;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.outbox.InsertStatements;
@@ -8,6 +7,7 @@ import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.TableOptions;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,7 +1,11 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.PostriderException;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.HandlingStore.End;
+import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandlingStore.Item;
+import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.outbox.CausedUnitOfWork;
 import dev.postrider.jdbc.outbox.JdbcTransactions;
@@ -14,11 +18,7 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandlingStore;
-import dev.postrider.internal.store.HandlingStore.End;
-import dev.postrider.internal.store.HandlingStore.Handled;
-import dev.postrider.internal.store.HandlingStore.Item;
-import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

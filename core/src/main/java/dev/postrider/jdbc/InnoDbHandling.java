@@ -1,11 +1,11 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.IdleLimit;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.BlockedKey;
+import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.InboxStatus;
 import dev.postrider.admin.LaneStatus;
 import dev.postrider.admin.NodeStatus;
@@ -10,6 +11,8 @@ import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.inbox.InboxHandlers;
 import dev.postrider.jdbc.inbox.InboxPartitions;
@@ -22,8 +25,6 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
-import dev.postrider.internal.store.InboxHandler;
-import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The operators' reads and repairs over JDBC. Thread-safe. */
@@ -135,6 +137,11 @@ final class JdbcAdmin implements Admin {
         this.inbox = inbox;
         this.topics = topics;
         this.blockedKeys = new BlockedKeys(sql);
+    }
+
+    @Override
+    public CommandAdmin commands() {
+        return new JdbcCommandAdmin(sessions, sql, UUID::randomUUID);
     }
 
     @Override

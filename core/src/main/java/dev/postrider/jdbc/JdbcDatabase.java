@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.admin.Admin;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.error.InvalidConfigurationException;
@@ -9,6 +8,15 @@ import dev.postrider.error.UnusableConnectionException.Problem;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.InboxStore;
+import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.TopicDeclaration;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.jdbc.command.CommandStatements;
 import dev.postrider.jdbc.command.JdbcCommandStore;
 import dev.postrider.jdbc.inbox.FanOut;
@@ -29,16 +37,8 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
-import dev.postrider.internal.store.CommandStore;
-import dev.postrider.internal.store.HandOver;
-import dev.postrider.internal.store.HandlingStore;
-import dev.postrider.internal.store.InboxHandler;
-import dev.postrider.internal.store.InboxStore;
-import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.MessageStore;
-import dev.postrider.internal.store.RetentionStore;
-import dev.postrider.internal.store.TopicDeclaration;
-import dev.postrider.internal.store.Transactions;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
@@ -283,10 +283,6 @@ public final class JdbcDatabase {
 
     private Topics topics() {
         return transactions.outboxes().topics();
-    }
-
-    public CommandAdmin commandAdmin() {
-        return commandAdmin(TimeAndIds.SYSTEM);
     }
 
     CommandAdmin commandAdmin(TimeAndIds platform) {

@@ -1,11 +1,11 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.HandlingStore;
+import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.jdbc.inbox.FanOut;
 import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandlingStore;
-import dev.postrider.internal.store.InboxHandler;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;

@@ -1,18 +1,18 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.EventListener;
-import dev.postrider.message.TopicName;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
-import dev.postrider.store.LaneOutcome;
 import dev.postrider.internal.store.LaneStore;
-import dev.postrider.store.Lease;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
+import dev.postrider.store.LaneOutcome;
+import dev.postrider.store.Lease;
 import dev.postrider.store.Settlement;
+import dev.postrider.store.TableOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

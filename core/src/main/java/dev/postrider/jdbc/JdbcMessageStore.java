@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
@@ -16,6 +15,7 @@ import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

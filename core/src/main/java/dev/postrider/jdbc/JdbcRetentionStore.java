@@ -1,12 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.SweptCommands;
 import dev.postrider.jdbc.command.CommandSweep;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.RetentionStore;
-import dev.postrider.internal.store.SweptCommands;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

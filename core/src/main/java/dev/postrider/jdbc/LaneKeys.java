@@ -1,12 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.outbox.LaneHash;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.MessageId;
-import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

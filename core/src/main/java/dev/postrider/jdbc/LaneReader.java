@@ -1,16 +1,16 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.Lane;
-import dev.postrider.internal.store.LaneClaim;
-import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.store.TableOptions;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

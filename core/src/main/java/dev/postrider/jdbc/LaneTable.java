@@ -1,12 +1,12 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.error.StoreException;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.outbox.LaneHash;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
-import dev.postrider.internal.store.OrderingKey;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;

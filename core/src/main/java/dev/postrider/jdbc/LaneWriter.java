@@ -1,14 +1,14 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import dev.postrider.store.TableOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

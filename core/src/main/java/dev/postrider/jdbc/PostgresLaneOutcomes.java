@@ -1,9 +1,9 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

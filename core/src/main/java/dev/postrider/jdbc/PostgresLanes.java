@@ -1,9 +1,9 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.Lane;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.Lane;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

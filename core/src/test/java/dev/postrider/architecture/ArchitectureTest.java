@@ -2,7 +2,6 @@ package dev.postrider.architecture;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.conditions.ArchConditions.callMethodWhere;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -141,14 +140,7 @@ final class ArchitectureTest {
                             "StoredCommand",
                             "StoredMessage",
                             "TopicStatus")),
-            Map.entry(
-                    "dispatch",
-                    Set.of(
-                            "DispatchOptions",
-                            "Doorbell",
-                            "DurableInbox",
-                            "FailurePolicy",
-                            "Topic")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
             Map.entry(
                     "error",
                     Set.of(
@@ -281,7 +273,7 @@ final class ArchitectureTest {
                                                 "Commands",
                                                 "Inbox",
                                                 "InboxStore",
-                                                                    "JoinedCommandTransaction",
+                                                "JoinedCommandTransaction",
                                                 "Transactions")
                                         .contains(outermost(type).getSimpleName())
                                 && !isInDatabaseRoom(type)))
@@ -424,7 +416,8 @@ final class ArchitectureTest {
 
     /** In a package that the module does not export, or marked. */
     private static boolean isInternal(JavaClass type) {
-        return roomOf(type).matches("(internal|jdbc)(\\..*)?") || outermost(type).isAnnotatedWith(Internal.class);
+        return roomOf(type).matches("(internal|jdbc)(\\..*)?")
+                || outermost(type).isAnnotatedWith(Internal.class);
     }
 
     @Test
@@ -444,14 +437,16 @@ final class ArchitectureTest {
 
     @Test
     void moduleExportsThePackagesOfTheApi() {
-        Set<String> exported = ModuleFinder.of(Path.of("target/classes"))
-                .find(ROOT + ".core")
-                .orElseThrow()
-                .descriptor()
-                .exports()
-                .stream()
-                .map(exports -> exports.source().substring(ROOT.length()).replaceFirst("^\\.", ""))
-                .collect(toCollection(TreeSet::new));
+        Set<String> exported =
+                ModuleFinder.of(Path.of("target/classes"))
+                        .find(ROOT + ".core")
+                        .orElseThrow()
+                        .descriptor()
+                        .exports()
+                        .stream()
+                        .map(exports ->
+                                exports.source().substring(ROOT.length()).replaceFirst("^\\.", ""))
+                        .collect(toCollection(TreeSet::new));
         assertThat(exported).isEqualTo(PUBLIC_TYPES.keySet());
     }
 

@@ -1,11 +1,11 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandlingStore;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,11 +1,11 @@
 package dev.postrider.dispatch;
 
-import dev.postrider.message.TopicName;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
-import dev.postrider.store.LaneOutcome;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
 import dev.postrider.store.Settlement;
 import java.time.Duration;

@@ -2,6 +2,8 @@ package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.SweptCommands;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -9,9 +11,7 @@ import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
-import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.store.Settlement;
-import dev.postrider.internal.store.SweptCommands;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,12 +3,12 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.inbox.MessageHandler;
-import dev.postrider.message.Message;
-import dev.postrider.retry.RetryPolicy;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore.End;
 import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.message.Message;
+import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.Claim;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.PermanentFailureException;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
+import dev.postrider.internal.store.Stores;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
-import dev.postrider.internal.store.Stores;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Optional;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.StoreUnavailableException;
-import dev.postrider.message.TopicName;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,16 +1,16 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.event.Event;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.Lane;
-import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import dev.postrider.transport.Delivery;

@@ -3,9 +3,9 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
+import dev.postrider.internal.store.HandOver.Reservation;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandOver.Reservation;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import java.time.Duration;

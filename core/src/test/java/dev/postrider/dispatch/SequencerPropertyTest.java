@@ -2,10 +2,10 @@ package dev.postrider.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.message.Message;
-import dev.postrider.message.MessageId;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;

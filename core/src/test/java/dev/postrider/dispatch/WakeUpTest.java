@@ -3,13 +3,13 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.EventListener;
-import dev.postrider.message.Message;
-import dev.postrider.store.Claim;
 import dev.postrider.internal.store.HandOver.Reservation;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
-import dev.postrider.store.Outcome;
 import dev.postrider.internal.store.Stores;
+import dev.postrider.message.Message;
+import dev.postrider.store.Claim;
+import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.Platform;
-import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.CommandStore;
+import dev.postrider.outbox.UnitOfWork;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,11 +2,11 @@ package dev.postrider.examples;
 
 import dev.postrider.Postrider;
 import dev.postrider.admin.StoredMessage;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
-import dev.postrider.inbox.Accepted;
 import dev.postrider.transport.PermanentFailureException;
 import java.util.List;
 import java.util.Set;

@@ -1,10 +1,10 @@
 package dev.postrider.examples;
 
 import dev.postrider.Postrider;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.inbox.Inbox;
 import dev.postrider.inbox.ProcessResult;
 import dev.postrider.message.Message;
-import dev.postrider.inbox.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

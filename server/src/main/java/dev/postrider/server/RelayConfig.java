@@ -49,8 +49,8 @@ final class RelayConfig {
                     (config, value) -> config.tables = config.tables.with(t -> t.errorLimit(value.integer())))
             .with(
                     "archive",
-                    (config, value) ->
-                            config.tables = config.tables.with(t -> t.archive(value.oneOf(TableOptions.Archive.class))));
+                    (config, value) -> config.tables =
+                            config.tables.with(t -> t.archive(value.oneOf(TableOptions.Archive.class))));
 
     static final Group<DispatchOptions.Builder> DISPATCH = new Group<DispatchOptions.Builder>()
             .with("worker", (options, value) -> options.worker(value.text()))

@@ -1,9 +1,9 @@
 package dev.postrider.internal.store;
 
-import dev.postrider.store.Claim;
-import dev.postrider.store.Lease;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
+import dev.postrider.store.Claim;
+import dev.postrider.store.Lease;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;

@@ -1,8 +1,8 @@
 package dev.postrider.internal.store;
 
-import dev.postrider.store.Claim;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

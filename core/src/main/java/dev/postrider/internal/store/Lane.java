@@ -1,7 +1,7 @@
 package dev.postrider.internal.store;
 
-import dev.postrider.store.Lease;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.Lease;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashSet;

@@ -1,10 +1,10 @@
 package dev.postrider.internal.store;
 
+import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
-import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package dev.postrider.internal.store;
 
-import dev.postrider.store.DeadReason;
 import dev.postrider.error.PostriderException;
+import dev.postrider.store.DeadReason;
 
 /**
  * A consumer has no handler for a received message. The message stays a dead letter with

@@ -1,10 +1,10 @@
 package dev.postrider.jdbc.command;
 
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.CommandId;
-import dev.postrider.internal.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,12 +1,12 @@
 package dev.postrider.jdbc.command;
 
-import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome.Kind;
 import dev.postrider.internal.store.CommandOutcome.StoredResult;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandPrint;
 import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,14 +1,14 @@
 package dev.postrider.jdbc.command;
 
-import dev.postrider.jdbc.sql.Binder;
-import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
 import dev.postrider.internal.store.CommandOutcome.StoredResult;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,9 +1,9 @@
 package dev.postrider.jdbc.command;
 
-import dev.postrider.jdbc.sql.SqlErrors;
-import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandRecord;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

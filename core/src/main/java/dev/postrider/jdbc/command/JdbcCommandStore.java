@@ -1,16 +1,16 @@
 package dev.postrider.jdbc.command;
 
 import dev.postrider.error.PostriderException;
-import dev.postrider.jdbc.sql.SessionStatements;
-import dev.postrider.jdbc.sql.Sessions;
-import dev.postrider.jdbc.sql.SqlErrors;
-import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.CommandStore;
+import dev.postrider.jdbc.sql.SessionStatements;
+import dev.postrider.jdbc.sql.Sessions;
+import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.outbox.UnitOfWork;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

@@ -1,10 +1,10 @@
 package dev.postrider.jdbc.command;
 
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SessionStatements;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.CommandId;
-import dev.postrider.internal.store.CommandRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,6 +1,9 @@
 package dev.postrider.jdbc.inbox;
 
+import dev.postrider.inbox.Accepted;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.NoHandlerException;
 import dev.postrider.jdbc.outbox.JdbcOutbox;
 import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
 import dev.postrider.jdbc.outbox.Topics;
@@ -9,10 +12,7 @@ import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Enqueued;
-import dev.postrider.inbox.Accepted;
 import dev.postrider.store.DeadReason;
-import dev.postrider.internal.store.InboxHandler;
-import dev.postrider.internal.store.NoHandlerException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.postrider.jdbc.inbox;
 
+import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.postrider.jdbc.inbox;
 
 import dev.postrider.error.StoreException;
+import dev.postrider.inbox.Accepted;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
-import dev.postrider.inbox.Accepted;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

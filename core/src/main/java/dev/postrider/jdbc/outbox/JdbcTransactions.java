@@ -1,11 +1,11 @@
 package dev.postrider.jdbc.outbox;
 
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.message.MessageId;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
-import dev.postrider.internal.store.HandOver;
-import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 import java.util.function.Consumer;
 import javax.sql.DataSource;

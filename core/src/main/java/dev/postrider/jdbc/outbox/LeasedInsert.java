@@ -1,11 +1,11 @@
 package dev.postrider.jdbc.outbox;
 
+import dev.postrider.internal.store.HandOver;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.Claim;
-import dev.postrider.internal.store.HandOver;
 import dev.postrider.store.Lease;
 import java.sql.ResultSet;
 import java.sql.SQLException;

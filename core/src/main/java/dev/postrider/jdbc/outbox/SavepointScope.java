@@ -2,13 +2,13 @@ package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.UnusableConnectionException;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
-import dev.postrider.internal.store.HandOver;
-import dev.postrider.internal.store.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;

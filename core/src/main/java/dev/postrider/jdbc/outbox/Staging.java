@@ -1,9 +1,9 @@
 package dev.postrider.jdbc.outbox;
 
-import dev.postrider.outbox.Enqueued;
-import dev.postrider.outbox.Outbox;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

@@ -2,10 +2,10 @@ package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
+import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
-import dev.postrider.internal.store.TopicDeclaration;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;

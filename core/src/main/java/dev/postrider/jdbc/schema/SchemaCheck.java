@@ -1,10 +1,10 @@
 package dev.postrider.jdbc.schema;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -3,10 +3,10 @@ package dev.postrider.jdbc.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.outbox.Enqueued;
-import dev.postrider.outbox.Outbox;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Enqueued;
+import dev.postrider.outbox.Outbox;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

@@ -319,7 +319,10 @@ public abstract class AdminContract extends DatabaseContract {
                     () -> admin.remove(nowhere, name),
                     () -> admin.retire("unheard-of", "nothing", name),
                     () -> admin.partitionInboxMarks(name),
-                    () -> postrider.commandAdmin().resolve(UUID.randomUUID(), CommandAdmin.Resolution.RELEASED, name));
+                    () -> postrider
+                            .admin()
+                            .commands()
+                            .resolve(UUID.randomUUID(), CommandAdmin.Resolution.RELEASED, name));
             assertThat(calls)
                     .allSatisfy(call -> assertThatThrownBy(call)
                             .isInstanceOf(InvalidConfigurationException.class)

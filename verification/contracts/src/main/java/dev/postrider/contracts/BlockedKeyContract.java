@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.admin.Repair;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.store.DeadReason;
-import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.internal.store.LaneStore;
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;

@@ -21,10 +21,10 @@ import dev.postrider.idempotency.InvalidCommandException;
 import dev.postrider.idempotency.ResultCodec;
 import dev.postrider.idempotency.ResultCodecs;
 import dev.postrider.idempotency.UnreadableResultException;
-import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.store.TableOptions;
-import dev.postrider.message.MessageId;
 import dev.postrider.internal.store.SweptCommands;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.message.MessageId;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.StatementHooks;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -636,7 +636,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         CommandResult<String> replay = commands.run(command, tx -> "again");
         assertThat(replay.orElseThrow()).isEqualTo(smile);
         UUID reference = ((CommandResult.Completed<String>) replay).reference();
-        assertThat(postrider.commandAdmin().find(reference))
+        assertThat(postrider.admin().commands().find(reference))
                 .hasValueSatisfying(stored -> assertThat(stored.keyPrefix()).isEqualTo(smile.repeat(2)));
         assertThatThrownBy(() -> builder(smile.substring(1)).returningText())
                 .isInstanceOf(InvalidCommandException.class);
@@ -694,16 +694,16 @@ public abstract class CommandTroubleContract extends CommandFixture {
             String key = resolution.name();
             commands.run(command(key), tx -> "r");
             UUID reference = ((CommandResult.Completed<String>) commands.run(command(key), tx -> "r")).reference();
-            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada"))
+            assertThat(postrider.admin().commands().resolve(reference, resolution, "ada"))
                     .isEqualTo(Resolved.NOT_OPEN);
             execute("UPDATE postrider_command SET state = 'UNCERTAIN' WHERE operation = '" + operation
                     + "' AND state = 'COMPLETED' AND fence = 1");
-            assertThat(postrider.commandAdmin().uncertain(1000))
+            assertThat(postrider.admin().commands().uncertain(1000))
                     .anyMatch(command -> command.reference().equals(reference));
 
-            assertThat(postrider.commandAdmin().resolve(reference, resolution, "ada"))
+            assertThat(postrider.admin().commands().resolve(reference, resolution, "ada"))
                     .isEqualTo(Resolved.DONE);
-            assertThat(postrider.commandAdmin().resolve(reference, resolution, "bob"))
+            assertThat(postrider.admin().commands().resolve(reference, resolution, "bob"))
                     .isIn(Resolved.NOT_OPEN, Resolved.NOT_FOUND);
 
             CommandResult<String> next = commands.run(command(key), tx -> "again");
@@ -718,7 +718,7 @@ public abstract class CommandTroubleContract extends CommandFixture {
         }
         assertThat(list("SELECT action FROM postrider_audit WHERE topic = '" + operation + "' ORDER BY id"))
                 .containsExactly("COMMAND_COMPLETED", "COMMAND_FAILED", "COMMAND_RELEASED");
-        assertThat(postrider.commandAdmin().resolve(UUID.randomUUID(), Resolution.FAILED, "ada"))
+        assertThat(postrider.admin().commands().resolve(UUID.randomUUID(), Resolution.FAILED, "ada"))
                 .isEqualTo(Resolved.NOT_FOUND);
     }
 
@@ -726,13 +726,13 @@ public abstract class CommandTroubleContract extends CommandFixture {
     void operatorMustBeNamed() throws Exception {
         claimed("k");
         expireLease();
-        UUID reference = postrider.commandAdmin().stuck(1000).stream()
+        UUID reference = postrider.admin().commands().stuck(1000).stream()
                 .filter(command -> command.operation().equals(operation))
                 .findFirst()
                 .orElseThrow()
                 .reference();
         for (String unnamed : List.of("", "  ", "x".repeat(256))) {
-            assertThatThrownBy(() -> postrider.commandAdmin().resolve(reference, Resolution.FAILED, unnamed))
+            assertThatThrownBy(() -> postrider.admin().commands().resolve(reference, Resolution.FAILED, unnamed))
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageContaining("operator");
         }
@@ -742,15 +742,15 @@ public abstract class CommandTroubleContract extends CommandFixture {
     @Test
     void stuckCommandsAreListed() throws Exception {
         claimed("k");
-        assertThat(postrider.commandAdmin().stuck(1000))
+        assertThat(postrider.admin().commands().stuck(1000))
                 .noneMatch(command -> command.operation().equals(operation));
         expireLease();
-        assertThat(postrider.commandAdmin().stuck(1000))
+        assertThat(postrider.admin().commands().stuck(1000))
                 .filteredOn(command -> command.operation().equals(operation))
                 .singleElement()
                 .satisfies(command -> {
                     assertThat(command.stuck()).isTrue();
-                    assertThat(postrider.commandAdmin().find(command.reference()))
+                    assertThat(postrider.admin().commands().find(command.reference()))
                             .contains(command);
                 });
     }

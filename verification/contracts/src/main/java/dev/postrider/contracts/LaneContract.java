@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
 import dev.postrider.error.StoreException;
+import dev.postrider.internal.store.Lane;
+import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.LaneStore;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
-import dev.postrider.internal.store.Lane;
-import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
-import dev.postrider.internal.store.LaneStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;

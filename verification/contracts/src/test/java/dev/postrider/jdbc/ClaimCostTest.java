@@ -2,7 +2,6 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.Binder;
@@ -11,6 +10,7 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;

@@ -2,13 +2,13 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;

@@ -2,7 +2,6 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.Binder;
@@ -13,6 +12,7 @@ import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.sql.Connection;

@@ -3,15 +3,15 @@ package dev.postrider.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.error.StoreUnavailableException;
-import dev.postrider.message.Message;
-import dev.postrider.message.TopicName;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.StatementHooks;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;

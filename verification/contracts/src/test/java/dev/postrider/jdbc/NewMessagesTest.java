@@ -2,11 +2,11 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.message.Message;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.MessageStore;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;

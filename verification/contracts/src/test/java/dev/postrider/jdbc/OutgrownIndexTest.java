@@ -2,10 +2,10 @@ package dev.postrider.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.Postrider;
 import dev.postrider.contracts.Sql;
 import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;

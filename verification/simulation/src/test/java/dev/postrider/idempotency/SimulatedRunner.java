@@ -1,11 +1,11 @@
 package dev.postrider.idempotency;
 
 import dev.postrider.event.EventListener;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.SimulatedPlatform;
-import dev.postrider.internal.store.CommandStore;
-import dev.postrider.internal.store.Transactions;
 
 /** Commands of a node on a simulated machine: the real ones. */
 public final class SimulatedRunner {

@@ -1,11 +1,11 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.inbox.InboxMark;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
-import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

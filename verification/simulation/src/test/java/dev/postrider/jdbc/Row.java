@@ -1,8 +1,8 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
-import dev.postrider.internal.store.OrderingKey;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 

@@ -1,12 +1,12 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.CommandId;
 import dev.postrider.jdbc.SimulatedSql.Answer;
 import dev.postrider.jdbc.SimulatedSql.Parameters;
 import dev.postrider.jdbc.command.CommandStatements;
 import dev.postrider.jdbc.command.CommandSweep;
 import dev.postrider.jdbc.command.PostgresCommandInserts;
 import dev.postrider.jdbc.sql.SqlRunner;
-import dev.postrider.internal.store.CommandId;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.List;

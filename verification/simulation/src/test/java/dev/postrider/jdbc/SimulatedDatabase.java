@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.jdbc.inbox.InboxMark;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.RowState;
@@ -8,8 +10,6 @@ import dev.postrider.simulation.Chance;
 import dev.postrider.simulation.Conductor;
 import dev.postrider.simulation.Host;
 import dev.postrider.simulation.Strand;
-import dev.postrider.internal.store.CommandId;
-import dev.postrider.internal.store.InboxHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
+import dev.postrider.internal.store.CommandId;
+import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.jdbc.command.CommandInserts;
 import dev.postrider.jdbc.command.CommandRow;
 import dev.postrider.jdbc.command.PostgresCommandInserts;
@@ -20,9 +21,8 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
-import dev.postrider.internal.store.CommandId;
-import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.store.Lease;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

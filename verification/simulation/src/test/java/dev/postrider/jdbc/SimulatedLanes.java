@@ -1,10 +1,10 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
-import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

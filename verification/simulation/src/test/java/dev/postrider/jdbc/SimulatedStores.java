@@ -1,9 +1,13 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.store.TableOptions;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Inbox;
+import dev.postrider.internal.store.CommandStore;
+import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.Stores;
+import dev.postrider.internal.store.Transactions;
 import dev.postrider.jdbc.outbox.CallerConnections;
 import dev.postrider.jdbc.schema.JdbcSchema;
 import dev.postrider.jdbc.schema.SchemaStatements;
@@ -13,11 +17,7 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
-import dev.postrider.internal.store.CommandStore;
-import dev.postrider.internal.store.HandOver;
-import dev.postrider.internal.store.RetentionStore;
-import dev.postrider.internal.store.Stores;
-import dev.postrider.internal.store.Transactions;
+import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.postrider.simulation;
 
+import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.jdbc.SimulatedDatabase.Deed;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.TopicName;
 import dev.postrider.simulation.Receivers.Given;
-import dev.postrider.internal.store.InboxHandler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -3,8 +3,8 @@ package dev.postrider.torture;
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.dispatch.Topic;
-import dev.postrider.store.TableOptions;
 import dev.postrider.postgresql.PostgresDoorbell;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Engine;
 import java.time.Duration;
 import java.util.List;
@@ -79,7 +79,8 @@ final class Business {
     private static PostriderBuilder configured(
             DataSource dataSource, Consumer<Topic.Builder> delivery, BiConsumer<String, Topic.Builder> troubled) {
         return Postrider.on(dataSource)
-                .tables(tables -> tables.maxPayloadBytes(MAX_BULK_PAYLOAD).archive(TableOptions.Archive.WITHOUT_PAYLOAD))
+                .tables(tables ->
+                        tables.maxPayloadBytes(MAX_BULK_PAYLOAD).archive(TableOptions.Archive.WITHOUT_PAYLOAD))
                 .topic(LEDGER, topic -> delivery.accept(retried(topic.lanes(LANES))))
                 .topic(FLOW, topic -> delivery.accept(retried(topic.lanes(LANES).blockAfterDeadLetter(false))))
                 .topic(NOTICES, topic -> delivery.accept(retried(topic)))

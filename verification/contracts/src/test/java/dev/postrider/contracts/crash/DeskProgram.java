@@ -1,17 +1,17 @@
 package dev.postrider.contracts.crash;
 
 import dev.postrider.Postrider;
-import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.store.TableOptions;
-import dev.postrider.message.Message;
-import dev.postrider.outbox.UnitOfWork;
-import dev.postrider.store.Claim;
-import dev.postrider.store.ClaimRequest;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.message.Message;
+import dev.postrider.outbox.UnitOfWork;
+import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
+import dev.postrider.store.TableOptions;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;

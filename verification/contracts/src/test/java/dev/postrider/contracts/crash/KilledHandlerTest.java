@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.event.Event;
-import dev.postrider.message.Message;
 import dev.postrider.inbox.Accepted;
+import dev.postrider.message.Message;
 import dev.postrider.testkit.DatabaseClock;
 import dev.postrider.testkit.FaultyProxy;
 import dev.postrider.testkit.database.Engine;

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.store.TableOptions;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
@@ -16,6 +14,8 @@ import dev.postrider.internal.store.CommandPrint;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.CommandRecord.State;
 import dev.postrider.internal.store.CommandStore;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;

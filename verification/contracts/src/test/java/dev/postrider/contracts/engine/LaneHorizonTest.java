@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.event.Event;
-import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.store.TableOptions;
-import dev.postrider.message.Message;
-import dev.postrider.message.TopicName;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.Outcome;
+import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.DatabaseServer;
 import dev.postrider.testkit.database.Databases;
