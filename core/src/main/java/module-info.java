@@ -20,4 +20,10 @@ module dev.postrider.core {
     exports dev.postrider.store;
     exports dev.postrider.transport;
     exports dev.postrider.transport.http;
+
+    // The schema files, for migration tools.
+    opens dev.postrider.schema.h2;
+    opens dev.postrider.schema.mariadb;
+    opens dev.postrider.schema.mysql;
+    opens dev.postrider.schema.postgresql;
 }
