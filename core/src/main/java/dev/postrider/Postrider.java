@@ -197,8 +197,9 @@ public final class Postrider implements AutoCloseable {
     }
 
     /**
-     * Delivers the messages that are due now, in the calling thread, and returns when each of them has an outcome. It
-     * is meant for tests, and for processes that a scheduler starts instead of {@link #start}.
+     * Delivers the messages that are due now, in the calling thread, and returns when each of them has an outcome, or
+     * when {@link #stop} is called meanwhile. It is meant for tests, and for processes that a scheduler starts instead
+     * of {@link #start}.
      *
      * @return the number of attempts, including failed attempts
      * @throws IllegalStateException when this Postrider is started. This call could not deliver the messages that are

@@ -97,7 +97,9 @@ public final class Dispatcher implements AutoCloseable {
      * no effect. After {@link #stop} a new dispatcher is needed.
      */
     public synchronized void start() {
-        requireNotStopped();
+        if (stopped) {
+            throw new IllegalStateException("This dispatcher was stopped: build a new one");
+        }
         if (settings.topics().isEmpty() && !hasOnlyHousekeeping) {
             throw new InvalidConfigurationException(
                     "topics",
@@ -179,30 +181,20 @@ public final class Dispatcher implements AutoCloseable {
     }
 
     /**
-     * Delivers the messages that are due now and returns when all of them have an outcome. Handlers run in the calling
-     * thread. For tests, and for processes that a scheduler starts. Not to be combined with {@link #start}.
+     * Delivers the messages that are due now and returns when all of them have an outcome, or when {@link #stop} is
+     * called meanwhile. Handlers run in the calling thread. For tests, and for processes that a scheduler starts. Not to be combined with {@link #start}.
      *
      * @return the number of attempts
      * @throws dev.postrider.error.StoreException when the database fails; messages in flight are then released if
      *     possible
-     * @throws IllegalStateException after {@link #stop}, which also ends a running call
      */
     public long deliverDue() {
         Engine once = engine(true);
-        synchronized (this) {
-            requireNotStopped();
-            deliveringDue.put(once, Thread.currentThread());
-        }
+        deliveringDue.put(once, Thread.currentThread());
         try {
             return once.deliverDue();
         } finally {
             deliveringDue.remove(once);
-        }
-    }
-
-    private void requireNotStopped() {
-        if (stopped) {
-            throw new IllegalStateException("This dispatcher was stopped: build a new one");
         }
     }
 

