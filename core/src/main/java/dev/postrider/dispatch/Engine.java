@@ -120,7 +120,12 @@ final class Engine {
      * number of attempts.
      */
     long deliverDue() {
-        startWriting();
+        synchronized (this) { // a stop may come first
+            if (stopped) {
+                return 0;
+            }
+            startWriting();
+        }
         try {
             deliverRounds();
         } finally {
