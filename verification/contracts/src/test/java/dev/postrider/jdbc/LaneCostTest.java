@@ -255,8 +255,7 @@ final class LaneCostTest {
                     array("int", copies(topicId)),
                     array("smallint", IntStream.range(0, LANES).boxed().toList()),
                     array("uuid", copies(TOKEN)),
-                    array("int", copies(0)),
-                    "'5000'");
+                    array("int", copies(0)));
         }
 
         Rows rows(int count) throws SQLException {
