@@ -5,7 +5,6 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpPrincipal;
 import dev.postrider.error.InvalidConfigurationException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +17,6 @@ final class JdkHandler implements HttpHandler {
     private interface Protected {
         KeyedResponse answer(HttpExchange exchange, KeyedRequest call) throws Exception;
     }
-
-    /** How many bytes of a body that is too large are read and dropped before the response. */
-    private static final long MOST_DROPPED = 64L << 20;
 
     private final KeyedEndpoint endpoint;
     private final Protected keyed;
@@ -106,33 +102,15 @@ final class JdkHandler implements HttpHandler {
                 principal == null ? null : principal.getName());
     }
 
-    /**
-     * Reads the body. The server does not report a truncated body, so its length is compared with Content-Length. The rest of a
-     * body that is too large is read and dropped: the server would close the connection, and the client lose the response.
-     */
+    /** Reads the body. The server does not report a truncated body, so its length is compared with Content-Length. */
     private byte[] read(HttpExchange exchange) throws IOException {
-        InputStream in = exchange.getRequestBody();
-        byte[] body = in.readNBytes(endpoint.readLimit());
-        if (body.length == endpoint.readLimit()) {
-            drop(in);
-        }
+        byte[] body = endpoint.read(exchange.getRequestBody());
         String announced = exchange.getRequestHeaders().getFirst("Content-Length");
         if (announced != null && body.length < endpoint.readLimit() && body.length < Long.parseLong(announced)) {
             throw new IOException(
                     "The request's body was truncated after " + body.length + " of " + announced + " bytes");
         }
         return body;
-    }
-
-    /** The server's stream counts what is read, but not what is skipped. */
-    private static void drop(InputStream in) throws IOException {
-        byte[] buffer = new byte[8192];
-        long dropped = 0;
-        int count = 0;
-        while (count >= 0 && dropped < MOST_DROPPED) {
-            dropped += count;
-            count = in.read(buffer);
-        }
     }
 
     static void send(HttpExchange exchange, KeyedResponse answer) throws IOException {

@@ -3,6 +3,8 @@ package dev.postrider.idempotency.http;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.InvalidCommandException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -18,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * and tenant, then age of the key, fingerprint, state and lease by the row in the store.
  */
 public final class KeyedEndpoint {
+
+    /** How many bytes of a body that is too large are read and dropped before the response. */
+    private static final long MOST_DROPPED = 64L << 20;
 
     static final String KEY = "Idempotency-Key";
 
@@ -48,9 +53,31 @@ public final class KeyedEndpoint {
         return settings.methods.contains(call.method()) && (settings.required || call.header(KEY) != null);
     }
 
-    /** The number of bytes to read from a body at most: one byte more than the size limit. */
+    /** The number of bytes that {@link #read} returns at most: one byte more than the size limit. */
     public int readLimit() {
         return settings.largestRequest + 1;
+    }
+
+    /**
+     * Reads a body up to the read limit. The rest of a larger body is read and dropped, up to 64 MiB: otherwise the
+     * server would close the connection, and the client would lose the response.
+     */
+    public byte[] read(InputStream body) throws IOException {
+        byte[] read = body.readNBytes(readLimit());
+        if (read.length == readLimit()) {
+            drop(body);
+        }
+        return read;
+    }
+
+    private static void drop(InputStream body) throws IOException {
+        byte[] buffer = new byte[8192];
+        long dropped = 0;
+        int count = 0;
+        while (count >= 0 && dropped < MOST_DROPPED) {
+            dropped += count;
+            count = body.read(buffer); // a server may not count what is skipped
+        }
     }
 
     /** A new buffer for the response of a handler that writes to a stream. */

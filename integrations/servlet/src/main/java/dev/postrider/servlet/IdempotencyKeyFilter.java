@@ -78,7 +78,7 @@ public final class IdempotencyKeyFilter implements Filter {
             chain.doFilter(request, response);
             return;
         }
-        byte[] body = RequestBody.read(request, endpoint.readLimit());
+        byte[] body = RequestBody.read(request, endpoint);
         ServletRun run = new ServletRun(endpoint, request, response, chain, body);
         KeyedResponse answer;
         try {

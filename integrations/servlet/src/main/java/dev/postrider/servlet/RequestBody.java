@@ -1,5 +1,6 @@
 package dev.postrider.servlet;
 
+import dev.postrider.idempotency.http.KeyedEndpoint;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
@@ -26,9 +27,9 @@ final class RequestBody {
      * @throws ServletException when the body was read before: without their bodies, different requests would have the
      *     same fingerprint
      */
-    static byte[] read(HttpServletRequest request, int limit) throws IOException, ServletException {
-        byte[] body = request.getInputStream().readNBytes(limit);
-        if (body.length < limit && body.length < request.getContentLengthLong() && !mayBeDecoded(request, body)) {
+    static byte[] read(HttpServletRequest request, KeyedEndpoint endpoint) throws IOException, ServletException {
+        byte[] body = endpoint.read(request.getInputStream());
+        if (body.length < endpoint.readLimit() && body.length < request.getContentLengthLong() && !mayBeDecoded(request, body)) {
             throw readBefore();
         }
         if (body.length == 0) {
