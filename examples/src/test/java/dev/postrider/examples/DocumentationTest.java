@@ -74,7 +74,8 @@ class DocumentationTest {
     void everyLogLineIsListedForOperators() throws IOException {
         Path core = Document.ROOT.resolve("core/src/main/java/dev/postrider");
         String lines = "\\b(OUTBOX_WORKER|INBOX|COMMAND|HTTP_IDEMPOTENCY)_[A-Z_]+";
-        Set<String> logged = found("(?<=\")" + lines, Files.readString(core.resolve("internal/event/LogListener.java")));
+        Set<String> logged =
+                found("(?<=\")" + lines, Files.readString(core.resolve("internal/event/LogListener.java")));
         try (Stream<Path> files = Files.list(core.resolve("idempotency/http"))) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 logged.addAll(found("(?<=\")HTTP_IDEMPOTENCY_[A-Z_]+", Files.readString(file)));

@@ -29,7 +29,9 @@ final class RequestBody {
      */
     static byte[] read(HttpServletRequest request, KeyedEndpoint endpoint) throws IOException, ServletException {
         byte[] body = endpoint.read(request.getInputStream());
-        if (body.length < endpoint.readLimit() && body.length < request.getContentLengthLong() && !mayBeDecoded(request, body)) {
+        if (body.length < endpoint.readLimit()
+                && body.length < request.getContentLengthLong()
+                && !mayBeDecoded(request, body)) {
             throw readBefore();
         }
         if (body.length == 0) {
