@@ -3,6 +3,7 @@ package dev.postrider.contracts.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.idempotency.CommandResult;
+import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,7 @@ final class KilledCommandTest {
         "MARIADB_11_4, LEASED"
     })
     void killedAtEveryStatement(Engine engine, String mode) {
+        Databases.assumeStarted(engine); // an engine that is left out is no failure of its cells
         AtomicInteger deaths = new AtomicInteger();
         Cells.run(List.of("before", "after"), when -> deaths.addAndGet(killedAtEvery(engine, mode, when)));
         assertThat(deaths.get()).isGreaterThanOrEqualTo(8);
