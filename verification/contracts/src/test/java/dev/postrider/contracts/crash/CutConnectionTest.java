@@ -3,6 +3,7 @@ package dev.postrider.contracts.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
@@ -255,10 +256,11 @@ final class CutConnectionTest {
         }
     }
 
+    /** Has one connection: a second one that was cut while it was idle would be returned by the pool without a check for half a second. */
     private static MessageStore store(Site site, FaultyProxy proxy) {
-        return Orders.configured(site.pool(site.behind(proxy)), topic -> {})
-                .build()
-                .store();
+        HikariDataSource pool = site.pool(site.behind(proxy));
+        pool.setMaximumPoolSize(1);
+        return Orders.configured(pool, topic -> {}).build().store();
     }
 
     private static String anotherToken(Engine engine) {
