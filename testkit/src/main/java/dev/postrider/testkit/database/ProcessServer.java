@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +23,8 @@ final class ProcessServer implements DatabaseServer {
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(25);
     private static final int START_ATTEMPTS = 5;
+    private static final Duration RETRY_INTERVAL = Duration.ofMillis(100);
+    private static final Duration RESTART_LIMIT = Duration.ofSeconds(30);
 
     private final Engine engine;
     private final Installation installation;
@@ -79,17 +82,22 @@ final class ProcessServer implements DatabaseServer {
         Runtime.getRuntime().addShutdownHook(shutdownHook);
         try {
             data.make(data());
-            launch();
+            launch(Duration.ZERO);
         } catch (IOException | RuntimeException e) {
             close();
             throw e;
         }
     }
 
-    /** Starts the server. Tries again if the server ends at once: the shared memory of a killed server may not be free yet. */
-    private void launch() throws IOException {
+    /** Starts the server again. The shared memory of a killed server is free only when the last of its processes has unmapped it. */
+    private void launchAgain() throws IOException {
+        launch(RESTART_LIMIT);
+    }
+
+    /** Starts the server. Tries again if the server ends at once, a few times and at least for the given time. */
+    private void launch(Duration atLeast) throws IOException {
         long begin = System.nanoTime();
-        for (int attempt = 1; attempt <= START_ATTEMPTS; attempt++) {
+        for (int attempt = 1; attempt <= START_ATTEMPTS || System.nanoTime() - begin < atLeast.toNanos(); attempt++) {
             ServerProcess started = ServerProcess.start(
                     installation.startCommand(directory, port), installation.environment(), directory);
             process = started;
@@ -100,7 +108,8 @@ final class ProcessServer implements DatabaseServer {
                 return;
             }
             started.kill();
-            LOG.warn("{} ended while starting, attempt {} of {}", engine.displayName(), attempt, START_ATTEMPTS);
+            LOG.warn("{} ended while starting, attempt {}", engine.displayName(), attempt);
+            LockSupport.parkNanos(RETRY_INTERVAL.toNanos());
         }
         throw StartupFailure.explain(
                 engine, "the server ended while starting", Command.read(ServerProcess.log(directory)));
@@ -179,7 +188,7 @@ final class ProcessServer implements DatabaseServer {
         requireOpen();
         current().kill();
         try {
-            launch();
+            launchAgain();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -244,7 +253,7 @@ final class ProcessServer implements DatabaseServer {
         List<String> command = installation.stopCommand(directory);
         try {
             if (!command.isEmpty() && crashed) {
-                launch();
+                launchAgain();
             }
             if (!command.isEmpty() && process != null) {
                 LOG.debug("{} stopped: {}", engine.displayName(), Command.run(command));

@@ -2,6 +2,7 @@ package dev.postrider.testkit.database;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -100,10 +101,31 @@ final class ServerProcess {
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start()
                     .waitFor(DEATH_LIMIT.toSeconds(), TimeUnit.SECONDS);
+            awaitStopped();
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot run sh", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits on Linux until the signal has taken effect: a process that runs on another processor can still start a child. */
+    private void awaitStopped() {
+        Path status = Path.of("/proc", Long.toString(process.pid()), "stat");
+        long deadline = System.nanoTime() + DEATH_LIMIT.toNanos();
+        while (Files.exists(status) && !isStopped(status) && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
+    /** Whether a process is stopped (T) or has ended (Z, or no status any more). The state follows the name in parentheses. */
+    private static boolean isStopped(Path status) {
+        try {
+            String text = Files.readString(status);
+            char state = text.charAt(text.lastIndexOf(')') + 2);
+            return state == 'T' || state == 'Z';
+        } catch (IOException e) {
+            return true;
         }
     }
 
