@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,41 @@ final class ServerLifeTest {
             assertThat(processes).isNotEmpty().noneMatch(ServerProcess::isRunning);
             assertThatExceptionOfType(SQLException.class)
                     .isThrownBy(() -> server.dataSource().getConnection());
+        }
+    }
+
+    @Test
+    void serverThatIsKilledWhileClientsConnectStartsAgain() throws Exception {
+        try (DatabaseServer server = Databases.startOrAbort(Engine.POSTGRESQL_18)) {
+            AtomicBoolean over = new AtomicBoolean();
+            List<Thread> clients = Stream.generate(() -> new Thread(() -> {
+                        while (!over.get()) {
+                            connect(server);
+                        }
+                    }))
+                    .limit(4)
+                    .toList();
+            clients.forEach(Thread::start);
+            try {
+                for (int i = 0; i < 5; i++) {
+                    server.crash();
+                    server.restart();
+                    assertThat(Sql.query(server.dataSource(), "SELECT 1")).containsExactly("1");
+                }
+            } finally {
+                over.set(true);
+                for (Thread client : clients) {
+                    client.join();
+                }
+            }
+        }
+    }
+
+    private static void connect(DatabaseServer server) {
+        try (Connection connection = server.dataSource().getConnection()) {
+            connection.isValid(1);
+        } catch (SQLException e) {
+            Thread.onSpinWait(); // the server is down, or full
         }
     }
 
