@@ -12,14 +12,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Keeps the documentation true: what it quotes is there, and what is there is listed. */
@@ -28,6 +32,9 @@ class DocumentationTest {
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?://|#)([^)#]+)(?:#[^)]*)?\\)");
 
     private static final Pattern ANCHOR = Pattern.compile("\\]\\((?!https?://)([^)#]*\\.md|)#([^)]+)\\)");
+
+    /** The name of a test class in code font, with a method or without. */
+    private static final Pattern NAMED_TEST = Pattern.compile("`(\\w+(?:Test|Contract))(?:\\.(\\w+))?`");
 
     @Test
     void javaInTheDocumentationIsCutFromAnExample() throws IOException {
@@ -182,6 +189,47 @@ class DocumentationTest {
                 assertThat(target).as("link in " + document.name()).exists();
             }
         }
+    }
+
+    @Test
+    void everyTestThatIsNamedExists() throws IOException {
+        Map<String, String> sources = testSources();
+        Set<String> missing = new TreeSet<>();
+        int named = 0;
+        for (Document page : Document.all()) {
+            if (page.name().startsWith("docs/decisions/")) {
+                continue; // a decision keeps the names of its time
+            }
+            for (MatchResult name : NAMED_TEST.matcher(page.text()).results().toList()) {
+                named++;
+                if (!hasTest(sources, name.group(1), name.group(2))) {
+                    missing.add(page.name() + " " + name.group());
+                }
+            }
+        }
+        assertThat(named).isPositive();
+        assertThat(missing).isEmpty();
+    }
+
+    /** A test that runs a contract inherits the tests of the contract. */
+    private static boolean hasTest(Map<String, String> sources, String type, @Nullable String method) {
+        if (method == null) {
+            return sources.containsKey(type);
+        }
+        return Stream.of(type, type.replaceFirst("Test$", "Contract"))
+                .anyMatch(source -> sources.getOrDefault(source, "").contains("void " + method + "("));
+    }
+
+    /** Tests and contracts by their simple names. */
+    private static Map<String, String> testSources() throws IOException {
+        Map<String, String> sources = new HashMap<>();
+        try (Stream<Path> files = Files.walk(Document.ROOT)) {
+            for (Path file : files.filter(file -> file.toString().matches(".*/src/.*(Test|Contract)\\.java"))
+                    .toList()) {
+                sources.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+            }
+        }
+        return sources;
     }
 
     private static Set<String> found(String pattern, String text) {
