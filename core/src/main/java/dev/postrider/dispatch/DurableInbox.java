@@ -46,8 +46,6 @@ public final class DurableInbox {
     /** Collects the handlers. Not thread-safe. */
     public static final class Builder {
 
-        private static final int DEFAULT_LANES = 32;
-
         private record Declared(MessageHandler handler, Consumer<Topic.Builder> options) {}
 
         private final String consumer;
@@ -91,7 +89,7 @@ public final class DurableInbox {
          * message without a key is independent of all others.
          */
         public Builder ordered() {
-            return lanes(DEFAULT_LANES);
+            return lanes(Topic.Builder.DEFAULT_LANES);
         }
 
         /** The same as {@link #ordered}, with this number of lanes; fixed once registered. 0 for an unordered inbox. */

@@ -23,13 +23,12 @@ import org.jspecify.annotations.Nullable;
 final class OwnedLanes {
 
     /**
-     * The largest number of messages in flight over all lanes, and the limits for one lane. It is enough to read and
+     * The largest number of messages in flight over all lanes, and the lower limit for one lane. It is enough to read and
      * send some messages while the outcomes of others are written, a batch at a time.
      */
     private static final int BUFFER = 4096;
 
     private static final int LEAST_PER_LANE = 16;
-    private static final int MOST_PER_LANE = 256;
 
     /** A lane that could not be released is tried again after this many times the patience. */
     private static final int PAUSE_FACTOR = 6;
@@ -131,7 +130,7 @@ final class OwnedLanes {
     }
 
     private int perLane() {
-        return Math.max(LEAST_PER_LANE, Math.min(MOST_PER_LANE, BUFFER / Math.max(lanes.size(), 1)));
+        return Math.max(LEAST_PER_LANE, Math.min(Lane.MOST_IN_FLIGHT, BUFFER / Math.max(lanes.size(), 1)));
     }
 
     /** Records for each lane whether it may have more messages after a read of these lanes. */

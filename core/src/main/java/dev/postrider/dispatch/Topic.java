@@ -170,7 +170,8 @@ public final class Topic {
     /** Builds a topic. Each default is written here, once. Not thread-safe. */
     public static final class Builder {
 
-        private static final int DEFAULT_LANES = 32;
+        static final int DEFAULT_LANES = 32;
+
         private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(1);
         private static final Duration LONGEST_TIMEOUT = Duration.ofHours(24);
 

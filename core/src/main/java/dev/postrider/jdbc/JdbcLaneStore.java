@@ -143,8 +143,7 @@ final class JdbcLaneStore implements LaneStore {
         try {
             return table.run(
                     "acquire lanes",
-                    connection ->
-                            table.sql.lanes().acquire(connection, topicId, request, tokens, LaneCursor.MOST_IN_FLIGHT));
+                    connection -> table.sql.lanes().acquire(connection, topicId, request, tokens, Lane.MOST_IN_FLIGHT));
         } catch (StoreUnavailableException e) {
             unanswered(tokens);
             throw e;
@@ -208,7 +207,7 @@ final class JdbcLaneStore implements LaneStore {
     private LaneStatements.Renewed renew(LaneStatements.Floors floors, Duration lease, boolean wait) {
         return table.run(
                 "renew lanes",
-                connection -> table.sql.lanes().renew(connection, floors, lease, LaneCursor.MOST_IN_FLIGHT, wait));
+                connection -> table.sql.lanes().renew(connection, floors, lease, Lane.MOST_IN_FLIGHT, wait));
     }
 
     /**

@@ -30,9 +30,6 @@ final class LaneCursor {
     private static final long FULL_SCAN_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
     private static final long FULL_SCAN_SOON_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** How many messages of a lane may be in flight on a node. If the node is lost, each of them may be the cause. */
-    static final int MOST_IN_FLIGHT = 256;
-
     /**
      * Where a scan of a lane starts, and how many rows it reads.
      *

@@ -17,6 +17,9 @@ import java.util.Set;
  */
 public record Lane(TopicName topic, int number, Lease lease, Set<OrderingKey> blockedKeys) {
 
+    /** How many messages of a lane may be in flight on a node. If the node is lost, each of them may be the cause. */
+    public static final int MOST_IN_FLIGHT = 256;
+
     public Lane {
         blockedKeys = Collections.unmodifiableSet(new LinkedHashSet<>(blockedKeys));
     }
