@@ -47,17 +47,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The doors of the house: who may know whom, who may touch the database, and who may start a thread. */
+/** The dependencies of packages, and which packages may use the database and start threads. */
 final class ArchitectureTest {
 
     private static final String ROOT = "dev.postrider";
 
-    private static final JavaClasses HOUSE = new ClassFileImporter()
+    private static final JavaClasses CORE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
 
-    /** Each room, and the rooms it may know. Whatever is not named here it must not know. */
-    private static final Map<String, List<String>> ROOMS = new TreeMap<>(Map.ofEntries(
+    /** Each package, and the packages that it may use. It must use no other. */
+    private static final Map<String, List<String>> DEPENDENCIES = new TreeMap<>(Map.ofEntries(
             Map.entry("error", List.of()),
             Map.entry("internal", List.of()),
             Map.entry("message", List.of("error")),
@@ -213,34 +213,34 @@ final class ArchitectureTest {
                             "Transport")),
             Map.entry("transport.http", Set.of("Webhook", "WebhookVerifier"))));
 
-    static Stream<String> rooms() {
-        return ROOMS.keySet().stream();
+    static Stream<String> packages() {
+        return DEPENDENCIES.keySet().stream();
     }
 
     @ParameterizedTest
-    @MethodSource("rooms")
-    void roomKnowsOnlyItsNeighbours(String room) {
-        Set<String> known = new TreeSet<>(ROOMS.getOrDefault(room, List.of()));
-        known.add(room);
+    @MethodSource("packages")
+    void packageUsesOnlyItsDependencies(String name) {
+        Set<String> known = new TreeSet<>(DEPENDENCIES.getOrDefault(name, List.of()));
+        known.add(name);
         classes()
                 .that()
-                .resideInAPackage(ROOT + "." + room)
+                .resideInAPackage(ROOT + "." + name)
                 .should()
                 .onlyDependOnClassesThat(describe(
-                        "are in " + known + " or outside the house",
-                        type -> !isInHouse(type) || known.contains(roomOf(type))))
-                .check(HOUSE);
+                        "are in " + known + " or outside core",
+                        type -> !isInCore(type) || known.contains(packageOf(type))))
+                .check(CORE);
     }
 
     @Test
-    void everyRoomHasItsDoors() {
-        assertThat(HOUSE.stream().map(ArchitectureTest::roomOf).filter(room -> !room.isEmpty()))
-                .containsAll(ROOMS.keySet())
-                .allMatch(ROOMS::containsKey);
+    void everyPackageHasItsDependencies() {
+        assertThat(CORE.stream().map(ArchitectureTest::packageOf).filter(name -> !name.isEmpty()))
+                .containsAll(DEPENDENCIES.keySet())
+                .allMatch(DEPENDENCIES::containsKey);
     }
 
     @Test
-    void documentationListsTheSameDoors() throws IOException {
+    void documentationListsTheSameDependencies() throws IOException {
         Pattern row = Pattern.compile("\\| `([a-z.]+)` \\| [^|]+ \\|((?: `[a-z.]+`)*) \\|");
         Map<String, List<String>> listed = new TreeMap<>();
         for (String line : Files.readAllLines(Path.of("../docs/how-it-works.md"))) {
@@ -253,16 +253,16 @@ final class ArchitectureTest {
                                 .toList());
             }
         }
-        assertThat(listed).isEqualTo(ROOMS);
+        assertThat(listed).isEqualTo(DEPENDENCIES);
     }
 
     @Test
-    void roomsHaveNoCycles() {
-        slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(HOUSE);
+    void packagesHaveNoCycles() {
+        slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CORE);
     }
 
     @Test
-    void onlyTheDatabaseRoomAndTheEntryPointsKnowJdbc() {
+    void onlyTheJdbcPackagesAndTheEntryPointsUseJdbc() {
         noClasses()
                 .that(describe(
                         "are neither in jdbc nor an entry point bound to a connection",
@@ -277,15 +277,15 @@ final class ArchitectureTest {
                                                 "JoinedCommandTransaction",
                                                 "Transactions")
                                         .contains(outermost(type).getSimpleName())
-                                && !isInDatabaseRoom(type)))
+                                && !isInJdbc(type)))
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.sql..", "javax.sql..")
-                .check(HOUSE);
+                .check(CORE);
     }
 
     @Test
-    void onlyTheDispatchRoomStartsThreads() {
+    void onlyDispatchStartsThreads() {
         noClasses()
                 .that()
                 .resideOutsideOfPackage(ROOT + ".dispatch")
@@ -300,7 +300,7 @@ final class ArchitectureTest {
                 .orShould()
                 .callMethodWhere(isOf(Thread.class)
                         .and(describe("that starts it", call -> call.getName().equals("start"))))
-                .check(HOUSE);
+                .check(CORE);
     }
 
     /** Looking up the name of a webhook's host blocks and has no other way, so a route may. */
@@ -317,7 +317,7 @@ final class ArchitectureTest {
                                 "that runs elsewhere", call -> call.getName().endsWith("Async"))))
                 .orShould()
                 .dependOnClassesThat(assignableTo(ForkJoinPool.class))
-                .check(HOUSE);
+                .check(CORE);
     }
 
     private static boolean makesThreads(JavaClass type) {
@@ -335,7 +335,7 @@ final class ArchitectureTest {
                 .accessField(System.class, "out")
                 .orShould()
                 .accessField(System.class, "err")
-                .check(HOUSE);
+                .check(CORE);
     }
 
     @Test
@@ -346,37 +346,37 @@ final class ArchitectureTest {
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(ROOT + "..", "java..", "javax..", "org.slf4j..", "org.jspecify..")
-                .check(HOUSE);
+                .check(CORE);
     }
 
     /** The JDK's own server: a module of every JDK, but not of every runtime image. */
     @Test
-    void onlyTheRoomOfIdempotencyKeysKnowsTheServerOfTheJdk() {
+    void onlyIdempotencyKeysOverHttpUseTheServerOfTheJdk() {
         classes()
                 .that()
                 .resideInAPackage(ROOT + ".idempotency.http")
                 .should()
                 .onlyDependOnClassesThat()
                 .resideInAnyPackage(ROOT + "..", "java..", "com.sun.net.httpserver", "org.slf4j..", "org.jspecify..")
-                .check(HOUSE);
+                .check(CORE);
     }
 
     @Test
     void everyPackageIsNullMarked() {
-        assertThat(HOUSE.getPackage(ROOT).getSubpackagesInTree())
+        assertThat(CORE.getPackage(ROOT).getSubpackagesInTree())
                 .isNotEmpty()
-                .allMatch(room -> room.isAnnotatedWith(NullMarked.class), "is null-marked");
-        JavaPackage house = HOUSE.getPackage(ROOT);
-        assertThat(house.isAnnotatedWith(NullMarked.class)).isTrue();
+                .allMatch(name -> name.isAnnotatedWith(NullMarked.class), "is null-marked");
+        JavaPackage root = CORE.getPackage(ROOT);
+        assertThat(root.isAnnotatedWith(NullMarked.class)).isTrue();
     }
 
     @Test
-    void theDatabaseRoomAsksTheDatabaseForTheTime() {
+    void jdbcAsksTheDatabaseForTheTime() {
         noClasses()
                 .that()
                 .resideInAPackage(ROOT + ".jdbc..")
                 .should(readAClock())
-                .check(HOUSE);
+                .check(CORE);
     }
 
     @Test
@@ -387,7 +387,7 @@ final class ArchitectureTest {
                 .should(readAClock())
                 .orShould()
                 .callMethod(System.class, "nanoTime")
-                .check(HOUSE);
+                .check(CORE);
     }
 
     private static ArchCondition<JavaClass> readAClock() {
@@ -412,7 +412,7 @@ final class ArchitectureTest {
                 .callMethod(Class.class, "forName", String.class)
                 .orShould()
                 .dependOnClassesThat(assignableTo(ServiceLoader.class))
-                .check(HOUSE);
+                .check(CORE);
     }
 
     private static boolean isPublic(JavaClass type) {
@@ -421,14 +421,14 @@ final class ArchitectureTest {
 
     /** In a package that the module does not export, or marked. */
     private static boolean isInternal(JavaClass type) {
-        return roomOf(type).matches("(internal|jdbc)(\\..*)?")
+        return packageOf(type).matches("(internal|jdbc)(\\..*)?")
                 || outermost(type).isAnnotatedWith(Internal.class);
     }
 
     @Test
     void internalTypesAppearInNoSignatureOutside() {
         DescribedPredicate<JavaClass> internal = describe("are internal", ArchitectureTest::isInternal);
-        List<JavaCodeUnit> exposed = HOUSE.stream()
+        List<JavaCodeUnit> exposed = CORE.stream()
                 .filter(type -> !internal.test(type) && isPublic(type) && isPublic(outermost(type)))
                 .flatMap(type -> type.getCodeUnits().stream())
                 .filter(unit -> unit.getModifiers().contains(JavaModifier.PUBLIC)
@@ -457,11 +457,11 @@ final class ArchitectureTest {
 
     @Test
     void publicTypesAreThoseThatWereDecidedOn() {
-        Map<String, Set<String>> found = HOUSE.stream()
+        Map<String, Set<String>> found = CORE.stream()
                 .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass())
                 .filter(type -> !isInternal(type))
                 .collect(groupingBy(
-                        ArchitectureTest::roomOf,
+                        ArchitectureTest::packageOf,
                         TreeMap::new,
                         mapping(JavaClass::getSimpleName, toCollection(TreeSet::new))));
         assertThat(found).isEqualTo(PUBLIC_TYPES);
@@ -484,7 +484,7 @@ final class ArchitectureTest {
                 .doNotHaveSimpleName("package-info")
                 .should()
                 .haveModifier(JavaModifier.FINAL)
-                .check(HOUSE);
+                .check(CORE);
     }
 
     private static DescribedPredicate<JavaAccess<?>> isOf(Class<?> type) {
@@ -492,17 +492,17 @@ final class ArchitectureTest {
                 "of " + type.getSimpleName(), call -> call.getTargetOwner().isAssignableTo(type));
     }
 
-    private static boolean isInHouse(JavaClass type) {
+    private static boolean isInCore(JavaClass type) {
         return type.getPackageName().equals(ROOT) || type.getPackageName().startsWith(ROOT + ".");
     }
 
     /** In the package of the database, or in one below it. */
-    private static boolean isInDatabaseRoom(JavaClass type) {
-        return roomOf(type).equals("jdbc") || roomOf(type).startsWith("jdbc.");
+    private static boolean isInJdbc(JavaClass type) {
+        return packageOf(type).equals("jdbc") || packageOf(type).startsWith("jdbc.");
     }
 
-    /** The package below the root; empty for the front door. */
-    private static String roomOf(JavaClass type) {
+    /** The package below the root; empty for the root. */
+    private static String packageOf(JavaClass type) {
         String name = type.getPackageName();
         return name.length() > ROOT.length() ? name.substring(ROOT.length() + 1) : "";
     }

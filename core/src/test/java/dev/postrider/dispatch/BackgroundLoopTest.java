@@ -119,7 +119,7 @@ final class BackgroundLoopTest {
     }
 
     @Test
-    void endIsNotHeldUpByAPauseOrByAnError() throws InterruptedException {
+    void endIsNotDelayedByAPauseOrByAnError() throws InterruptedException {
         run(() -> {
             throw FakeStore.unavailable();
         });

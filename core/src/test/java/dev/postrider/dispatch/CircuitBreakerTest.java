@@ -38,7 +38,7 @@ final class CircuitBreakerTest {
     }
 
     @Test
-    void restsTwiceAsLongEachTimeUpToTheLongest() {
+    void pauseDoublesEachTimeUpToTheLongest() {
         breaker.arm();
         breaker.failed("refused");
         breaker.failed("refused");
@@ -109,7 +109,7 @@ final class CircuitBreakerTest {
     }
 
     @Test
-    void topicThatRestsIsNotClaimedAndThenByOneMessageAtATime() {
+    void topicWithAnOpenCircuitIsNotClaimedAndThenByOneMessageAtATime() {
         breaker.arm();
         rig.answer = delivery -> CompletableFuture.completedFuture(DOWN);
         rig.store.enqueue("orders", 500);
@@ -137,7 +137,7 @@ final class CircuitBreakerTest {
     }
 
     @Test
-    void lanesOfATopicThatRestsPutBackWhatWaitsItsTurn() {
+    void lanesOfATopicWithAnOpenCircuitReleaseUnsentMessages() {
         LaneRig lanes = new LaneRig(1);
         lanes.breaker.arm();
         Lane lane = lanes.take();

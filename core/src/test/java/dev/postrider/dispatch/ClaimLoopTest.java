@@ -293,7 +293,7 @@ final class ClaimLoopTest {
     }
 
     @Test
-    void topicThatFailsIsLeftAloneForAWhileHoweverOftenItIsWanted() {
+    void topicWhoseClaimFailsIsNotClaimedForAWhileHoweverOftenItIsWanted() {
         rig.store.onClaim = failingFor(rig, ORDERS);
         rig.scans.scanNow();
         assertThat(rig.loop.runOnce()).isEqualTo(Duration.ofMillis(50));

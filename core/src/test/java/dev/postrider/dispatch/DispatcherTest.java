@@ -529,7 +529,7 @@ final class DispatcherTest {
     }
 
     @Test
-    void committedMessagesAreLookedForInTheirTopicOnly() throws Exception {
+    void commitWakesTheScanOfItsTopicOnly() throws Exception {
         Dispatcher dispatcher = new Dispatcher(
                 stores,
                 List.of(

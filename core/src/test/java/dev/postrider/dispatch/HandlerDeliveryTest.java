@@ -109,7 +109,7 @@ final class HandlerDeliveryTest {
     }
 
     @Test
-    void severalShareATransactionAndEachIsHandledAloneWhenItFails() {
+    void severalShareATransactionAndEachIsHandledOnItsOwnWhenItFails() {
         store.ending = (ended, together) ->
                 together > 1 ? new Handled(ended.claim(), End.UNDONE, new IllegalStateException("deadlock")) : ended;
 

@@ -32,7 +32,7 @@ final class LeaseExtenderTest {
     }
 
     @Test
-    void leaseOfWhatIsBeingHandledIsLeftAloneSinceItsRowIsLocked() {
+    void leaseOfAMessageThatIsBeingHandledIsNotExtendedSinceItsRowIsLocked() {
         InFlightMessage handled = rig.hold();
         InFlightMessage other = rig.hold();
         assertThat(handled.tryReserveRow()).isTrue();

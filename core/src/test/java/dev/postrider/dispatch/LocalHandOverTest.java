@@ -52,7 +52,7 @@ final class LocalHandOverTest {
     }
 
     @Test
-    void thereIsRoomForAsManyAsTheTopicMayHold() {
+    void thereAreAsManySlotsAsTheTopicMayHaveInFlight() {
         List<Message> many = orders(150);
 
         Reservation reservation = localHandOver.reserve(many);
@@ -255,7 +255,7 @@ final class LocalHandOverTest {
     }
 
     @Test
-    void newMessagesQueueUpBehindThoseThatFoundNoRoom() {
+    void newMessagesQueueBehindThoseThatFoundNoSlot() {
         rig.hush();
         Reservation all = localHandOver.reserve(orders(101));
         assertThat(all.messages()).hasSize(100);

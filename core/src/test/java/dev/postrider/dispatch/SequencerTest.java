@@ -198,7 +198,7 @@ final class SequencerTest {
     }
 
     @Test
-    void holdEndsWhenNothingWaitsInTheKeyAnyMore() {
+    void blockedKeyEndsWhenNoMessageWaitsInIt() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
         LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head);
@@ -212,7 +212,7 @@ final class SequencerTest {
     }
 
     @Test
-    void holdDoesNotEndWhileAMessageIsOnItsWayToJoinIt() {
+    void blockedKeyDoesNotEndWhileAMessageIsOnItsWayToJoinIt() {
         Lane lane = rig.take(new OrderingKey(null, "a"));
         LaneClaim head = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
         rig.offer(head);

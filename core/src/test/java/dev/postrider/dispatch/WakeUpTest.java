@@ -71,7 +71,7 @@ final class WakeUpTest {
 
     /** That somebody is told leads to the lanes, as the test above shows. */
     @Test
-    void roomThatAnEmptyClaimGivesBackIsReportedIfItWasWaitedFor() {
+    void slotThatAnEmptyClaimGivesBackIsReportedIfItWasWaitedFor() {
         AtomicInteger told = new AtomicInteger();
         Topic rows = rows();
         Topic lane = ordered();

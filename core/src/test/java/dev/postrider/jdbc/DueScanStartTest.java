@@ -17,7 +17,7 @@ final class DueScanStartTest {
     private long now = 5 * SECOND;
 
     @Test
-    void looksFromTheBeginningEverySecondWhileThatIsCheap() {
+    void fullScanRunsEverySecondWhileItIsCheap() {
         assertThat(look(QUICK, true, NOON)).isEqualTo(Instant.EPOCH);
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(60));
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(15));
@@ -28,7 +28,7 @@ final class DueScanStartTest {
     }
 
     @Test
-    void looksFromTheBeginningOnceAMinuteWhenThatTakesLong() {
+    void fullScanRunsOnceAMinuteWhenItTakesLong() {
         costly();
 
         now += 30 * SECOND;
@@ -92,7 +92,7 @@ final class DueScanStartTest {
     }
 
     @Test
-    void lookThatOnlyGoesOnProvesNothing() {
+    void scanThatOnlyContinuesProvesNothing() {
         costly();
         claim(NOON, 11, 11);
         look(QUICK, true, NOON.plusSeconds(3));

@@ -29,7 +29,7 @@ final class FullScanBudgetTest {
     }
 
     @Test
-    void whatAnyLookTakesIsNotHeldAgainstThem() {
+    void timeOfAnyScanIsNotChargedToFullScans() {
         for (int i = 0; i < 100; i++) {
             looks.took(0, 0, 100 * MILLI);
         }

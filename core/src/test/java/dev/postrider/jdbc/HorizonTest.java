@@ -36,7 +36,7 @@ final class HorizonTest {
     }
 
     @Test
-    void lookAtAnotherServerThanItBeganWithIsOfNoUse() {
+    void scanOfAnotherServerThanItBeganWithProvesNothing() {
         look("a", 100, 7);
 
         assertThat(horizon.see(sight("b", 90, 8))).isFalse();
@@ -51,7 +51,7 @@ final class HorizonTest {
     }
 
     @Test
-    void writesThatAreAnsweredOutOfOrderProveNoMoreThanEachAlone() {
+    void writesThatAreAnsweredOutOfOrderProveNoMoreThanEachByItself() {
         look("a", 100, 7);
         Horizon.Seen early = horizon.lastSeen();
         look("a", 120, 8);

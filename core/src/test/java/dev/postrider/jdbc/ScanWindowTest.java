@@ -42,7 +42,7 @@ final class ScanWindowTest {
     }
 
     @Test
-    void lookThatFailedOrWasCutShortIsCoveredByTheNext() {
+    void scanThatFailedOrWasCutShortIsCoveredByTheNext() {
         costly(0);
         lookback.begin(3 * SECOND); // and fails
         lookback.ended(lookback.begin(4 * SECOND), false, 5 * SECOND);

@@ -137,7 +137,7 @@ class ExamplesTest {
     }
 
     @Test
-    void expiredLeaseGoesToAnotherWorkerAndItsOldHolderLearnsIt() throws Exception {
+    void expiredLeaseGoesToAnotherWorkerAndItsOldOwnerLearnsIt() throws Exception {
         assertThat(saidBy(OwnDeliveryLoop::run))
                 .containsExactlyInAnyOrder(
                         "{\"order\": 1}, attempt 2, crashes 1",
@@ -158,7 +158,7 @@ class ExamplesTest {
     }
 
     @Test
-    void twoNodesNeverHoldTheSameMessage() throws Exception {
+    void twoNodesNeverHaveTheSameMessageInFlight() throws Exception {
         assertThat(saidBy(TwoNodes::run)).containsExactly("all arrived: true", "200 messages, 0 of them twice");
     }
 

@@ -92,7 +92,7 @@ final class FairnessTest extends InvariantTest {
     }
 
     @Test
-    void messageThatIsAloneOnItsWorkerMakesAllKeysWaitUntilItHasItsOutcome() {
+    void isolatedDeliveryMakesAllKeysWaitUntilItHasItsOutcome() {
         keys(30);
         story.pass(20 * Story.SECOND);
         late(6 * Story.SECOND);

@@ -18,7 +18,7 @@ final class TokenSafetyTest extends InvariantTest {
     }
 
     @Test
-    void holderOfTheLastLeaseMayAcknowledge() {
+    void ownerOfTheLastLeaseMayAcknowledge() {
         sentByBoth()
                 .acknowledged("w", "a")
                 .changed("a", "PROCESSING", null, "2")
@@ -27,7 +27,7 @@ final class TokenSafetyTest extends InvariantTest {
     }
 
     @Test
-    void holderOfAnEarlierLeaseMayNot() {
+    void ownerOfAnEarlierLeaseMayNot() {
         sentByBoth()
                 .acknowledged("v", "a")
                 .changed("a", "PROCESSING", null, "2")

@@ -135,7 +135,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void holdThatEndsBeforeAMessageJoinsItMakesThatTheHead() throws SQLException {
+    void blockedKeyThatEndsBeforeAMessageJoinsItMakesThatTheHead() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         LaneClaim head = headInFlight(postrider, node);
@@ -151,7 +151,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void holdThatEndsAfterAMessageJoinedItGoesOnWithThat() throws SQLException {
+    void blockedKeyThatEndsAfterAMessageJoinedItContinuesWithThatMessage() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         LaneClaim head = headInFlight(postrider, node);
@@ -166,7 +166,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void endOfAHoldAndAMessageThatJoinsItMayComeInOneBatchInAnyOrder() throws SQLException {
+    void endOfABlockedKeyAndAMessageThatJoinsItMayComeInOneBatchInAnyOrder() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         for (boolean headFirst : List.of(true, false)) {
@@ -187,7 +187,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void endOfAHoldAndAMessageThatJoinsItAtTheSameTimeLeaveTheKeyAHead() throws Exception {
+    void endOfABlockedKeyAndAMessageThatJoinsItAtTheSameTimeLeaveTheKeyAHead() throws Exception {
         needsConcurrency();
         Postrider postrider = ordered();
         Holder node = holder();
@@ -429,7 +429,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void holderThatIsLostInTheMiddleOfAKeyLeavesItInOrder() throws SQLException {
+    void ownerThatIsLostInTheMiddleOfAKeyLeavesItInOrder() throws SQLException {
         Postrider postrider = ordered();
         Holder lost = holder();
         write(postrider, "a", 0, 1, 2, 3);
@@ -467,7 +467,7 @@ public abstract class BlockedKeyContract extends LaneFixture {
     }
 
     @Test
-    void messagesBesideTheOrderHoldNothing() throws SQLException {
+    void messagesOutOfOrderBlockNothing() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0);

@@ -397,7 +397,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     @Test
-    void pausedTopicIsLeftAloneAndResumed() throws Exception {
+    void pausedTopicIsNotClaimedUntilItIsResumed() throws Exception {
         String open = topic + "-open";
         Postrider node = postrider(builder -> builder.topic(topic, declared -> declared.deliver(transport))
                 .topic(open, declared -> declared.deliver(transport))
@@ -437,7 +437,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     @Test
-    void destinationThatDoesNotAnswerLeavesOtherTopicsAlone() throws Exception {
+    void destinationThatDoesNotAnswerDelaysNoOtherTopic() throws Exception {
         String dead = topic + "-dead";
         RecordingTransport silent =
                 new RecordingTransport().answeringLater(delivery -> new CompletableFuture<DeliveryResult>());

@@ -414,7 +414,7 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     @Test
-    void anotherMessageWithAKnownIdIsKeptForPeopleToLookAt() throws Exception {
+    void anotherMessageWithAKnownIdIsKeptForAnOperator() throws Exception {
         Postrider node = node(inbox -> inbox.handler("invoice", "*", (message, work) -> {
             seen.add(message);
             effect("invoice").handle(message, work);

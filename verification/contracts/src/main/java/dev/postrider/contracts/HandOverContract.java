@@ -241,7 +241,7 @@ public abstract class HandOverContract extends DatabaseContract {
     }
 
     @Test
-    void whatFindsNoRoomForItsBytesIsClaimed() throws Exception {
+    void messageWithoutRoomForItsBytesIsClaimed() throws Exception {
         Node node = node(topic -> {}, options -> options.maxInFlightBytes(100)).started();
 
         node.stage(message().json("{\"a\":\"" + "x".repeat(200) + "\"}").build());

@@ -206,7 +206,7 @@ public abstract class HandlingContract extends LaneFixture {
     // Several in one transaction
 
     @Test
-    void oneFailureOfSeveralLeavesTheOthersAlone() throws Exception {
+    void oneFailureOfSeveralDoesNotAffectTheOthers() throws Exception {
         Postrider postrider = postrider();
         enqueue(postrider, 6);
         List<Claim> claims = claim(postrider);
@@ -266,7 +266,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     @Test
-    void conflictUndoesAllOfThemAndEachIsToBeHandledAlone() throws Exception {
+    void conflictUndoesAllOfThemAndEachIsToBeHandledOnItsOwn() throws Exception {
         Postrider postrider = postrider();
         enqueue(postrider, 3);
 
@@ -284,7 +284,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     @Test
-    void nodeHandlesEachAloneWhenTheirTransactionFails() throws Exception {
+    void nodeHandlesEachOnItsOwnWhenTheirTransactionFails() throws Exception {
         CountDownLatch allWait = new CountDownLatch(1);
         Postrider node = node(topic -> topic.retry(IN_AN_HOUR)
                 .handlerThreads(1)
@@ -560,7 +560,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     @Test
-    void newHolderOfALaneDoesNotHandleWhatAHandlerOfTheOldOneIsAtAndHandlesTheNext() throws Exception {
+    void newOwnerOfALaneSkipsTheMessageThatAHandlerOfTheOldOwnerHasLockedAndHandlesTheNext() throws Exception {
         needsConcurrency();
         Postrider postrider = ordered();
         write(postrider, "k", 1, 2);
@@ -597,7 +597,7 @@ public abstract class HandlingContract extends LaneFixture {
     }
 
     @Test
-    void handlerOfAnOldHolderThatLostItsConnectionLeavesNothingBehind() throws Exception {
+    void handlerOfAnOldOwnerThatLostItsConnectionLeavesNothingBehind() throws Exception {
         needsConcurrency();
         Postrider postrider = ordered();
         write(postrider, "k", 1);

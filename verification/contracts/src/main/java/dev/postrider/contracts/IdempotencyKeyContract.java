@@ -649,7 +649,7 @@ public abstract class IdempotencyKeyContract {
     }
 
     @Test
-    void requestThatIsNotValidLeavesItsKeyAlone() throws Exception {
+    void requestThatIsNotValidDoesNotUseItsKey() throws Exception {
         URI uri = serve(charge.checkedBy(
                 call -> call.body().length < 5 ? Optional.of(KeyedResponse.text(422, "too short")) : Optional.empty()));
         assertThat(post(uri, "k", "{}").body()).isEqualTo("too short");

@@ -79,7 +79,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void rolledBackNumbersHoldNothingUp() throws SQLException {
+    void rolledBackNumbersDelayNothing() throws SQLException {
         Postrider postrider = ordered();
         Holder node = holder();
         try (Connection undone = transaction()) {
@@ -414,7 +414,7 @@ public abstract class LaneContract extends LaneFixture {
     // The fence
 
     @Test
-    void outcomesOfALostHolderChangeNothing() throws SQLException {
+    void outcomesOfALostOwnerChangeNothing() throws SQLException {
         Postrider postrider = ordered();
         for (int i = 0; i < EVERY_OUTCOME.size(); i++) {
             write(postrider, "k" + i, i);
@@ -465,7 +465,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void takeoverThatCommitsWhileTheOldHolderAcknowledgesIsStronger() throws Exception {
+    void takeoverThatCommitsWhileTheOldOwnerAcknowledgesWins() throws Exception {
         needsConcurrency();
         Postrider postrider = ordered();
         write(postrider, "a", 0);

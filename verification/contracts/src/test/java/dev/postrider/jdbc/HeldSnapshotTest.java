@@ -50,7 +50,7 @@ final class HeldSnapshotTest {
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
-    void looksStepOverNothingThatIsGone(Engine engine) throws SQLException {
+    void scansPassNoRemovedRow(Engine engine) throws SQLException {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("held").dataSource();
         try (Postrider postrider = Postrider.on(dataSource).topic("own").build()) {

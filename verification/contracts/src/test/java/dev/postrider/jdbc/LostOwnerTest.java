@@ -42,7 +42,7 @@ final class LostOwnerTest {
     }
 
     @Test
-    void messagesOfAHolderThatIsLostBeforeItsFirstRenewalAreSuspected() throws SQLException {
+    void messagesOfAnOwnerThatIsLostBeforeItsFirstRenewalAreSuspected() throws SQLException {
         DataSource dataSource = database();
         assertThat(readBy(dataSource, "first")).isZero();
         loseHolder(dataSource);
@@ -52,7 +52,7 @@ final class LostOwnerTest {
 
     /** What was delivered alone and took its node with it has a higher count than a mere suspect. */
     @Test
-    void messageThatIsConvictedIsNoMereSuspectAfterAnotherHolderIsLost() throws SQLException {
+    void messageWithThreeCrashesIsNoMereSuspectAfterAnotherOwnerIsLost() throws SQLException {
         DataSource dataSource = database();
         assertThat(readBy(dataSource, "first")).isZero();
         Sql.execute(dataSource, "UPDATE postrider_message SET crashes = 4");

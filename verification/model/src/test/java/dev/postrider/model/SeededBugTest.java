@@ -84,7 +84,7 @@ final class SeededBugTest {
     }
 
     @Test
-    void everyBugOfEveryModelIsLookedFor() throws IOException {
+    void everyBugOfEveryModelIsCheckedFor() throws IOException {
         Set<String> inModels = new TreeSet<>();
         for (String model : List.of("Lanes", "Leases", "Commands", "Inbox")) {
             Matcher names = NAMES.matcher(Files.readString(Slice.MODELS.resolve(model + ".tla")));

@@ -24,7 +24,7 @@ final class SoakReportTest {
     }
 
     @Test
-    void looksThatTakeLongerAndLongerAreNot() {
+    void scansThatTakeLongerAndLongerAreNot() {
         assertThat(report(1000, 1100, 20).isGood()).isFalse();
     }
 
