@@ -8,7 +8,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -119,10 +121,12 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException {
-        Map<Long, Found> met = fenced(connection, fence, rows);
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException {
+        Map<Long, UUID> ids = new LinkedHashMap<>();
+        rows.forEach(row -> ids.put(row.seq(), row.id()));
+        Map<Long, Found> met = fenced(connection, fence, ids);
         met.values().removeIf(row -> row.state() != RowState.PENDING);
+        leaveOutBehindLocked(met, rows);
         Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();
         for (Found row : met.values()) {
@@ -137,6 +141,18 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         wait(connection, RowState.BLOCKED, behind, true);
         wait(connection, RowState.RETRY, behind, false);
         return new Written(behind, Horizon.NO_TRANSACTION);
+    }
+
+    /** The rows of a key join in the order of their numbers: a row joins only if all lower rows of its key in this write are free. */
+    private static void leaveOutBehindLocked(Map<Long, Found> met, List<Joining> rows) {
+        Set<Integer> broken = new HashSet<>();
+        rows.stream().sorted(Comparator.comparingLong(Joining::seq)).forEach(row -> {
+            if (!met.containsKey(row.seq())) {
+                broken.add(row.key());
+            } else if (broken.contains(row.key())) {
+                met.remove(row.seq());
+            }
+        });
     }
 
     private void wait(Connection connection, RowState state, Map<Long, Boolean> rows, boolean which)

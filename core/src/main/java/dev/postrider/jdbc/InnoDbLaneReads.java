@@ -70,11 +70,6 @@ final class InnoDbLaneReads implements LaneReads {
             FROM {topic} t WHERE t.id = ?
             """;
 
-    static final String BLOCKED_KEYS = """
-            SELECT DISTINCT lane, tenant, ordering_key FROM {message}
-            WHERE state IN ('RETRY', 'PARKED') AND topic_id = ? AND lane IN ({values})
-            """;
-
     /** The states of rows that an outcome did not change: tells a locked row from a removed one. */
     static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq IN ({values})";
 
@@ -337,15 +332,5 @@ final class InnoDbLaneReads implements LaneReads {
                 ValueList.in(STATES, rows.size()),
                 binder -> ValueList.bindNumbers(binder, rows.keySet()),
                 found -> LaneReads.states(found, rows, sql));
-    }
-
-    @Override
-    public Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
-            throws SQLException {
-        return sql.query(
-                connection,
-                ValueList.in(BLOCKED_KEYS, lanes.size()),
-                binder -> ValueList.bindIntegers(binder.integer(topicId), lanes),
-                LaneReads::blockedKeys);
     }
 }

@@ -1,5 +1,9 @@
 package dev.postrider.jdbc;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toSet;
+
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.EventListener;
@@ -112,13 +116,20 @@ final class JdbcLaneStore implements LaneStore {
         }
         List<Integer> numbers =
                 taken.stream().map(LaneStatements.AcquiredLane::lane).toList();
-        LaneTable.Unpromoted unpromoted = table.promoteMissingHeads(topicId, numbers);
-        Map<Integer, Set<OrderingKey>> blocked = table.statement(
-                "find blocked keys", connection -> table.sql.reads().blockedKeys(connection, topicId, numbers));
+        List<KeyHeads.WaitingKey> waiting = table.statement(
+                "find blocked keys", connection -> table.sql.heads().waitingKeys(connection, topicId, numbers));
+        Map<Integer, Set<OrderingKey>> blocked = waiting.stream()
+                .collect(groupingBy(KeyHeads.WaitingKey::lane, mapping(KeyHeads.WaitingKey::key, toSet())));
+        LaneTable.Unpromoted unpromoted = table.promoteHeads(
+                topicId,
+                waiting.stream()
+                        .filter(KeyHeads.WaitingKey::headless)
+                        .map(KeyHeads.WaitingKey::lane)
+                        .collect(toSet()));
         List<Lane> lanes = new ArrayList<>();
         for (LaneStatements.AcquiredLane lane : taken) {
             if (unpromoted.lockedLanes().contains(lane.lane())) {
-                unanswered(List.of(lane.token())); // its keys without a head would not be known as blocked
+                unanswered(List.of(lane.token())); // its keys without a head would wait for the next full scan
                 continue;
             }
             long now = nanos.getAsLong();

@@ -4,6 +4,7 @@ import dev.postrider.internal.store.OrderingKey;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,19 @@ interface KeyHeads {
      * @return empty if another session has locked the lane: then nothing was changed
      */
     Optional<Promotion> promoteNext(Connection connection, int topicId, int lane, OrderingKey key) throws SQLException;
+
+    /**
+     * A key with retrying, blocked or parked messages.
+     *
+     * @param headless whether its first message is blocked, because the head is gone and no message was promoted yet
+     */
+    record WaitingKey(int lane, OrderingKey key, boolean headless) {}
+
+    /**
+     * Returns all keys of the lanes with retrying, blocked or parked messages, in one snapshot. A key without a head is blocked too: a message
+     * that is written now must not overtake its waiting messages.
+     */
+    List<WaitingKey> waitingKeys(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException;
 
     /** Returns the lanes that have keys without a head: a node may be lost between removing a head and promoting. Locks nothing. */
     Set<Integer> lanesWithoutHeads(Connection connection, int topicId, Collection<Integer> lanes) throws SQLException;

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 
 /**
@@ -49,8 +50,11 @@ final class LaneCursor {
     /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
 
-    /** The numbers and keys of messages whose outcome could not be written, because another session has locked the row or the lane. */
-    private final Map<Long, OrderingKey> locked = new HashMap<>();
+    /**
+     * The numbers and keys of messages whose outcome is written later, because another session has locked the row or the lane, or because
+     * an earlier outcome of the key is written later. In the order in which they came.
+     */
+    private final Map<Long, OrderingKey> deferred = new LinkedHashMap<>();
 
     /** The numbers of messages that should have become the head of their key while another session had locked their row. */
     private final Set<Long> lockedHeads = new HashSet<>();
@@ -179,22 +183,35 @@ final class LaneCursor {
     synchronized void finished(long seq) {
         inOrder.remove(seq);
         waiting.remove(seq);
-        locked.remove(seq);
+        deferred.remove(seq);
     }
 
-    /** Notes that the outcome must be written again later, before any other outcome of the key. */
-    synchronized void locked(long seq, OrderingKey key) {
-        locked.put(seq, key);
+    /** Notes that the outcome must be written later, before all later outcomes of the key. */
+    synchronized void defer(long seq, OrderingKey key) {
+        deferred.putIfAbsent(seq, key);
     }
 
-    /** Notes that the outcome of a locked message is written. */
-    synchronized void unlocked(long seq) {
-        locked.remove(seq);
+    /** Notes that a deferred outcome is written. */
+    synchronized void written(long seq) {
+        deferred.remove(seq);
     }
 
-    /** Whether an outcome of another message of the key must be written before the outcome of this message. */
-    synchronized boolean isBehindLocked(long seq, OrderingKey key) {
-        return !locked.isEmpty() && !locked.containsKey(seq) && locked.containsValue(key);
+    /**
+     * Whether an outcome of the key that came before the outcome of this message is not written yet. Each deferred outcome is tried again
+     * at its own time, so the order in which they came must be kept here.
+     *
+     * @param sameWrite whether the outcome of a message is written together with this one
+     */
+    synchronized boolean isBehindDeferred(long seq, OrderingKey key, LongPredicate sameWrite) {
+        for (Map.Entry<Long, OrderingKey> earlier : deferred.entrySet()) {
+            if (earlier.getKey() == seq) {
+                return false;
+            }
+            if (earlier.getValue().equals(key) && !sameWrite.test(earlier.getKey())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -232,7 +249,7 @@ final class LaneCursor {
             readAgain(seq);
         }
         waiting.remove(seq);
-        locked.remove(seq);
+        deferred.remove(seq);
     }
 
     /** Puts back the messages that are noted here and not in flight on the node. Returns their number. */

@@ -48,6 +48,14 @@ final class LaneKeys implements KeyHeads {
             JOIN {message} b ON b.seq = k.head
             """;
 
+    /** All keys with messages that wait outside the order of their lane, with or without a head. */
+    static final String WAITING_KEYS = """
+            SELECT w.lane, w.tenant, w.ordering_key, MIN(w.seq) AS head, MIN(CASE WHEN w.state = 'BLOCKED' THEN w.seq END) AS blocked
+            FROM {message} w
+            WHERE w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.topic_id = ? AND w.lane IN ({values})
+            GROUP BY w.lane, w.tenant, w.ordering_key
+            """;
+
     private static final String HEAD = """
             SELECT seq, id, state, topic_id, lane FROM {message}
             WHERE topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant} AND state IN ('RETRY', 'BLOCKED', 'PARKED')
@@ -80,6 +88,28 @@ final class LaneKeys implements KeyHeads {
         boolean promoted = next.isEmpty() || promoteIfBlocked(connection, next.get());
         return Optional.of(
                 new Promotion(next.isPresent(), promoted ? null : next.get().seq()));
+    }
+
+    @Override
+    public List<WaitingKey> waitingKeys(Connection connection, int topicId, Collection<Integer> lanes)
+            throws SQLException {
+        return sql.query(
+                connection,
+                ValueList.in(WAITING_KEYS, lanes.size()),
+                binder -> ValueList.bindIntegers(binder.integer(topicId), lanes),
+                rows -> {
+                    List<WaitingKey> keys = new ArrayList<>();
+                    while (rows.next()) {
+                        String key = rows.getString("ordering_key");
+                        if (key != null) {
+                            keys.add(new WaitingKey(
+                                    rows.getInt("lane"),
+                                    new OrderingKey(rows.getString("tenant"), key),
+                                    rows.getLong("head") == rows.getLong("blocked")));
+                        }
+                    }
+                    return keys;
+                });
     }
 
     @Override

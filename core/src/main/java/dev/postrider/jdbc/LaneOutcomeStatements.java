@@ -34,6 +34,13 @@ interface LaneOutcomeStatements {
             @Nullable String fingerprint) {}
 
     /**
+     * A message that joins its blocked key.
+     *
+     * @param key the same number for all rows of this write that belong to one ordering key
+     */
+    record Joining(long seq, UUID id, int key) {}
+
+    /**
      * What messages leave when they are moved, which determines the states that they are moved from. No operator puts a message back into
      * the order. So an outcome that is sent again cannot overwrite an operator's change, unless the message is in a blocked key.
      */
@@ -81,6 +88,9 @@ interface LaneOutcomeStatements {
     Written move(Connection connection, Collection<LaneCursor> fence, List<Move> rows, Leaving leaving)
             throws SQLException;
 
-    /** Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. */
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException;
+    /**
+     * Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. The rows of a key join
+     * in the order of their numbers: the rows behind a locked row do not join.
+     */
+    Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException;
 }

@@ -60,6 +60,7 @@ final class LaneOutcomes {
     private final LaneCursors cursors;
     private final TableOptions options;
     private final InDoubtWrites unanswered;
+    private final Set<Long> all = new HashSet<>();
     private final Map<Long, Boolean> keyBlocked = new HashMap<>();
     private final Set<Long> gone = new HashSet<>();
     private final Set<Long> locked = new HashSet<>();
@@ -67,6 +68,7 @@ final class LaneOutcomes {
     LaneOutcomes(
             List<? extends LaneOutcome> outcomes, LaneCursors cursors, TableOptions options, InDoubtWrites unanswered) {
         this.outcomes = outcomes;
+        outcomes.forEach(outcome -> all.add(outcome.claim().seq()));
         this.cursors = cursors;
         this.options = options;
         this.unanswered = unanswered;
@@ -84,14 +86,20 @@ final class LaneOutcomes {
     /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
     void locked(LaneCursor lane, LaneOutcome outcome) {
         locked.add(outcome.claim().seq());
-        lane.locked(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
+        lane.defer(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
     }
 
-    /** Whether the outcome must be written again later: its row is locked, or an earlier outcome of its key waits for a locked row. */
-    boolean isLocked(LaneCursor lane, LaneOutcome outcome) {
+    /** Whether the outcome must be written later: its row is locked, or an earlier outcome of its key is written later. */
+    boolean isDeferred(LaneCursor lane, LaneOutcome outcome) {
         long seq = outcome.claim().seq();
-        boolean behind = lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
-        return locked.contains(seq) || (behind && !keyBlocked.containsKey(seq) && !gone.contains(seq));
+        return locked.contains(seq) || (!keyBlocked.containsKey(seq) && !gone.contains(seq) && isBehind(lane, outcome));
+    }
+
+    private boolean isBehind(LaneCursor lane, LaneOutcome outcome) {
+        return lane.isBehindDeferred(
+                outcome.claim().seq(),
+                OrderingKey.of(outcome.claim().message()),
+                earlier -> all.contains(earlier) && !locked.contains(earlier));
     }
 
     /** Returns the outcomes of the step whose rows the statement did not match. */
@@ -118,7 +126,7 @@ final class LaneOutcomes {
         if (keyBlocked.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
             return false;
         }
-        return !lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
+        return !isBehind(lane, outcome);
     }
 
     /** Returns the remaining steps, in the order in which they must be written. */
@@ -151,7 +159,7 @@ final class LaneOutcomes {
         joining.addTo(
                 steps,
                 Set.of(RowState.PENDING),
-                (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
+                (connection, statements) -> statements.block(connection, joining.lanes, joining.joining()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
         outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
@@ -194,6 +202,20 @@ final class LaneOutcomes {
             Map<Long, UUID> rows = new LinkedHashMap<>();
             part.forEach(outcome -> rows.put(
                     outcome.claim().seq(), outcome.claim().message().id().value()));
+            return rows;
+        }
+
+        List<LaneOutcomeStatements.Joining> joining() {
+            Map<Map.Entry<UUID, OrderingKey>, Integer> keys = new HashMap<>();
+            List<LaneOutcomeStatements.Joining> rows = new ArrayList<>();
+            for (LaneOutcome outcome : part) {
+                Claim claim = outcome.claim();
+                Map.Entry<UUID, OrderingKey> keyOfLane =
+                        Map.entry(claim.lease().token(), OrderingKey.of(claim.message()));
+                int key = keys.computeIfAbsent(keyOfLane, added -> keys.size());
+                rows.add(new LaneOutcomeStatements.Joining(
+                        claim.seq(), claim.message().id().value(), key));
+            }
             return rows;
         }
 

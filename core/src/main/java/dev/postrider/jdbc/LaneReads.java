@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
@@ -8,10 +7,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,10 +56,6 @@ interface LaneReads {
     /** Returns the states of the rows with these numbers and ids. Locks nothing. */
     Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
 
-    /** Returns the blocked keys of each of these lanes. */
-    Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
-            throws SQLException;
-
     Comparator<LaneRow> BY_NUMBER = Comparator.comparingLong(row -> row.row().seq());
 
     static List<LaneRow> laneRows(ResultSet rows, SqlRunner sql) throws SQLException {
@@ -86,14 +79,5 @@ interface LaneReads {
             }
         }
         return states;
-    }
-
-    static Map<Integer, Set<OrderingKey>> blockedKeys(ResultSet rows) throws SQLException {
-        Map<Integer, Set<OrderingKey>> blocked = new HashMap<>();
-        while (rows.next()) {
-            blocked.computeIfAbsent(rows.getInt("lane"), lane -> new HashSet<>())
-                    .add(new OrderingKey(rows.getString("tenant"), rows.getString("ordering_key")));
-        }
-        return blocked;
     }
 }

@@ -73,9 +73,14 @@ final class LaneTable {
                 : sessions.statement(
                         "find keys without a head",
                         connection -> sql.heads().lanesWithoutHeads(connection, topicId, lanes));
+        return promoteHeads(topicId, headless);
+    }
+
+    /** Makes the next message the head of each key without a head, in these lanes. */
+    Unpromoted promoteHeads(int topicId, Set<Integer> lanes) {
         Map<Integer, Set<Long>> lockedHeads = new HashMap<>();
         Set<Integer> lockedLanes = new HashSet<>();
-        for (int lane : headless) {
+        for (int lane : lanes) {
             sessions.transaction(
                             "promote heads", connection -> sql.heads().promoteMissingHeads(connection, topicId, lane))
                     .ifPresentOrElse(heads -> lockedHeads.put(lane, heads), () -> lockedLanes.add(lane));

@@ -128,7 +128,7 @@ final class LaneWriter {
         if (promoted.isEmpty()) {
             if (cursor != null) {
                 lockedLanes.add(cursor);
-                cursor.locked(claim.seq(), OrderingKey.of(claim.message()));
+                cursor.defer(claim.seq(), OrderingKey.of(claim.message()));
             }
             return new Settlement.Locked(claim);
         }
@@ -214,7 +214,7 @@ final class LaneWriter {
             Long head = written.lockedHeads().get(outcome.claim().seq());
             if (cursor != null
                     && written.keyBlocked().containsKey(outcome.claim().seq())) {
-                cursor.unlocked(outcome.claim().seq());
+                cursor.written(outcome.claim().seq());
             }
             if (cursor != null && head != null) {
                 cursor.headIsLocked(head, nanos.getAsLong());
@@ -269,7 +269,8 @@ final class LaneWriter {
         Claim claim = outcome.claim();
         LaneCursor cursor = cursors.get(claim.lease().token());
         Boolean keyBlocked = batch.keyBlocked(claim);
-        if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isLocked(cursor, outcome)) {
+        if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isDeferred(cursor, outcome)) {
+            cursor.defer(claim.seq(), OrderingKey.of(claim.message()));
             return new Settlement.Locked(claim);
         }
         if (cursor == null) {

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,7 +41,7 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
 
     static final String FREE = """
             free AS MATERIALIZED (
-                SELECT m.ctid AS place
+                SELECT m.ctid AS place, m.seq
                 FROM {message} AS m
                 WHERE m.seq = ANY (?::bigint[]) AND ((m.seq, m.id) IN (SELECT * FROM unnest(?::bigint[], ?::uuid[]))) IS TRUE
                   AND ((m.topic_id, m.lane) IN (SELECT topic_id, lane FROM fence)) IS TRUE
@@ -145,7 +146,15 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
 
     static final String MOVE_OUT = FENCE + MOVED + PROMOTE;
 
+    /** The rows of a key join in the order of their numbers: a row joins only if all lower rows of its key in this write are free. */
     static final String BLOCK = FENCE + FREE + """
+            joining AS MATERIALIZED (
+                SELECT seq FROM (
+                    SELECT seq, bool_and((seq IN (SELECT seq FROM free)) IS TRUE) OVER (PARTITION BY key ORDER BY seq) AS unbroken
+                    FROM unnest(?::bigint[], ?::int[]) AS wanted (seq, key)
+                ) AS in_order
+                WHERE unbroken
+            ),
             finished AS (
                 UPDATE {message} AS m
                 SET state = CASE WHEN EXISTS (
@@ -155,7 +164,7 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                                   AND w.seq < m.seq)
                             THEN 'BLOCKED' ELSE 'RETRY' END,
                     available_at = clock_timestamp(), updated_at = clock_timestamp()
-                WHERE m.ctid = ANY (ARRAY(SELECT place FROM free)) AND m.state = 'PENDING'
+                WHERE m.ctid = ANY (ARRAY(SELECT place FROM free WHERE (seq IN (SELECT seq FROM joining)) IS TRUE)) AND m.state = 'PENDING'
                 RETURNING m.seq, m.state
             )
             SELECT seq, state = 'BLOCKED' AS key_held, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
@@ -228,9 +237,15 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException {
-        return written(connection, BLOCK, binder -> rows(fence(binder, fence), rows));
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException {
+        Map<Long, UUID> ids = new LinkedHashMap<>();
+        rows.forEach(row -> ids.put(row.seq(), row.id()));
+        return written(
+                connection,
+                BLOCK,
+                binder -> rows(fence(binder, fence), ids)
+                        .array("int8", PostgresLanes.column(rows, Joining::seq))
+                        .array("int4", PostgresLanes.column(rows, Joining::key)));
     }
 
     private static Binder fence(Binder binder, Collection<LaneCursor> fence) throws SQLException {

@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
@@ -8,7 +7,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -138,11 +136,6 @@ final class PostgresLaneReads implements LaneReads {
     /** The states of rows that an outcome did not change: tells a locked row from a removed one. */
     static final String STATES = "SELECT seq, id, state FROM {message} WHERE seq = ANY (?::bigint[])";
 
-    static final String BLOCKED_KEYS = """
-            SELECT DISTINCT lane, tenant, ordering_key FROM {message}
-            WHERE topic_id = ? AND lane = ANY (?::smallint[]) AND state IN ('RETRY', 'PARKED')
-            """;
-
     private final SqlRunner sql;
 
     PostgresLaneReads(SqlRunner sql) {
@@ -259,15 +252,5 @@ final class PostgresLaneReads implements LaneReads {
                 STATES,
                 binder -> binder.array("int8", rows.keySet().toArray()),
                 found -> LaneReads.states(found, rows, sql));
-    }
-
-    @Override
-    public Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
-            throws SQLException {
-        return sql.query(
-                connection,
-                BLOCKED_KEYS,
-                binder -> binder.integer(topicId).array("int2", lanes.toArray()),
-                LaneReads::blockedKeys);
     }
 }

@@ -9,6 +9,7 @@ import dev.postrider.error.PostriderException;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
@@ -135,6 +136,83 @@ public abstract class LockOrderContract extends LaneFixture {
                 .allMatch(Settlement.Settled.class::isInstance);
         assertThat(states()).containsExactly("RETRY", "BLOCKED");
         assertThat(numbers(node.timed())).containsExactly(0, 1);
+    }
+
+    /** Each deferred outcome is tried again at its own time, and all of them may have met the lock. */
+    @Test
+    void deferredOutcomesOfAKeyAreWrittenInTheirOrder() throws Exception {
+        Postrider postrider = ordered();
+        needsConcurrency();
+        Holder node = take(patient().lanes(), topic);
+        write(postrider, "a", 0, 1, 2, 3);
+        List<LaneClaim> claims = node.read();
+        node.settle(retry(claims.get(0)));
+        try (Connection stranger = transaction()) {
+            lockLane(stranger);
+            assertThat(within(
+                            () -> node.settle(blocked(claims.get(1)), blocked(claims.get(2)), blocked(claims.get(3)))))
+                    .allMatch(Settlement.Locked.class::isInstance);
+            stranger.rollback();
+        }
+
+        assertThat(node.settle(blocked(claims.get(3))))
+                .containsExactly(new Settlement.Locked(claims.get(3).claim()));
+        assertThat(node.settle(blocked(claims.get(2)), blocked(claims.get(3))))
+                .allMatch(Settlement.Locked.class::isInstance);
+        assertThat(states()).containsExactly("RETRY", "PENDING", "PENDING", "PENDING");
+        assertThat(node.settle(blocked(claims.get(1)), blocked(claims.get(3))))
+                .containsExactly(
+                        new Settlement.Settled(claims.get(1).claim(), true),
+                        new Settlement.Locked(claims.get(3).claim()));
+        assertThat(node.settle(blocked(claims.get(2)), blocked(claims.get(3))))
+                .allMatch(Settlement.Settled.class::isInstance);
+        assertThat(states()).containsExactly("RETRY", "BLOCKED", "BLOCKED", "BLOCKED");
+    }
+
+    /** Otherwise a message behind a locked one would become the head of the key before it. */
+    @Test
+    void messagesBehindALockedRowDoNotJoinTheirKeyBeforeIt() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        write(postrider, "a", 0, 1, 2);
+        write(postrider, "b", 3, 4);
+        List<LaneClaim> claims = node.read();
+        node.settle(retry(claims.get(0)), retry(claims.get(3)));
+        LaneOutcome[] joining = {blocked(claims.get(1)), blocked(claims.get(2)), blocked(claims.get(4))};
+        try (Connection stranger = handling(claims.get(1))) {
+            assertThat(within(() -> node.settle(joining)))
+                    .containsExactly(
+                            new Settlement.Locked(claims.get(1).claim()),
+                            new Settlement.Locked(claims.get(2).claim()),
+                            new Settlement.Settled(claims.get(4).claim(), true));
+            stranger.rollback();
+        }
+        assertThat(states()).containsExactly("RETRY", "PENDING", "PENDING", "RETRY", "BLOCKED");
+
+        assertThat(node.settle(joining[0], joining[1])).allMatch(Settlement.Settled.class::isInstance);
+        assertThat(states()).containsExactly("RETRY", "BLOCKED", "BLOCKED", "RETRY", "BLOCKED");
+    }
+
+    /** Its head is gone, and the next message can not become the head yet. New messages must not overtake those that wait. */
+    @Test
+    void keyWhoseNextHeadIsLockedIsBlockedForTheNextOwnerOfItsLane() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 3);
+        node.settle(released(waiting.get(1)), released(waiting.get(2)));
+        try (Connection stranger = handling(waiting.get(1))) {
+            within(() -> node.settle(delivered(waiting.get(0))));
+            node.store().release(Set.of(node.lane()));
+
+            Holder next = within(() -> take(patient().lanes(), topic));
+
+            assertThat(next.lane().blockedKeys()).containsExactly(new OrderingKey(null, "a"));
+            stranger.rollback();
+            eventually("the key continues", () -> {
+                next.read();
+                return states().equals(List.of("RETRY", "BLOCKED"));
+            });
+        }
     }
 
     @Test

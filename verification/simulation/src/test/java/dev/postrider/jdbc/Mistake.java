@@ -1,6 +1,5 @@
 package dev.postrider.jdbc;
 
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.inbox.InboxMark;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.sql.RowState;
@@ -87,9 +86,8 @@ public enum Mistake implements SimulatedStores.Speech {
     /** Whoever takes over a lane does not learn which keys are held. */
     HELD_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
-        public Map<Integer, Set<OrderingKey>> blockedKeys(
-                Connection connection, int topicId, Collection<Integer> lanes) {
-            return Map.of();
+        public List<WaitingKey> waitingKeys(Connection connection, int topicId, Collection<Integer> lanes) {
+            return List.of();
         }
     })),
 

@@ -349,16 +349,16 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)
+    public List<WaitingKey> waitingKeys(Connection connection, int topicId, Collection<Integer> lanes)
             throws SQLException {
-        return Session.of(connection).run("look for held keys", transaction -> {
-            Map<Integer, Set<OrderingKey>> held = new HashMap<>();
-            database.snapshot(transaction).values().stream()
+        return Session.of(connection).run("find blocked keys", transaction -> {
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            return seen.values().stream()
                     .filter(row -> row.topicId == topicId && row.lane != null && lanes.contains(row.lane))
-                    .filter(row -> row.state == RowState.RETRY || row.state == RowState.PARKED)
-                    .forEach(row -> held.computeIfAbsent(Objects.requireNonNull(row.lane), lane -> new HashSet<>())
-                            .add(keyOf(row)));
-            return held;
+                    .filter(row -> row.isWaiting() && !hasWaitingBefore(seen, row))
+                    .map(row ->
+                            new WaitingKey(Objects.requireNonNull(row.lane), keyOf(row), row.state == RowState.BLOCKED))
+                    .toList();
         });
     }
 
@@ -693,8 +693,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException {
         Session session = Session.of(connection);
         return session.run("block in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -702,14 +701,18 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
             session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyBlocked = new HashMap<>();
-            for (Map.Entry<Long, UUID> wanted : new TreeMap<>(rows).entrySet()) {
-                Predicate<Row> condition = row ->
-                        isMeant(row, wanted.getValue()) && row.state == RowState.PENDING && isFenced(row, places);
-                Row visible = seen.get(wanted.getKey());
-                Row row = visible == null || !condition.test(visible)
+            Set<Integer> broken = new HashSet<>();
+            for (Joining wanted :
+                    rows.stream().sorted(Comparator.comparingLong(Joining::seq)).toList()) {
+                Predicate<Row> condition =
+                        row -> isMeant(row, wanted.id()) && row.state == RowState.PENDING && isFenced(row, places);
+                Row visible = seen.get(wanted.seq());
+                Row row = visible == null || !condition.test(visible) || broken.contains(wanted.key())
                         ? null
-                        : database.tryLockRow(transaction, wanted.getKey(), condition);
-                if (row != null) {
+                        : database.tryLockRow(transaction, wanted.seq(), condition);
+                if (row == null) {
+                    broken.add(wanted.key());
+                } else {
                     settled("block in lanes", row, fence);
                     row.state = hasWaitingBefore(seen, row) ? RowState.BLOCKED : RowState.RETRY;
                     row.availableAt = database.micros();
