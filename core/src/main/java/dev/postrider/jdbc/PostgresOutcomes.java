@@ -16,8 +16,10 @@ import java.util.UUID;
 final class PostgresOutcomes implements OutcomeStatements {
 
     // An outcome statement changes rows of many claims, each row with its own token. It checks the token and not the
-    // state: a constraint of the table ensures that a row has a token exactly while it is PROCESSING. With the state in
-    // the condition, the planner could scan all leased rows instead of looking up the numbers. A row inserted by local
+    // state: every statement that changes the state keeps the rule that a row has a token exactly while it is
+    // PROCESSING
+    // (the contracts check it after each test). With the state in the condition, the planner could scan all leased rows
+    // instead of looking up the numbers. A row inserted by local
     // hand-over has no counted attempt yet, so every outcome of an attempt counts it.
 
     // No outcome statement waits for a row: an abandoned handler may keep it locked at the server for minutes. A locked

@@ -13,6 +13,9 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- its transaction shows as running. CACHE 1: sessions that hold numbers back would break that order.
 CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
 
+-- No CHECK: PostgreSQL parses it again for every INSERT, a tenth of the insert's time. The statements rely on this, and tests check it:
+-- the state is one of the seven of RowState, a row has a lease token and an end of the lease exactly while it is PROCESSING, and no due
+-- time is before 1970. docs/databases.md has the query for tables that other programs have changed.
 CREATE TABLE ${tables}message (
     seq             bigint       NOT NULL DEFAULT CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('${tables}message_seq') END,
     id              uuid         NOT NULL,
@@ -47,14 +50,7 @@ CREATE TABLE ${tables}message (
     fingerprint     varchar(16),
     created_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
     updated_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq),
-    -- What the statements rely on: a row in no other state, or due before the beginning, would be seen by none of them; and exactly
-    -- one that is being delivered has a token and an end of its lease. PostgreSQL reads the whole of a constraint again for every
-    -- insert, so this says no more than that; docs/decisions/0015 has the figures.
-    CONSTRAINT ${prefix}message_sound CHECK (
-        state IN ('PENDING', 'PROCESSING', 'DEAD', 'SCHEDULED', 'RETRY', 'BLOCKED', 'PARKED')
-        AND (lease_token IS NULL) = (state <> 'PROCESSING') AND (locked_until IS NULL) = (lease_token IS NULL)
-        AND available_at >= '1970-01-01 00:00:00+00')
+    CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq)
 ) WITH (
     -- A queue's table is nearly all churn: vacuum by number of dead rows, not by their share.
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
