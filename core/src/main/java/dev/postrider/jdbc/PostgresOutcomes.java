@@ -44,12 +44,10 @@ final class PostgresOutcomes implements OutcomeStatements {
                 DELETE FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
                 RETURNING *
             ), kept AS (
-                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                       occurred_at, deliver_at, greatest(attempts, 1), crashes, created_at, clock_timestamp()
+                INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                       attributes, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, clock_timestamp()
                 FROM done
             )
             SELECT seq, lease_token FROM done

@@ -18,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -163,6 +165,16 @@ public abstract class DatabaseContract {
             }
             return values;
         }
+    }
+
+    /** A member of the packed attributes of each message of a topic, without those that have none. */
+    protected final List<String> attributes(String member, String topic) throws SQLException {
+        Pattern value = Pattern.compile("\"" + member + "\":\"([^\"]*)\"");
+        return list("SELECT attributes FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq").stream()
+                .map(value::matcher)
+                .filter(Matcher::find)
+                .map(found -> found.group(1))
+                .toList();
     }
 
     /** The number of messages of this test's topic in the live table. */
