@@ -2,10 +2,11 @@ package dev.postrider.internal;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
- * Minimal JSON support without a library: writes strings, and reads and writes objects whose values are strings. Not
- * API. Stateless, thread-safe.
+ * Minimal JSON support without a library: writes strings, writes objects whose values are strings, and reads objects
+ * whose values are strings, numbers or such objects. Not API. Stateless, thread-safe.
  */
 public final class Json {
 
@@ -41,16 +42,25 @@ public final class Json {
         if (object.isEmpty()) {
             return "{}";
         }
-        StringBuilder out = new StringBuilder("{");
+        StringBuilder out = new StringBuilder();
+        write(out, object);
+        return out.toString();
+    }
+
+    /** Appends the map as a JSON object. */
+    public static void write(StringBuilder out, Map<String, String> object) {
+        out.append('{');
+        boolean first = true;
         for (Map.Entry<String, String> member : object.entrySet()) {
-            if (out.length() > 1) {
+            if (!first) {
                 out.append(',');
             }
+            first = false;
             quote(out, member.getKey());
             out.append(':');
             quote(out, member.getValue());
         }
-        return out.append('}').toString();
+        out.append('}');
     }
 
     /**
@@ -59,10 +69,21 @@ public final class Json {
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, String> readStrings(String text) {
-        return text.equals("{}") ? Map.of() : new Reader(text).object();
+        return text.equals("{}") ? Map.of() : new Reader(text).whole(Reader::string);
+    }
+
+    /**
+     * Reads a JSON object. Each value is a {@code String}, a {@code Long}, or a {@code Map} of strings.
+     *
+     * @throws IllegalArgumentException when the text is not such an object
+     */
+    public static Map<String, Object> readObject(String text) {
+        return new Reader(text).whole(Reader::value);
     }
 
     private static final class Reader {
+
+        private static final int LONGEST_NUMBER = 18;
 
         private final String text;
         private int at;
@@ -71,22 +92,48 @@ public final class Json {
             this.text = text;
         }
 
-        Map<String, String> object() {
-            Map<String, String> members = new LinkedHashMap<>();
-            expect('{');
-            if (!accept('}')) {
-                do {
-                    String name = string();
-                    expect(':');
-                    members.put(name, string());
-                } while (accept(','));
-                expect('}');
-            }
+        <V> Map<String, V> whole(Function<Reader, V> value) {
+            Map<String, V> members = object(value);
             skipBlanks();
             if (at < text.length()) {
                 throw wrong("the end");
             }
             return members;
+        }
+
+        private <V> Map<String, V> object(Function<Reader, V> value) {
+            Map<String, V> members = new LinkedHashMap<>();
+            expect('{');
+            if (!accept('}')) {
+                do {
+                    String name = string();
+                    expect(':');
+                    members.put(name, value.apply(this));
+                } while (accept(','));
+                expect('}');
+            }
+            return members;
+        }
+
+        private Object value() {
+            skipBlanks();
+            char first = at < text.length() ? text.charAt(at) : '"';
+            return first == '{' ? object(Reader::string) : isDigit(first) ? number() : string();
+        }
+
+        private Long number() {
+            int start = at;
+            while (at < text.length() && isDigit(text.charAt(at))) {
+                at++;
+            }
+            if (at - start > LONGEST_NUMBER) {
+                throw wrong("a shorter number");
+            }
+            return Long.valueOf(text.substring(start, at));
+        }
+
+        private static boolean isDigit(char c) {
+            return c >= '0' && c <= '9';
         }
 
         private String string() {

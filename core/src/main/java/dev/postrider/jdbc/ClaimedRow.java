@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
+import dev.postrider.message.TopicName;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -31,19 +32,19 @@ record ClaimedRow(
             Comparator.comparing(ClaimedRow::availableAt).thenComparingLong(ClaimedRow::seq);
 
     /** Reads claimed rows and sorts them by due time: no database guarantees the order of returned rows. */
-    static SqlRunner.Read<List<ClaimedRow>> reader(SqlRunner sql) {
-        return rows -> rows.next() ? inOrderOn(rows, sql) : List.of();
+    static SqlRunner.Read<List<ClaimedRow>> reader(SqlRunner sql, TopicName topic) {
+        return rows -> rows.next() ? inOrderOn(rows, sql, topic) : List.of();
     }
 
     /** Does the same, starting with the current row of the result set. */
-    static List<ClaimedRow> inOrderOn(ResultSet rows, SqlRunner sql) throws SQLException {
-        List<ClaimedRow> claimed = readOn(rows, sql);
+    static List<ClaimedRow> inOrderOn(ResultSet rows, SqlRunner sql, TopicName topic) throws SQLException {
+        List<ClaimedRow> claimed = readOn(rows, sql, topic);
         claimed.sort(BY_DUE_TIME);
         return claimed;
     }
 
-    private static List<ClaimedRow> readOn(ResultSet rows, SqlRunner sql) throws SQLException {
-        Reader reader = new Reader(rows, sql);
+    private static List<ClaimedRow> readOn(ResultSet rows, SqlRunner sql, TopicName topic) throws SQLException {
+        Reader reader = new Reader(rows, sql, topic);
         int availableAt = rows.findColumn("available_at");
         List<ClaimedRow> claimed = new ArrayList<>();
         do {
@@ -62,9 +63,9 @@ record ClaimedRow(
         private final int attempts;
         private final int crashes;
 
-        Reader(ResultSet row, SqlRunner sql) throws SQLException {
+        Reader(ResultSet row, SqlRunner sql, TopicName topic) throws SQLException {
             this.row = row;
-            this.messages = new RowReader(row, sql);
+            this.messages = new RowReader(row, sql, topic);
             this.seq = row.findColumn("seq");
             this.attempts = row.findColumn("attempts");
             this.crashes = row.findColumn("crashes");

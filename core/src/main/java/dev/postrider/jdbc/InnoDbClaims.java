@@ -156,7 +156,7 @@ final class InnoDbClaims implements ClaimStatements {
                 connection,
                 ValueList.in(READ, seqs.size()),
                 binder -> ValueList.bindNumbers(binder, seqs),
-                ClaimedRow.reader(sql));
+                ClaimedRow.reader(sql, request.topic()));
     }
 
     @Override

@@ -33,12 +33,10 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
 
     /** Counts the attempt: on lanes, an attempt is counted with its outcome. */
     static final String COPY = """
-            INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                   payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                   occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                   occurred_at, deliver_at, attempts + 1, crashes, created_at, UTC_TIMESTAMP(6)
+            INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                   attributes, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                   CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, UTC_TIMESTAMP(6)
             FROM {message} WHERE seq IN ({values})
             """;
 

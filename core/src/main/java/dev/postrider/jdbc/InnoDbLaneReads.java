@@ -5,6 +5,7 @@ import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.message.TopicName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -105,7 +106,8 @@ final class InnoDbLaneReads implements LaneReads {
      * after the first statement does not stop this read.
      */
     @Override
-    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+    public LaneRead read(
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
             throws SQLException {
         LaneRead laneRead = sight(connection, topicId);
         if (laneRead.paused()) {
@@ -130,7 +132,7 @@ final class InnoDbLaneReads implements LaneReads {
         Map<Integer, Integer> room = new HashMap<>();
         scans.forEach(scan -> room.put(scan.lane(), scan.room()));
         next.removeIf(row -> room.merge(row.lane(), -1, Integer::sum) < 0);
-        return new LaneRead(laneRead.sight(), false, fetch(connection, upToBudget(next, maxBytes)));
+        return new LaneRead(laneRead.sight(), false, fetch(connection, topic, upToBudget(next, maxBytes)));
     }
 
     private LaneRead sight(Connection connection, int topicId) throws SQLException {
@@ -172,7 +174,7 @@ final class InnoDbLaneReads implements LaneReads {
         return seqs;
     }
 
-    private List<LaneRow> fetch(Connection connection, Collection<Long> seqs) throws SQLException {
+    private List<LaneRow> fetch(Connection connection, TopicName topic, Collection<Long> seqs) throws SQLException {
         if (seqs.isEmpty()) {
             return List.of();
         }
@@ -180,14 +182,20 @@ final class InnoDbLaneReads implements LaneReads {
                 connection,
                 ValueList.in(READ, seqs.size()),
                 binder -> ValueList.bindNumbers(binder, seqs),
-                found -> LaneReads.laneRows(found, sql));
+                found -> LaneReads.laneRows(found, sql, topic));
         rows.sort(BY_NUMBER);
         return rows;
     }
 
     @Override
     public List<LaneRow> readTimed(
-            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            Connection connection,
+            int topicId,
+            TopicName topic,
+            List<Integer> lanes,
+            List<Long> leaveOut,
+            int limit,
+            long maxBytes)
             throws SQLException {
         Set<Long> inFlight = new HashSet<>(leaveOut);
         List<Sized> due = new ArrayList<>();
@@ -199,7 +207,7 @@ final class InnoDbLaneReads implements LaneReads {
         }
         due.addAll(dueHeads(connection, topicId, lanes, inFlight));
         due.sort(Comparator.comparingLong(Sized::seq));
-        return fetch(connection, upToBudget(due, maxBytes));
+        return fetch(connection, topic, upToBudget(due, maxBytes));
     }
 
     /**

@@ -81,14 +81,19 @@ final class JdbcAdmin implements Admin {
     private static final String DISCARD = "DELETE FROM {message} WHERE id = ? AND state = 'DEAD'";
 
     private static final String DEAD_LETTERS = """
-            SELECT m.* FROM {message} m JOIN {topic} t ON t.id = m.topic_id
+            SELECT m.*, t.namespace, t.topic AS topic_name FROM {message} m JOIN {topic} t ON t.id = m.topic_id
             WHERE t.namespace = ? AND t.topic = ? AND m.state = 'DEAD' AND m.seq > ?
             ORDER BY m.seq LIMIT ?
             """;
 
-    private static final String LIVE = "SELECT * FROM {message} WHERE id = ?";
+    private static final String LIVE = """
+            SELECT m.*, t.namespace, t.topic AS topic_name FROM {message} m JOIN {topic} t ON t.id = m.topic_id WHERE m.id = ?
+            """;
 
-    private static final String ARCHIVED = "SELECT * FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1";
+    private static final String ARCHIVED = """
+            SELECT a.*, t.namespace, t.topic AS topic_name FROM {archive} a JOIN {topic} t ON t.id = a.topic_id
+            WHERE a.id = ? ORDER BY a.delivered_at DESC LIMIT 1
+            """;
 
     private static final String PAUSE = "UPDATE {topic} SET paused = ? WHERE namespace = ? AND topic = ?";
 
@@ -375,8 +380,8 @@ final class JdbcAdmin implements Admin {
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
-        Instant due = sql.readTime(row, "deliver_at");
         Message message = ShownMessage.read(row, sql).message();
+        Instant due = message.deliverAt();
         return new StoredMessage(
                 row.getLong("seq"),
                 message,
@@ -446,7 +451,8 @@ final class JdbcAdmin implements Admin {
     }
 
     private Found found(ResultSet row) throws SQLException {
-        return new Found(new TopicName(row.getString("namespace"), row.getString("topic")), blockedKeys.ordered(row));
+        return new Found(
+                new TopicName(row.getString("namespace"), row.getString("topic_name")), blockedKeys.ordered(row));
     }
 
     private static boolean isEnded(LaneKeys.Row row) {

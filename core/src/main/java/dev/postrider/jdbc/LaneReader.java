@@ -91,7 +91,7 @@ final class LaneReader {
             return List.of();
         }
         promoteMissingHeads(topicId, full, byLane, began);
-        LaneReads.LaneRead laneRead = scan(topicId, scans, maxBytes);
+        LaneReads.LaneRead laneRead = scan(topicId, topic, scans, maxBytes);
         fullScans.took(full.size(), began, nanos.getAsLong());
         if (!cursors.horizon.see(laneRead.sight())) {
             return null;
@@ -115,11 +115,12 @@ final class LaneReader {
         });
     }
 
-    private LaneReads.LaneRead scan(int topicId, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
+    private LaneReads.LaneRead scan(int topicId, TopicName topic, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
         try {
             return table.run(
                     "read lanes",
-                    connection -> table.sql.reads().read(connection, topicId, List.copyOf(scans.values()), maxBytes));
+                    connection ->
+                            table.sql.reads().read(connection, topicId, topic, List.copyOf(scans.values()), maxBytes));
         } catch (StoreUnavailableException e) {
             cursors.distrust();
             throw e;
@@ -205,6 +206,7 @@ final class LaneReader {
                             .readTimed(
                                     connection,
                                     topicId,
+                                    topic,
                                     List.copyOf(byLane.keySet()),
                                     List.copyOf(inFlight),
                                     limit,

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.message.TopicName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -39,7 +40,8 @@ interface LaneReads {
      */
     record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
 
-    LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes) throws SQLException;
+    LaneRead read(Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            throws SQLException;
 
     /** Returns the numbers that any of the scans leaves out. */
     static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
@@ -47,7 +49,13 @@ interface LaneReads {
     }
 
     List<LaneRow> readTimed(
-            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            Connection connection,
+            int topicId,
+            TopicName topic,
+            List<Integer> lanes,
+            List<Long> leaveOut,
+            int limit,
+            long maxBytes)
             throws SQLException;
 
     /** Returns when there are messages to read above these numbers. */
@@ -58,8 +66,8 @@ interface LaneReads {
 
     Comparator<LaneRow> BY_NUMBER = Comparator.comparingLong(row -> row.row().seq());
 
-    static List<LaneRow> laneRows(ResultSet rows, SqlRunner sql) throws SQLException {
-        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql);
+    static List<LaneRow> laneRows(ResultSet rows, SqlRunner sql, TopicName topic) throws SQLException {
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql, topic);
         int lane = rows.findColumn("lane");
         int state = rows.findColumn("state");
         List<LaneRow> found = new ArrayList<>();

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.ClaimRequest;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -126,10 +127,10 @@ final class PostgresClaims implements ClaimStatements {
                 connection,
                 CLAIM_DUE,
                 binder -> bindClaim(binder.integer(topicId).time(from), topicId, request, token),
-                this::due);
+                rows -> due(rows, request.topic()));
     }
 
-    private Due due(ResultSet rows) throws SQLException {
+    private Due due(ResultSet rows, TopicName topic) throws SQLException {
         if (!rows.next()) {
             return new Due(List.of(), null);
         }
@@ -137,7 +138,7 @@ final class PostgresClaims implements ClaimStatements {
                 Objects.requireNonNull(sql.readTime(rows, "looked_at")),
                 rows.getLong("transaction"),
                 rows.getLong("finished_before"));
-        return new Due(ClaimedRow.inOrderOn(rows, sql), sight);
+        return new Due(ClaimedRow.inOrderOn(rows, sql, topic), sight);
     }
 
     @Override
@@ -148,7 +149,7 @@ final class PostgresClaims implements ClaimStatements {
                 CLAIM_EXPIRED,
                 binder -> bindClaim(
                         binder.integer(topicId).micros(span).integer(request.maxAttempts()), topicId, request, token),
-                ClaimedRow.reader(sql));
+                ClaimedRow.reader(sql, request.topic()));
     }
 
     /** Binds the last parameters, which both claim statements share. */

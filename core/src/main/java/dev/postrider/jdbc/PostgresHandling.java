@@ -54,12 +54,10 @@ final class PostgresHandling implements HandlingStatements {
 
     static final String ARCHIVE_HANDLED = """
             , kept AS (
-                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                       occurred_at, deliver_at, CASE WHEN lane IS NULL THEN greatest(attempts, 1) ELSE attempts + 1 END, crashes,
+                INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                       attributes, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, attributes, CASE WHEN lane IS NULL THEN greatest(attempts, 1) ELSE attempts + 1 END, crashes,
                        created_at, clock_timestamp()
                 FROM removed
             )

@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.message.TopicName;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -43,9 +44,9 @@ final class PostgresLaneReads implements LaneReads {
                 SELECT m.*
                 FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
                 CROSS JOIN LATERAL (
-                    SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                           CASE WHEN octet_length(payload) <= ? THEN payload END AS payload, headers, correlation_id, causation_id,
-                           traceparent, tracestate, source, subject, occurred_at, deliver_at, lane, attempts, crashes
+                    SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type,
+                           CASE WHEN octet_length(payload) <= ? THEN payload END AS payload, attributes, lane, attempts, crashes,
+                           created_at
                     FROM {message}
                     WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
                       AND seq NOT IN (SELECT unnest(?::bigint[]))
@@ -71,9 +72,8 @@ final class PostgresLaneReads implements LaneReads {
                             - octet_length(m.payload) AS before
                 FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
                 CROSS JOIN LATERAL (
-                    SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
-                           correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, lane,
-                           attempts, crashes
+                    SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes, lane, attempts,
+                           crashes, created_at
                     FROM {message}
                     WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
                       AND seq NOT IN (SELECT unnest(?::bigint[]))
@@ -143,7 +143,8 @@ final class PostgresLaneReads implements LaneReads {
     }
 
     @Override
-    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+    public LaneRead read(
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
             throws SQLException {
         List<Long> leaveOut = LaneReads.leaveOut(scans);
         Object[] lanes = PostgresLanes.column(scans, LaneCursor.Scan::lane);
@@ -160,7 +161,7 @@ final class PostgresLaneReads implements LaneReads {
                         .number(maxBytes / Math.max(rows, 1))
                         .integer(topicId)
                         .array("int8", leaveOut.toArray()),
-                this::laneRead);
+                found -> laneRead(found, topic));
         if (small.isPresent()) {
             return small.get();
         }
@@ -174,12 +175,12 @@ final class PostgresLaneReads implements LaneReads {
                                 .integer(topicId)
                                 .array("int8", leaveOut.toArray())
                                 .number(maxBytes),
-                        this::laneRead)
+                        found -> laneRead(found, topic))
                 .orElseThrow();
     }
 
     /** Reads the result of a read. Empty if a payload was too large to be returned. */
-    private Optional<LaneRead> laneRead(ResultSet rows) throws SQLException {
+    private Optional<LaneRead> laneRead(ResultSet rows, TopicName topic) throws SQLException {
         rows.next();
         Horizon.Sight sight = new Horizon.Sight(
                 rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
@@ -189,7 +190,7 @@ final class PostgresLaneReads implements LaneReads {
         if (rows.wasNull()) {
             return Optional.of(new LaneRead(sight, paused, found));
         }
-        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql);
+        ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql, topic);
         int lane = rows.findColumn("lane");
         int payload = rows.findColumn("payload");
         do {
@@ -204,7 +205,13 @@ final class PostgresLaneReads implements LaneReads {
 
     @Override
     public List<LaneRow> readTimed(
-            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            Connection connection,
+            int topicId,
+            TopicName topic,
+            List<Integer> lanes,
+            List<Long> leaveOut,
+            int limit,
+            long maxBytes)
             throws SQLException {
         return sql.query(
                 connection,
@@ -217,7 +224,7 @@ final class PostgresLaneReads implements LaneReads {
                         .integer(BEHIND_HEAD)
                         .integer(topicId)
                         .number(maxBytes),
-                rows -> LaneReads.laneRows(rows, sql));
+                rows -> LaneReads.laneRows(rows, sql, topic));
     }
 
     @Override

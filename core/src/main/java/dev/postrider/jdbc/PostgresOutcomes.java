@@ -16,8 +16,10 @@ import java.util.UUID;
 final class PostgresOutcomes implements OutcomeStatements {
 
     // An outcome statement changes rows of many claims, each row with its own token. It checks the token and not the
-    // state: a constraint of the table ensures that a row has a token exactly while it is PROCESSING. With the state in
-    // the condition, the planner could scan all leased rows instead of looking up the numbers. A row inserted by local
+    // state: every statement that changes the state keeps the rule that a row has a token exactly while it is
+    // PROCESSING
+    // (the contracts check it after each test). With the state in the condition, the planner could scan all leased rows
+    // instead of looking up the numbers. A row inserted by local
     // hand-over has no counted attempt yet, so every outcome of an attempt counts it.
 
     // No outcome statement waits for a row: an abandoned handler may keep it locked at the server for minutes. A locked
@@ -42,12 +44,10 @@ final class PostgresOutcomes implements OutcomeStatements {
                 DELETE FROM {message} WHERE seq = ANY (ARRAY(SELECT seq FROM mine))
                 RETURNING *
             ), kept AS (
-                INSERT INTO {archive} (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                                       payload, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                                       occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-                SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, headers, correlation_id, causation_id, traceparent, tracestate, source, subject,
-                       occurred_at, deliver_at, greatest(attempts, 1), crashes, created_at, clock_timestamp()
+                INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                       attributes, attempts, crashes, created_at, delivered_at)
+                SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, clock_timestamp()
                 FROM done
             )
             SELECT seq, lease_token FROM done

@@ -20,34 +20,26 @@ import org.jspecify.annotations.Nullable;
  */
 record ShownMessage(Message message, @Nullable String problem) {
 
-    private static final String NO_TOPIC = "unreadable";
-
     static ShownMessage read(ResultSet row, SqlRunner sql) throws SQLException {
-        RowReader reader = new RowReader(row, sql);
+        TopicName topic = new TopicName(row.getString("namespace"), row.getString("topic_name"));
+        RowReader reader = new RowReader(row, sql, topic);
         try {
             return new ShownMessage(reader.message(), null);
         } catch (InvalidMessageException | IllegalArgumentException e) {
             return new ShownMessage(
-                    standIn(row, sql, new MessageId(reader.id())), "The row makes no message: " + e.getMessage());
+                    standIn(row, sql, topic, new MessageId(reader.id())),
+                    "The row makes no message: " + e.getMessage());
         }
     }
 
-    private static Message standIn(ResultSet row, SqlRunner sql, MessageId id) throws SQLException {
+    private static Message standIn(ResultSet row, SqlRunner sql, TopicName topic, MessageId id) throws SQLException {
         byte[] bytes = row.getBytes("payload");
         Instant created = sql.readTime(row, row.findColumn("created_at"));
-        return Message.to(topic(row))
+        return Message.to(topic)
                 .id(id)
                 .type(StoredMessage.UNREADABLE_TYPE)
                 .occurredAt(created == null ? Instant.EPOCH : created)
                 .payload(Payload.of(bytes == null ? new byte[0] : bytes, "application/octet-stream"))
                 .build();
-    }
-
-    private static TopicName topic(ResultSet row) throws SQLException {
-        try {
-            return new TopicName(row.getString("namespace"), row.getString("topic"));
-        } catch (InvalidMessageException | IllegalArgumentException e) {
-            return TopicName.of(NO_TOPIC);
-        }
     }
 }

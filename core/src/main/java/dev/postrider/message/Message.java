@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param tenant the tenant that owns the message; part of every uniqueness rule
  * @param key the ordering key: messages of one key are delivered in sequence
  * @param idempotencyKey the key that makes the logical event unique; without one, the message id is used
+ * @param occurredAt the time of the event
  * @param deliverAt the earliest delivery time, by the clock of the database
  */
 public record Message(
@@ -275,7 +276,10 @@ public record Message(
             return this;
         }
 
-        /** Sets the time of the event. The default is the time of {@link #build()}. */
+        /**
+         * Sets the time of the event. The default is the time in the id if it is of version 7, as ids are that are made
+         * here. It is the time of {@link #build()} for an id of another version.
+         */
         public Builder occurredAt(Instant occurredAt) {
             this.occurredAt = occurredAt;
             return this;
@@ -315,14 +319,20 @@ public record Message(
             return payload;
         }
 
+        private static Instant timeOf(MessageId id) {
+            Instant time = id.time();
+            return time != null ? time : Instant.now();
+        }
+
         /**
          * Returns the message.
          *
          * @throws InvalidMessageException when a part is missing or not valid. It names the first such part
          */
         public Message build() {
+            MessageId known = id != null ? id : MessageId.byDefault();
             return new Message(
-                    id != null ? id : MessageId.byDefault(),
+                    known,
                     topic,
                     present("type", type),
                     tenant,
@@ -333,7 +343,7 @@ public record Message(
                     correlationId,
                     causationId,
                     trace,
-                    occurredAt != null ? occurredAt : Instant.now(),
+                    occurredAt != null ? occurredAt : timeOf(known),
                     source,
                     subject,
                     deliverAt);

@@ -1,6 +1,7 @@
 package dev.postrider.message;
 
 import dev.postrider.error.InvalidMessageException;
+import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +22,8 @@ public final class MessageId implements Comparable<MessageId> {
 
     private static final int COUNTER_BITS = 12;
     private static final int LONGEST_NAME = 255;
+    private static final long LATEST_MILLIS =
+            Instant.parse("9999-12-31T23:59:59.999Z").toEpochMilli();
     private static final Pattern CANONICAL =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
 
@@ -76,6 +79,15 @@ public final class MessageId implements Comparable<MessageId> {
         long high = (millis << 16) | 0x7000L | counter;
         long low = (ThreadLocalRandom.current().nextLong() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
         return new MessageId(new UUID(high, low));
+    }
+
+    /** Returns the time in an id of version 7, to the millisecond; null for another id, and for a time after the year 9999. */
+    public @Nullable Instant time() {
+        if (value.version() != 7 || value.variant() != 2) {
+            return null;
+        }
+        long millis = value.getMostSignificantBits() >>> 16;
+        return millis > LATEST_MILLIS ? null : Instant.ofEpochMilli(millis);
     }
 
     /**

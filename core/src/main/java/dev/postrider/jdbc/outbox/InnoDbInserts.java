@@ -13,6 +13,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -31,16 +32,18 @@ import org.jspecify.annotations.Nullable;
 class InnoDbInserts implements InsertStatements {
 
     static final String INSERT = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at, created_at, updated_at)
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, available_at, created_at)
             VALUES {rows}
             """;
 
-    static final String INSERT_ROW = """
-            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+    static final String INSERT_ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))";
+
+    /** A message with a delivery time. In a lane it has a state of its own. */
+    static final String INSERT_SCHEDULED_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
              CASE WHEN ? AND COALESCE(?, UTC_TIMESTAMP(6)) > UTC_TIMESTAMP(6) THEN 'SCHEDULED' ELSE 'PENDING' END,
-             GREATEST(COALESCE(?, UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))
+             GREATEST(COALESCE(?, UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6))
             """;
 
     /** For MySQL and MariaDB. IGNORE hides only duplicate keys here: every column has a fixed size, and no value can be null. */
@@ -51,23 +54,23 @@ class InnoDbInserts implements InsertStatements {
 
     /** The INSERT for local hand-over: each row is inserted either with a lease of this node or without a lease. */
     static final String INSERT_LEASED = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at, created_at, updated_at, lease_token, locked_by, locked_until)
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, available_at, created_at, lease_token, locked_by, locked_until)
             VALUES {rows}
             """;
 
     static final String INSERT_LEASED_ROW = """
-            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-             CASE WHEN ? AND COALESCE(?, UTC_TIMESTAMP(6)) > UTC_TIMESTAMP(6) THEN 'SCHEDULED' ELSE 'PROCESSING' END,
-             GREATEST(COALESCE(?, UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, ?,
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PROCESSING', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, ?,
                UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)
             """;
 
-    static final String INSERT_UNLEASED_ROW = """
-            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+    static final String INSERT_UNLEASED_ROW =
+            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL, NULL, NULL)";
+
+    static final String INSERT_UNLEASED_SCHEDULED_ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
              CASE WHEN ? AND COALESCE(?, UTC_TIMESTAMP(6)) > UTC_TIMESTAMP(6) THEN 'SCHEDULED' ELSE 'PENDING' END,
-             GREATEST(COALESCE(?, UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL, NULL, NULL)
+             GREATEST(COALESCE(?, UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6)), UTC_TIMESTAMP(6), NULL, NULL, NULL)
             """;
 
     static final String PAUSED = "SELECT id FROM {topic} WHERE paused AND id IN ({values})";
@@ -119,17 +122,41 @@ class InnoDbInserts implements InsertStatements {
 
     /** Inserts all rows in their order. If it fails, no row is inserted. */
     void insertRows(Connection connection, Collection<NewRow> rows) throws SQLException {
+        if (rows.stream().anyMatch(NewRow::isScheduled)) {
+            insertScheduled(connection, rows);
+            return;
+        }
         if (batchesAtOnce && rows.size() >= BATCHED_ROWS) {
             insertBatched(connection, rows);
             return;
         }
-        String insert = texts.withRows(INSERT, INSERT_ROW, rows.size());
+        insertAtOnce(connection, texts.withRows(INSERT, INSERT_ROW, rows.size()), rows);
+    }
+
+    /** Inserts rows of which some have a delivery time. */
+    private void insertScheduled(Connection connection, Collection<NewRow> rows) throws SQLException {
+        String values = rows.stream()
+                .map(row -> row.isScheduled() ? INSERT_SCHEDULED_ROW : INSERT_ROW)
+                .collect(Collectors.joining(", "));
+        insertAtOnce(connection, sql.sqlOnce(INSERT.replace("{rows}", values)), rows);
+    }
+
+    private void insertAtOnce(Connection connection, String insert, Collection<NewRow> rows) throws SQLException {
         try (PreparedStatement statement = GuardedConnection.target(connection).prepareStatement(insert)) {
             Binder binder = sql.bind(statement);
             for (NewRow row : rows) {
-                row.bind(binder);
+                bind(binder, row);
             }
             SqlRunner.expect(rows.size(), statement.executeUpdate(), "insert messages");
+        }
+    }
+
+    /** Binds the columns of a row, and for a row with a delivery time also whether it is in a lane, and twice that time. */
+    private static void bind(Binder binder, NewRow row) throws SQLException {
+        row.bind(binder);
+        if (row.isScheduled()) {
+            Instant deliverAt = row.message().deliverAt();
+            binder.flag(row.lane() != null).time(deliverAt).time(deliverAt);
         }
     }
 
@@ -169,14 +196,16 @@ class InnoDbInserts implements InsertStatements {
             throws SQLException {
         Set<NewRow> leased = new HashSet<>(inserted);
         String values = rows.stream()
-                .map(row -> leased.contains(row) ? INSERT_LEASED_ROW : INSERT_UNLEASED_ROW)
+                .map(row -> leased.contains(row)
+                        ? INSERT_LEASED_ROW
+                        : row.isScheduled() ? INSERT_UNLEASED_SCHEDULED_ROW : INSERT_UNLEASED_ROW)
                 .collect(Collectors.joining(", "));
         String insert = sql.sqlOnce(INSERT_LEASED.replace("{rows}", values));
         try (PreparedStatement statement =
                 GuardedConnection.target(connection).prepareStatement(insert, Statement.RETURN_GENERATED_KEYS)) {
             Binder binder = sql.bind(statement);
             for (NewRow row : rows) {
-                row.bind(binder);
+                bind(binder, row);
                 if (leased.contains(row)) {
                     leases.bindLease(binder);
                 }

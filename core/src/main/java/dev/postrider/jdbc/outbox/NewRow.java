@@ -3,11 +3,10 @@ package dev.postrider.jdbc.outbox;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidMessageException;
-import dev.postrider.internal.Json;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
-import dev.postrider.message.TraceContext;
+import dev.postrider.message.Payload;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -27,6 +26,9 @@ public record NewRow(
         int topicId,
         @Nullable Integer lane,
         @Nullable Mark mark) {
+
+    /** The content type of a row whose column {@code content_type} is null. */
+    public static final String DEFAULT_CONTENT_TYPE = Payload.JSON;
 
     static NewRow of(Message message, Topics.Topic topic) {
         String key = message.idempotencyKey();
@@ -78,35 +80,33 @@ public record NewRow(
         return binder.integer(known.topicId).bytes(known.keyHash).uuid(id()).bytes(known.payloadHash);
     }
 
-    /**
-     * Binds the columns of a new message in the order of every INSERT. Then binds whether the message is in a lane, and twice its
-     * delivery time. The statement computes the state and the due time from them.
-     */
+    /** Binds the columns of a new message in the order of every INSERT. */
     Binder bind(Binder binder) throws SQLException {
-        TraceContext trace = message.trace();
-        return binder.uuid(id())
-                .integer(topicId)
-                .text(message.topic().namespace())
-                .text(message.topic().topic())
+        return bindContent(binder.uuid(id()).integer(topicId));
+    }
+
+    /** Binds the columns after the id and the topic's number. */
+    Binder bindContent(Binder binder) throws SQLException {
+        return binder.text(message.topic().topic())
                 .text(message.type())
                 .text(message.tenant())
                 .text(message.key())
                 .text(message.idempotencyKey())
-                .text(message.payload().contentType())
+                .text(contentType())
                 .bytes(message.payload().bytes())
-                .text(Json.write(message.headers()))
-                .text(message.correlationId())
-                .text(message.causationId())
-                .text(trace == null ? null : trace.traceparent())
-                .text(trace == null ? null : trace.tracestate())
-                .text(message.source())
-                .text(message.subject())
-                .time(message.occurredAt())
-                .time(message.deliverAt())
-                .small(lane)
-                .flag(lane != null)
-                .time(message.deliverAt())
-                .time(message.deliverAt());
+                .text(MessageAttributes.write(message))
+                .small(lane);
+    }
+
+    /** The content type as it is stored: null for the one that most messages have. */
+    @Nullable
+    String contentType() {
+        String type = message.payload().contentType();
+        return type.equals(DEFAULT_CONTENT_TYPE) ? null : type;
+    }
+
+    boolean isScheduled() {
+        return message.deliverAt() != null;
     }
 
     /** Adds a field with its length before it, so that different pairs of tenant and key differ. The length of no tenant is -1. */

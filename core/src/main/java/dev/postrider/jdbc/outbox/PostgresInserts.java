@@ -1,6 +1,5 @@
 package dev.postrider.jdbc.outbox;
 
-import dev.postrider.internal.Json;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
@@ -28,17 +27,17 @@ final class PostgresInserts implements InsertStatements {
     /** The largest insert by plain values. Each number of rows is a separate prepared statement, and a connection keeps few of them. */
     private static final int FEW = 8;
 
-    /** The beginning of every INSERT of messages. The values follow in this order. */
+    /**
+     * The beginning of the INSERT of messages that are due now. The defaults of the table do the rest: the number, the state, the
+     * counters and the times.
+     */
     static final String INTO_MESSAGE = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at)
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane)
             """;
 
-    static final String ROW = """
-            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-             CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
-             greatest(?::timestamptz, clock_timestamp()))
+    private static final String ROW = """
+            (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 
     /** Uses plain values, which are faster than arrays up to about ten rows (docs/decisions/0012). */
@@ -57,7 +56,7 @@ final class PostgresInserts implements InsertStatements {
             WITH mark AS (
                 INSERT INTO {dedup} (topic_id, key_hash, message_id, payload_hash) VALUES (?, ?, ?, ?)
                 ON CONFLICT DO NOTHING
-                RETURNING message_id
+                RETURNING topic_id, message_id
             )
             """;
 
@@ -75,10 +74,7 @@ final class PostgresInserts implements InsertStatements {
 
     /** Inserts mark and message in one statement. If the mark exists, the message is not inserted, and no error is raised. */
     static final String INSERT_ONE_KEYED = MARK + ", written AS ( " + INTO_MESSAGE + """
-            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
-                   ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
-                   CASE WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
-                   greatest(?::timestamptz, clock_timestamp())
+            SELECT message_id, topic_id, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text, ?::smallint
             FROM mark
             ON CONFLICT (id) DO NOTHING
             RETURNING id
@@ -86,18 +82,18 @@ final class PostgresInserts implements InsertStatements {
 
     /** The rows of an INSERT. WITH ORDINALITY and ORDER BY keep the numbers in the order of the batch. */
     static final String INPUT = """
-            unnest(?::uuid[], ?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[], ?::text[],
-                   ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
-                   ?::smallint[], ?::bytea[], ?::bytea[]) WITH ORDINALITY
-              AS input (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
-                        correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at,
-                        lane, key_hash, payload_hash, ord)
+            unnest(?::uuid[], ?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bytea[], ?::text[],
+                   ?::smallint[], ?::timestamptz[], ?::bytea[], ?::bytea[]) WITH ORDINALITY
+              AS input (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                        lane, deliver_at, key_hash, payload_hash, ord)
             """;
 
-    static final String INSERT_MESSAGE = INTO_MESSAGE + """
-            SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                   deliver_at, lane,
+    /** Messages that may have a delivery time: a scheduled message of a lane has a state of its own. */
+    static final String INSERT_MESSAGE = """
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, available_at)
+            SELECT input.id, input.topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                   lane,
                    CASE WHEN lane IS NOT NULL AND deliver_at > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
                    greatest(deliver_at, clock_timestamp())
             """;
@@ -127,17 +123,13 @@ final class PostgresInserts implements InsertStatements {
 
     /**
      * Inserts one message for local hand-over: with a lease of this node, unless its topic is paused. The last parameter is the number of
-     * the topic. The result contains the number of the message if it was leased.
+     * the topic. The result contains the number of the message if it was leased. A scheduled message is not handed over, nor one of a lane.
      */
     static final String ONE_LEASED = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
-            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text,
-                   ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::timestamptz, ?::timestamptz, ?::smallint,
-                   CASE WHEN NOT paused THEN 'PROCESSING'
-                        WHEN ? AND ?::timestamptz > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
-                   greatest(?::timestamptz, clock_timestamp()),
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, lease_token, locked_by, locked_until)
+            SELECT ?::uuid, t.id, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text, ?::smallint,
+                   CASE WHEN paused THEN 'PENDING' ELSE 'PROCESSING' END,
                    CASE WHEN NOT paused THEN ?::uuid END, CASE WHEN NOT paused THEN ? END,
                    CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
             """;
@@ -159,12 +151,10 @@ final class PostgresInserts implements InsertStatements {
      * result contains the numbers of the leased messages.
      */
     static final String INSERT_LEASED_MESSAGE = """
-            INSERT INTO {message} (id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                                   deliver_at, lane, state, available_at, lease_token, locked_by, locked_until)
-            SELECT input.id, input.topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                   headers, correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at,
-                   deliver_at, lane,
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, available_at, lease_token, locked_by, locked_until)
+            SELECT input.id, input.topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                   lane,
                    CASE WHEN open_topic IS NOT NULL THEN 'PROCESSING'
                         WHEN lane IS NOT NULL AND deliver_at > clock_timestamp() THEN 'SCHEDULED' ELSE 'PENDING' END,
                    greatest(deliver_at, clock_timestamp()),
@@ -214,11 +204,12 @@ final class PostgresInserts implements InsertStatements {
         if (leasedInsert != null && rows.stream().anyMatch(leasedInsert::isWanted)) {
             return insertLeased(connection, rows, leasedInsert);
         }
-        if (rows.size() == 1) {
+        boolean scheduled = rows.stream().anyMatch(NewRow::isScheduled);
+        if (rows.size() == 1 && !scheduled) {
             return insertOne(connection, rows.get(0));
         }
         boolean keyed = rows.stream().anyMatch(row -> row.mark() != null);
-        if (!keyed && rows.size() <= FEW) {
+        if (!keyed && !scheduled && rows.size() <= FEW) {
             return sql.query(connection, INSERT_FEW.get(rows.size()), binder -> bindRows(binder, rows), sql::ids);
         }
         return keyed
@@ -257,7 +248,7 @@ final class PostgresInserts implements InsertStatements {
         if (rows.size() == 1) {
             NewRow row = rows.get(0);
             SqlRunner.Bind bind = binder -> leasedInsert
-                    .bindLease(row.bind(keyed ? row.bindMark(binder) : binder))
+                    .bindLease(row.bindContent((keyed ? row.bindMark(binder) : binder).uuid(row.id())))
                     .integer(row.topicId());
             return keyed
                     ? insertKeyed(connection, INSERT_ONE_KEYED_LEASED, rows, leasedInsert, bind)
@@ -274,7 +265,7 @@ final class PostgresInserts implements InsertStatements {
     private Set<UUID> insertOne(Connection connection, NewRow row) throws SQLException {
         if (row.mark() != null) {
             return insertKeyed(
-                    connection, INSERT_ONE_KEYED, List.of(row), null, binder -> row.bind(row.bindMark(binder)));
+                    connection, INSERT_ONE_KEYED, List.of(row), null, binder -> row.bindContent(row.bindMark(binder)));
         }
         int inserted = sql.update(connection, INSERT_ONE, row::bind);
         return inserted == 1 ? Set.of(row.id()) : Set.of();
@@ -286,40 +277,20 @@ final class PostgresInserts implements InsertStatements {
         }
     }
 
-    /** Binds one array for each column, in the order of {@link NewRow#bind}. */
+    /** Binds one array for each column: as {@link NewRow#bind}, then the delivery time and the mark. */
     private static Binder bindInput(Binder binder, List<NewRow> rows) throws SQLException {
         return binder.array("uuid", column(rows, Message::id, MessageId::value))
                 .array("int4", rows.stream().map(NewRow::topicId).toArray())
-                .array("text", column(rows, message -> message.topic().namespace()))
                 .array("text", column(rows, message -> message.topic().topic()))
                 .array("text", column(rows, Message::type))
                 .array("text", column(rows, Message::tenant))
                 .array("text", column(rows, Message::key))
                 .array("text", column(rows, Message::idempotencyKey))
-                .array("text", column(rows, message -> message.payload().contentType()))
+                .array("text", rows.stream().map(NewRow::contentType).toArray())
                 .array("bytea", bytes(rows, row -> row.message().payload().bytes()))
-                .array("text", column(rows, message -> Json.write(message.headers())))
-                .array("text", column(rows, Message::correlationId))
-                .array("text", column(rows, Message::causationId))
-                .array(
-                        "text",
-                        column(
-                                rows,
-                                message -> message.trace() == null
-                                        ? null
-                                        : message.trace().traceparent()))
-                .array(
-                        "text",
-                        column(
-                                rows,
-                                message -> message.trace() == null
-                                        ? null
-                                        : message.trace().tracestate()))
-                .array("text", column(rows, Message::source))
-                .array("text", column(rows, Message::subject))
-                .array("timestamptz", column(rows, Message::occurredAt, PostgresInserts::timestamp))
-                .array("timestamptz", column(rows, Message::deliverAt, PostgresInserts::timestamp))
+                .array("text", column(rows, MessageAttributes::write))
                 .array("int2", rows.stream().map(NewRow::lane).toArray())
+                .array("timestamptz", column(rows, Message::deliverAt, PostgresInserts::timestamp))
                 .array("bytea", bytes(rows, row -> row.mark() == null ? null : row.mark().keyHash))
                 .array("bytea", bytes(rows, row -> row.mark() == null ? null : row.mark().payloadHash));
     }

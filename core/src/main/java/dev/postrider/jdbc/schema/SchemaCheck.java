@@ -60,20 +60,17 @@ final class SchemaCheck {
                             Kind.NUMBER, "seq topic_id lane attempts crashes",
                             Kind.ID, "id lease_token",
                             Kind.BYTES, "payload",
-                            Kind.TIME, "occurred_at deliver_at available_at locked_until created_at updated_at",
+                            Kind.TIME, "available_at locked_until created_at updated_at",
                             Kind.TEXT,
-                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
-                                            + " correlation_id causation_id traceparent tracestate source subject state"
+                                    "topic type tenant ordering_key idempotency_key content_type attributes state"
                                             + " locked_by last_error reason fingerprint"),
             "archive",
                     Map.of(
                             Kind.NUMBER, "seq topic_id attempts crashes",
                             Kind.ID, "id",
                             Kind.BYTES, "payload",
-                            Kind.TIME, "occurred_at deliver_at created_at delivered_at",
-                            Kind.TEXT,
-                                    "namespace topic type tenant ordering_key idempotency_key content_type headers"
-                                            + " correlation_id causation_id traceparent tracestate source subject"),
+                            Kind.TIME, "created_at delivered_at",
+                            Kind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"),
             "dedup",
                     Map.of(
                             Kind.NUMBER, "topic_id",

@@ -12,27 +12,22 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
     PRIMARY KEY (version)
 ) ENGINE = InnoDB;
 
+-- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
+-- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
+-- id), deliverAt. Without the member v it is of version 1. content_type is null for application/json. topic is for people and for change
+-- data capture: the code goes by topic_id. updated_at is null until the first change of the state.
 CREATE TABLE IF NOT EXISTS ${tables}message (
     seq             BIGINT       NOT NULL AUTO_INCREMENT,
     id              BINARY(16)   NOT NULL,
     topic_id        INT          NOT NULL,
-    namespace       VARCHAR(100) NOT NULL,
     topic           VARCHAR(100) NOT NULL,
     type            VARCHAR(255) NOT NULL,
     tenant          VARCHAR(255),
     ordering_key    VARCHAR(255),
     idempotency_key VARCHAR(255),
-    content_type    VARCHAR(100) NOT NULL,
+    content_type    VARCHAR(100),
     payload         LONGBLOB     NOT NULL,
-    headers         TEXT         NOT NULL,
-    correlation_id  VARCHAR(255),
-    causation_id    VARCHAR(255),
-    traceparent     VARCHAR(55),
-    tracestate      VARCHAR(512),
-    source          VARCHAR(500),
-    subject         VARCHAR(500),
-    occurred_at     DATETIME(6)  NOT NULL,
-    deliver_at      DATETIME(6),
+    attributes      MEDIUMTEXT,
     lane            SMALLINT,
     state           VARCHAR(10)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'PENDING',
     attempts        INT          NOT NULL DEFAULT 0,
@@ -45,14 +40,14 @@ CREATE TABLE IF NOT EXISTS ${tables}message (
     reason          VARCHAR(20),
     fingerprint     VARCHAR(16),
     created_at      DATETIME(6)  NOT NULL,
-    updated_at      DATETIME(6)  NOT NULL,
+    updated_at      DATETIME(6),
     PRIMARY KEY (seq),
     UNIQUE KEY ${prefix}message_id (id),
     -- No partial indexes here, so state leads; one index answers what is due, what is leased and what is dead.
     KEY ${prefix}message_due (state, topic_id, available_at, seq),
     -- The lanes of ordered topics: what is next, and what waits.
     KEY ${prefix}message_lane (state, topic_id, lane, seq),
-    -- What the code never writes, nobody else can either: a lease without an end, a dead letter without a reason, time out of range.
+    -- Refuses what the code never writes: a lease without an end, a dead letter without a reason, a time out of range.
     -- One constraint instead of five: each costs every insert.
     CONSTRAINT ${prefix}message_sound CHECK (
         CASE WHEN state = 'PROCESSING' THEN lane IS NULL AND lease_token IS NOT NULL AND locked_until IS NOT NULL AND reason IS NULL
@@ -70,23 +65,14 @@ CREATE TABLE IF NOT EXISTS ${tables}archive (
     seq             BIGINT       NOT NULL,
     id              BINARY(16)   NOT NULL,
     topic_id        INT          NOT NULL,
-    namespace       VARCHAR(100) NOT NULL,
     topic           VARCHAR(100) NOT NULL,
     type            VARCHAR(255) NOT NULL,
     tenant          VARCHAR(255),
     ordering_key    VARCHAR(255),
     idempotency_key VARCHAR(255),
-    content_type    VARCHAR(100) NOT NULL,
+    content_type    VARCHAR(100),
     payload         LONGBLOB,
-    headers         TEXT         NOT NULL,
-    correlation_id  VARCHAR(255),
-    causation_id    VARCHAR(255),
-    traceparent     VARCHAR(55),
-    tracestate      VARCHAR(512),
-    source          VARCHAR(500),
-    subject         VARCHAR(500),
-    occurred_at     DATETIME(6)  NOT NULL,
-    deliver_at      DATETIME(6),
+    attributes      MEDIUMTEXT,
     attempts        INT          NOT NULL,
     crashes         INT          NOT NULL,
     created_at      DATETIME(6)  NOT NULL,
@@ -119,8 +105,8 @@ CREATE TABLE IF NOT EXISTS ${tables}topic (
     UNIQUE KEY ${prefix}topic_name (namespace, topic)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
--- The lanes of ordered topics. Free while owner is null, and from then on, until; owned otherwise, and lost after until. The token
--- is made anew by each owner, the revision raised by each operator's change: whoever writes an outcome must know both.
+-- The lanes of ordered topics. Free while owner is null, and from then on, until; owned otherwise, and lost after until. Each owner
+-- makes a new token, each change of an operator raises the revision, and every outcome carries both.
 CREATE TABLE IF NOT EXISTS ${tables}lane (
     topic_id INT NOT NULL,
     lane     SMALLINT NOT NULL,
@@ -129,14 +115,14 @@ CREATE TABLE IF NOT EXISTS ${tables}lane (
     until    DATETIME(6) NOT NULL,
     -- Nothing that is still to be delivered in order has a lower number or this one.
     floor    BIGINT NOT NULL DEFAULT 0,
-    -- How many messages the owner may have had in its hands, and the one it delivers alone, if any: for whoever follows a crash.
+    -- How many messages the owner may have in flight, and the number of the one in isolated delivery: for the owner after a crash.
     buffer   INT NOT NULL DEFAULT 0,
     alone    BIGINT,
     revision INT NOT NULL DEFAULT 0,
     PRIMARY KEY (topic_id, lane)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
--- Who is at work. The topics that a node delivers are listed by their numbers, with commas between.
+-- The nodes. The topics that a node delivers are listed by their numbers, with commas between.
 CREATE TABLE IF NOT EXISTS ${tables}node (
     instance   BINARY(16) NOT NULL,
     worker     VARCHAR(100) NOT NULL,
@@ -160,9 +146,10 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
 
 -- For people at a console: payloads as text.
 CREATE OR REPLACE VIEW ${tables}message_text AS
-SELECT seq, HEX(id) AS id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at,
-       locked_by, locked_until, reason, last_error, headers, CONVERT(payload USING utf8mb4) AS payload, occurred_at, created_at
-FROM ${tables}message;
+SELECT m.seq, HEX(m.id) AS id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
+       m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
+       COALESCE(m.content_type, 'application/json') AS content_type, m.attributes, CONVERT(m.payload USING utf8mb4) AS payload
+FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
 
 -- The last statement: without it the file is applied again.
 INSERT INTO ${tables}schema (version, min_compatible, applied_at) VALUES (1, 1, UTC_TIMESTAMP(6));

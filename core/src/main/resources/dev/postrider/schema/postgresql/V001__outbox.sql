@@ -13,27 +13,25 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- its transaction shows as running. CACHE 1: sessions that hold numbers back would break that order.
 CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
 
+-- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
+-- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
+-- id), deliverAt. Without the member v it is of version 1. content_type is null for application/json. topic is for people and for change
+-- data capture: the code goes by topic_id. updated_at is null until the first change of the state.
+-- No CHECK: PostgreSQL parses it again for every INSERT, a tenth of the insert's time. The statements rely on this, and tests check it:
+-- the state is one of the seven of RowState, a row has a lease token and an end of the lease exactly while it is PROCESSING, and no due
+-- time is before 1970. docs/databases.md has the query for tables that other programs have changed.
 CREATE TABLE ${tables}message (
     seq             bigint       NOT NULL DEFAULT CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('${tables}message_seq') END,
     id              uuid         NOT NULL,
     topic_id        integer      NOT NULL,
-    namespace       varchar(100) NOT NULL,
     topic           varchar(100) NOT NULL,
     type            varchar(255) NOT NULL,
     tenant          varchar(255),
     ordering_key    varchar(255),
     idempotency_key varchar(255),
-    content_type    varchar(100) NOT NULL,
+    content_type    varchar(100),
     payload         bytea        NOT NULL,
-    headers         text         NOT NULL DEFAULT '{}',
-    correlation_id  varchar(255),
-    causation_id    varchar(255),
-    traceparent     varchar(55),
-    tracestate      varchar(512),
-    source          varchar(500),
-    subject         varchar(500),
-    occurred_at     timestamptz  NOT NULL DEFAULT clock_timestamp(),
-    deliver_at      timestamptz,
+    attributes      text,
     lane            smallint,
     state           varchar(10)  NOT NULL DEFAULT 'PENDING',
     attempts        integer      NOT NULL DEFAULT 0,
@@ -46,15 +44,8 @@ CREATE TABLE ${tables}message (
     reason          varchar(20),
     fingerprint     varchar(16),
     created_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
-    updated_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq),
-    -- What the statements rely on: a row in no other state, or due before the beginning, would be seen by none of them; and exactly
-    -- one that is being delivered has a token and an end of its lease. PostgreSQL reads the whole of a constraint again for every
-    -- insert, so this says no more than that; docs/decisions/0015 has the figures.
-    CONSTRAINT ${prefix}message_sound CHECK (
-        state IN ('PENDING', 'PROCESSING', 'DEAD', 'SCHEDULED', 'RETRY', 'BLOCKED', 'PARKED')
-        AND (lease_token IS NULL) = (state <> 'PROCESSING') AND (locked_until IS NULL) = (lease_token IS NULL)
-        AND available_at >= '1970-01-01 00:00:00+00')
+    updated_at      timestamptz,
+    CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq)
 ) WITH (
     -- A queue's table is nearly all churn: vacuum by number of dead rows, not by their share.
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
@@ -63,39 +54,30 @@ CREATE TABLE ${tables}message (
 ALTER SEQUENCE ${tables}message_seq OWNED BY ${tables}message.seq;
 
 CREATE UNIQUE INDEX ${prefix}message_id ON ${tables}message (id);
--- One index for each question, each in the order of its answer, so that a look that begins where the last one ended steps over little.
+-- One index for each question, each in the order of its answer, so that a scan that begins where the last one ended steps over little.
 -- updated_at and last_error are in none of them, neither as a column nor in a condition.
 CREATE INDEX ${prefix}message_due ON ${tables}message (topic_id, available_at, seq) WHERE state = 'PENDING' AND lane IS NULL;
 CREATE INDEX ${prefix}message_leased ON ${tables}message (topic_id, locked_until) WHERE state = 'PROCESSING';
 CREATE INDEX ${prefix}message_dead ON ${tables}message (topic_id, seq) WHERE state = 'DEAD';
--- Ordered topics: what is next in a lane; what waits there for its time; which keys are held, by their heads; what waits in a held key.
+-- Ordered topics: what is next in a lane; what waits there for its time; the heads of blocked keys; what waits in a blocked key.
 CREATE INDEX ${prefix}message_hot ON ${tables}message (topic_id, lane, seq) WHERE state = 'PENDING' AND lane IS NOT NULL;
 CREATE INDEX ${prefix}message_timed ON ${tables}message (topic_id, lane, available_at) WHERE state IN ('SCHEDULED', 'RETRY');
 CREATE INDEX ${prefix}message_head ON ${tables}message (topic_id, lane, seq) WHERE state IN ('RETRY', 'PARKED');
-CREATE INDEX ${prefix}message_held ON ${tables}message (topic_id, lane, ordering_key, seq)
+CREATE INDEX ${prefix}message_blocked ON ${tables}message (topic_id, lane, ordering_key, seq)
     WHERE state IN ('RETRY', 'BLOCKED', 'PARKED');
 
 CREATE TABLE ${tables}archive (
     seq             bigint       NOT NULL,
     id              uuid         NOT NULL,
     topic_id        integer      NOT NULL,
-    namespace       varchar(100) NOT NULL,
     topic           varchar(100) NOT NULL,
     type            varchar(255) NOT NULL,
     tenant          varchar(255),
     ordering_key    varchar(255),
     idempotency_key varchar(255),
-    content_type    varchar(100) NOT NULL,
+    content_type    varchar(100),
     payload         bytea,
-    headers         text         NOT NULL,
-    correlation_id  varchar(255),
-    causation_id    varchar(255),
-    traceparent     varchar(55),
-    tracestate      varchar(512),
-    source          varchar(500),
-    subject         varchar(500),
-    occurred_at     timestamptz  NOT NULL,
-    deliver_at      timestamptz,
+    attributes      text,
     attempts        integer      NOT NULL,
     crashes         integer      NOT NULL,
     created_at      timestamptz  NOT NULL,
@@ -128,8 +110,8 @@ CREATE TABLE ${tables}topic (
     CONSTRAINT ${prefix}topic_name UNIQUE (namespace, topic)
 );
 
--- The lanes of ordered topics. Free while owner is null, and from then on, until; owned otherwise, and lost after until. The token
--- is made anew by each owner, the revision raised by each operator's change: whoever writes an outcome must know both.
+-- The lanes of ordered topics. Free while owner is null, and from then on, until; owned otherwise, and lost after until. Each owner
+-- makes a new token, each change of an operator raises the revision, and every outcome carries both.
 CREATE TABLE ${tables}lane (
     topic_id integer NOT NULL,
     lane     smallint NOT NULL,
@@ -138,14 +120,14 @@ CREATE TABLE ${tables}lane (
     until    timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- Nothing that is still to be delivered in order has a lower number or this one.
     floor    bigint NOT NULL DEFAULT 0,
-    -- How many messages the owner may have had in its hands, and the one it delivers alone, if any: for whoever follows a crash.
+    -- How many messages the owner may have in flight, and the number of the one in isolated delivery: for the owner after a crash.
     buffer   integer NOT NULL DEFAULT 0,
     alone    bigint,
     revision integer NOT NULL DEFAULT 0,
     CONSTRAINT ${prefix}lane_pk PRIMARY KEY (topic_id, lane)
 ) WITH (fillfactor = 50);
 
--- Who is at work. The topics that a node delivers are listed by their numbers, with commas between.
+-- The nodes. The topics that a node delivers are listed by their numbers, with commas between.
 CREATE TABLE ${tables}node (
     instance   uuid NOT NULL,
     worker     varchar(100) NOT NULL,
@@ -169,9 +151,10 @@ CREATE TABLE ${tables}audit (
 
 -- For people at a console: payloads as text, bytes that are none as escapes.
 CREATE VIEW ${tables}message_text AS
-SELECT seq, id, namespace, topic, type, tenant, ordering_key, idempotency_key, state, attempts, crashes, available_at, locked_by,
-       locked_until, reason, last_error, headers, encode(payload, 'escape') AS payload, occurred_at, created_at
-FROM ${tables}message;
+SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
+       m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
+       COALESCE(m.content_type, 'application/json') AS content_type, m.attributes, encode(m.payload, 'escape') AS payload
+FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
 
 -- The last statement: without it the file is applied again.
 INSERT INTO ${tables}schema (version, min_compatible) VALUES (1, 1);

@@ -8,14 +8,20 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Timestamp;
+import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Calendar;
 import java.util.Locale;
 import java.util.TimeZone;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Reads the tables with plain SQL that every engine understands. Streams large results. */
 final class TableReader {
+
+    private static final Pattern DELIVER_AT = Pattern.compile("\"deliverAt\":\"([^\"]+)\"");
 
     private final Connection connection;
     private final History history;
@@ -42,7 +48,7 @@ final class TableReader {
     private Tables read() throws SQLException {
         query("SELECT tx FROM torture_transaction", this::transaction);
         query(
-                "SELECT seq, id, topic, tenant, ordering_key, state, attempts, reason, deliver_at FROM postrider_message",
+                "SELECT seq, id, topic, tenant, ordering_key, state, attempts, reason, attributes FROM postrider_message",
                 this::message);
         query("SELECT id FROM postrider_archive", this::archived);
         query("SELECT consumer, message_id, amount FROM torture_effect", this::effect);
@@ -126,7 +132,13 @@ final class TableReader {
                 State.of(row.getString("state")),
                 row.getInt("attempts"),
                 text(row, "reason"),
-                micros(row, "deliver_at")));
+                deliverAt(text(row, "attributes"))));
+    }
+
+    /** Returns the delivery time in microseconds from the packed attributes of a message; zero if it is not scheduled. */
+    private static long deliverAt(String attributes) {
+        Matcher time = DELIVER_AT.matcher(attributes);
+        return time.find() ? ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse(time.group(1))) : 0;
     }
 
     private void archived(ResultSet row) throws SQLException {

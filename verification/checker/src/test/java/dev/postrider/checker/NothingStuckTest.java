@@ -50,9 +50,9 @@ final class NothingStuckTest extends InvariantTest {
     void messageWhoseTimeHasNotComeIsNot() {
         story.written("a")
                 .row("a", "plain", "", "PENDING", 0, null)
-                .sql("UPDATE postrider_message SET deliver_at = TIMESTAMP WITH TIME ZONE '2099-01-01 00:00:00+00'");
+                .sql("UPDATE postrider_message SET attributes = '{\"deliverAt\":\"2099-01-01T00:00:00Z\"}'");
         holds(1);
-        story.sql("UPDATE postrider_message SET deliver_at = TIMESTAMP WITH TIME ZONE '2001-01-01 00:00:00+00'");
+        story.sql("UPDATE postrider_message SET attributes = '{\"deliverAt\":\"2001-01-01T00:00:00Z\"}'");
         isViolated(1, "PENDING");
     }
 

@@ -43,7 +43,7 @@ final class Story implements AutoCloseable {
                 key_end BIGINT, uncertain INTEGER);
             CREATE TABLE postrider_message (seq BIGINT AUTO_INCREMENT, id UUID, topic VARCHAR(100), tenant VARCHAR(255),
                 ordering_key VARCHAR(255), state VARCHAR(10), attempts INT, reason VARCHAR(20),
-                deliver_at TIMESTAMP(6) WITH TIME ZONE);
+                attributes VARCHAR(10000));
             CREATE TABLE postrider_archive (id BINARY(16));
             CREATE TABLE postrider_inbox_mark (message_id UUID, consumer VARCHAR(100));
             CREATE TABLE postrider_command (operation VARCHAR(100), tenant VARCHAR(255), state VARCHAR(11),

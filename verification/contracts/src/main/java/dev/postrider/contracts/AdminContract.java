@@ -165,7 +165,7 @@ public abstract class AdminContract extends DatabaseContract {
         }
         List<StoredMessage> before = postrider.admin().deadLetters(topic, 10);
         MessageId bad = before.get(1).message().id();
-        execute("UPDATE postrider_message SET headers = '{\"broken', content_type = '' WHERE seq = "
+        execute("UPDATE postrider_message SET attributes = '{\"broken', content_type = '' WHERE seq = "
                 + before.get(1).seq());
 
         List<StoredMessage> dead = postrider.admin().deadLetters(topic, 10);
@@ -191,7 +191,7 @@ public abstract class AdminContract extends DatabaseContract {
         Message message = message().build();
         enqueue(postrider, message);
         postrider.store().acknowledge(claim(postrider).get(0));
-        execute("UPDATE postrider_archive SET topic = '', headers = '{\"broken' WHERE topic = '" + topic + "'");
+        execute("UPDATE postrider_archive SET attributes = '{\"broken' WHERE topic = '" + topic + "'");
 
         assertThat(find(postrider, message.id()).state()).isEqualTo(State.DELIVERED);
         assertThat(find(postrider, message.id()).message().type()).isEqualTo(StoredMessage.UNREADABLE_TYPE);

@@ -603,7 +603,7 @@ public abstract class ClaimingContract extends DatabaseContract {
     void rowThatMakesNoMessageIsBuriedAndItsNeighboursAreClaimed() throws SQLException {
         Postrider postrider = postrider();
         enqueue(postrider, 3);
-        execute("UPDATE postrider_message SET headers = 'not json' WHERE topic = '" + topic + "' AND seq = "
+        execute("UPDATE postrider_message SET attributes = 'not json' WHERE topic = '" + topic + "' AND seq = "
                 + query("SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "'"));
 
         assertThat(claim(postrider)).hasSize(2);

@@ -1,5 +1,7 @@
 package dev.postrider.contracts;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.message.Message;
@@ -16,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -25,6 +29,25 @@ import org.junit.jupiter.api.Assumptions;
  * tests do not affect each other.
  */
 public abstract class DatabaseContract {
+
+    /**
+     * The rows that no statement may leave behind. The statements rely on these rules, and PostgreSQL has no CHECK for them: it would cost
+     * every insert. Each committed row obeys them at any time, so the rows of other tests may be read with those of this one.
+     */
+    private static final String UNSOUND = """
+            SELECT state FROM postrider_message
+            WHERE NOT CASE
+                WHEN state = 'PROCESSING'
+                    THEN lane IS NULL AND lease_token IS NOT NULL AND locked_until IS NOT NULL AND reason IS NULL
+                WHEN lease_token IS NOT NULL OR locked_until IS NOT NULL THEN FALSE
+                WHEN state = 'PENDING' THEN reason IS NULL
+                WHEN state IN ('SCHEDULED', 'RETRY', 'BLOCKED') THEN lane IS NOT NULL AND reason IS NULL
+                WHEN state = 'PARKED' THEN lane IS NOT NULL AND reason IS NOT NULL
+                WHEN state = 'DEAD' THEN reason IS NOT NULL AND updated_at IS NOT NULL
+                ELSE FALSE END
+               OR attempts < 0 OR crashes < 0
+               OR available_at < '1970-01-01 00:00:00' OR available_at > '9999-12-31 23:59:59'
+            """;
 
     /** The topic of this test. */
     protected final String topic = "t-" + UUID.randomUUID().toString().substring(0, 8);
@@ -52,8 +75,13 @@ public abstract class DatabaseContract {
     }
 
     @AfterEach
-    void closeAll() {
+    void closeAll() throws SQLException {
         opened.forEach(Postrider::close);
+        if (!opened.isEmpty()) {
+            assertThat(list(UNSOUND))
+                    .as("states of rows that break the rules of the message table")
+                    .isEmpty();
+        }
     }
 
     /** Opens a Postrider that declares {@link #topic} without a destination, and creates the tables. */
@@ -137,6 +165,16 @@ public abstract class DatabaseContract {
             }
             return values;
         }
+    }
+
+    /** A member of the packed attributes of each message of a topic, without those that have none. */
+    protected final List<String> attributes(String member, String topic) throws SQLException {
+        Pattern value = Pattern.compile("\"" + member + "\":\"([^\"]*)\"");
+        return list("SELECT attributes FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq").stream()
+                .map(value::matcher)
+                .filter(Matcher::find)
+                .map(found -> found.group(1))
+                .toList();
     }
 
     /** The number of messages of this test's topic in the live table. */

@@ -121,8 +121,8 @@ public abstract class DurableInboxContract extends LaneFixture {
 
         eventually("it is sent", () -> !causes().isEmpty());
         assertThat(causes()).containsExactly(order.id().toString());
-        assertThat(query("SELECT correlation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
-                .isEqualTo(order.id().toString());
+        assertThat(attributes("correlationId", answers()))
+                .containsExactly(order.id().toString());
     }
 
     @Test
@@ -647,13 +647,13 @@ public abstract class DurableInboxContract extends LaneFixture {
     }
 
     private List<String> causes() throws SQLException {
-        return list("SELECT causation_id FROM postrider_message WHERE topic = '" + answers() + "'");
+        return attributes("causationId", answers());
     }
 
     /** The number of messages of this test's handlers that are neither handled nor dead. */
     private int waiting() throws SQLException {
-        return list("SELECT seq FROM postrider_message WHERE namespace = 'inbox' AND topic LIKE '" + consumer
-                        + ".%' AND state <> 'DEAD'")
+        return list("SELECT m.seq FROM postrider_message m JOIN postrider_topic t ON t.id = m.topic_id"
+                        + " WHERE t.namespace = 'inbox' AND t.topic LIKE '" + consumer + ".%' AND m.state <> 'DEAD'")
                 .size();
     }
 

@@ -80,10 +80,9 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(archived()).isEqualTo(1);
         assertThat(query("SELECT attempts FROM postrider_archive WHERE topic = '" + topic + "'"))
                 .isEqualTo("1");
-        assertThat(list("SELECT causation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
+        assertThat(attributes("causationId", answers()))
                 .containsExactly(message.id().toString());
-        assertThat(query("SELECT correlation_id FROM postrider_message WHERE topic = '" + answers() + "'"))
-                .isEqualTo("conversation");
+        assertThat(attributes("correlationId", answers())).containsExactly("conversation");
         eventually("it is reported", () -> events.stream().anyMatch(Event.Delivered.class::isInstance));
     }
 

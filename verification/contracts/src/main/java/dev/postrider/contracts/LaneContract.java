@@ -238,7 +238,7 @@ public abstract class LaneContract extends LaneFixture {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0, 1, 2);
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(1));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(1));
 
         List<LaneClaim> claims = node.read();
 
@@ -255,7 +255,7 @@ public abstract class LaneContract extends LaneFixture {
         Postrider postrider = ordered();
         Holder node = holder();
         write(postrider, "a", 0);
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(0));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(0));
         execute("UPDATE postrider_lane SET revision = revision + 1" + ofLane());
 
         assertThat(node.read()).isEmpty();
@@ -270,7 +270,7 @@ public abstract class LaneContract extends LaneFixture {
         Holder node = take(store(source), topic);
         assertThat(node.read()).isEmpty();
         write(postrider, "a", 0, 1, 2);
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(1));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(1));
 
         source.failAfter(1);
         List<LaneClaim> claims = readUnlessItFails(node);
@@ -293,7 +293,7 @@ public abstract class LaneContract extends LaneFixture {
         write(postrider, "b", 1);
         List<LaneClaim> first = node.read();
         node.settle(retryAtOnce(first.get(0)), retryAtOnce(first.get(1)));
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(0));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(0));
 
         source.failAfter(1);
         List<LaneClaim> claims = new ArrayList<>();
@@ -352,7 +352,7 @@ public abstract class LaneContract extends LaneFixture {
         Holder node = take(store, topic);
         Holder neighbour = take(store, other);
         enqueue(postrider, message().key("a").text("x".repeat(2000)).build());
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq = " + seqOf(0));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(0));
         write(postrider, "a", 1);
         for (int look = 0; look < 3; look++) {
             assertThat(neighbour.read()).isEmpty(); // detects that no transaction is open
@@ -372,7 +372,7 @@ public abstract class LaneContract extends LaneFixture {
         write(postrider, "a", 0, 1, 2, 3);
         List<LaneClaim> claims = node.read();
         node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)), blocked(claims.get(2)), blocked(claims.get(3)));
-        execute("UPDATE postrider_message SET headers = 'none' WHERE seq IN (" + seqOf(0) + ", " + seqOf(2) + ")");
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq IN (" + seqOf(0) + ", " + seqOf(2) + ")");
 
         List<LaneClaim> waiting = new ArrayList<>(node.timed());
         waiting.addAll(node.timed());

@@ -246,10 +246,8 @@ final class ClaimCostTest {
                                 : "SET SESSION max_recursive_iterations = 1000000");
             }
             statement.execute(
-                    "INSERT INTO postrider_message (id, topic_id, namespace, topic, type, content_type, payload, headers,"
-                            + " occurred_at, available_at, created_at, updated_at)"
-                            + " SELECT " + id + ", t.id, 'default', t.topic, 'x', 'text/plain', 'y', '{}', " + now
-                            + ", " + now + ", " + now
+                    "INSERT INTO postrider_message (id, topic_id, topic, type, content_type, payload, available_at, created_at)"
+                            + " SELECT " + id + ", t.id, t.topic, 'x', 'text/plain', 'y', " + now
                             + ", " + now + " FROM postrider_topic t CROSS JOIN " + numbers
                             + " WHERE t.topic IN ('paused', 'unknown') AND " + count + " > 0");
         }

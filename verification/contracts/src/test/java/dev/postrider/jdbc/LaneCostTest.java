@@ -7,6 +7,7 @@ import dev.postrider.contracts.Sql;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.TableOptions;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 final class LaneCostTest {
 
+    private static final TopicName OWN = TopicName.of("own");
     private static final int LANES = 32;
     private static final int ROOM = 16;
     private static final int BATCH = 500;
@@ -397,7 +399,7 @@ final class LaneCostTest {
                         Statement statement = connection.createStatement()) {
                     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                     statement.execute("FLUSH STATUS");
-                    assertThat(lanes.read(connection, topicId, looks, Long.MAX_VALUE)
+                    assertThat(lanes.read(connection, topicId, OWN, looks, Long.MAX_VALUE)
                                     .rows())
                             .hasSize(expected);
                     // each is met three times: in the index, in the union of the lanes, and in the table
@@ -431,7 +433,8 @@ final class LaneCostTest {
                 Statement statement = connection.createStatement()) {
             connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             statement.execute("FLUSH STATUS");
-            assertThat(lanes.read(connection, topicId, looks, Long.MAX_VALUE).rows())
+            assertThat(lanes.read(connection, topicId, OWN, looks, Long.MAX_VALUE)
+                            .rows())
                     .hasSize(LANES * ROOM);
             assertThat(handled(statement)).isLessThan(4L * 2 * LANES * ROOM + 10 * LANES);
         }
@@ -460,7 +463,7 @@ final class LaneCostTest {
                     Statement statement = connection.createStatement()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 statement.execute("FLUSH STATUS");
-                assertThat(lanes.readTimed(connection, topicId, owned, List.of(), 8, Long.MAX_VALUE))
+                assertThat(lanes.readTimed(connection, topicId, OWN, owned, List.of(), 8, Long.MAX_VALUE))
                         .hasSize(20);
                 assertThat(handled(statement))
                         .as("rows the server stepped over, of %s", crowd)
@@ -510,10 +513,10 @@ final class LaneCostTest {
                                 : "SET SESSION max_recursive_iterations = 1000000");
             }
             statement.execute(
-                    "INSERT INTO postrider_message (id, topic_id, namespace, topic, type, ordering_key, content_type, payload,"
-                            + " headers, lane, occurred_at, available_at, created_at, updated_at)"
-                            + " SELECT " + id + ", t.id, 'default', t.topic, 'x', 'k', 'text/plain', 'y', '{}', " + lane
-                            + ", " + now + ", " + now + ", " + now + ", " + now
+                    "INSERT INTO postrider_message (id, topic_id, topic, type, ordering_key, content_type, payload, lane,"
+                            + " available_at, created_at)"
+                            + " SELECT " + id + ", t.id, t.topic, 'x', 'k', 'text/plain', 'y', " + lane
+                            + ", " + now + ", " + now
                             + " FROM postrider_topic t CROSS JOIN " + numbers + " WHERE " + count + " > 0");
         }
     }

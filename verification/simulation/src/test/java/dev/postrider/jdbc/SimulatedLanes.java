@@ -4,6 +4,7 @@ import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -428,7 +429,8 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
-    public LaneRead read(Connection connection, int topicId, List<LaneCursor.Scan> scans, long maxBytes)
+    public LaneRead read(
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
@@ -487,7 +489,13 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     @Override
     public List<LaneRow> readTimed(
-            Connection connection, int topicId, List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes)
+            Connection connection,
+            int topicId,
+            TopicName topic,
+            List<Integer> lanes,
+            List<Long> leaveOut,
+            int limit,
+            long maxBytes)
             throws SQLException {
         return Session.of(connection).run("read what is due in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);

@@ -15,7 +15,8 @@ interface HandStatements {
     int BATCH = 500;
 
     /** The columns that a receiver needs of a message, besides its payload also its identity and its metadata. */
-    String COLUMNS = "seq, payload, id, type, tenant, ordering_key, idempotency_key, content_type, headers, attempts";
+    String COLUMNS =
+            "seq, payload, id, type, tenant, ordering_key, idempotency_key, content_type, attributes, attempts";
 
     /** A message as a loop reads it. */
     record Row(long seq, int order, Carried carried) {}

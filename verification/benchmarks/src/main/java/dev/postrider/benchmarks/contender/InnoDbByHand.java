@@ -30,12 +30,10 @@ record InnoDbByHand(int topicId) implements HandStatements {
             """.replace("{columns}", COLUMNS);
 
     private static final String COPY = """
-            INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,
-                                      content_type, payload, headers, correlation_id, causation_id, traceparent, tracestate,
-                                      source, subject, occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
-                   correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, attempts + 1,
-                   crashes, created_at, UTC_TIMESTAMP(6)
+            INSERT INTO hand_archive (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                      attributes, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                   attempts + 1, crashes, created_at, UTC_TIMESTAMP(6)
             FROM hand_message WHERE seq IN ({rows})
             """;
 

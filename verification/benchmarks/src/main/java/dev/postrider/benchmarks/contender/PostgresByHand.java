@@ -34,12 +34,10 @@ record PostgresByHand(int topicId) implements HandStatements {
 
     private static final String ARCHIVE = """
             WITH delivered AS (DELETE FROM hand_message WHERE seq = ANY (?) RETURNING *)
-            INSERT INTO hand_archive (seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key,
-                                      content_type, payload, headers, correlation_id, causation_id, traceparent, tracestate,
-                                      source, subject, occurred_at, deliver_at, attempts, crashes, created_at, delivered_at)
-            SELECT seq, id, topic_id, namespace, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, headers,
-                   correlation_id, causation_id, traceparent, tracestate, source, subject, occurred_at, deliver_at, attempts + 1,
-                   crashes, created_at, clock_timestamp()
+            INSERT INTO hand_archive (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
+                                      attributes, attempts, crashes, created_at, delivered_at)
+            SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                   attempts + 1, crashes, created_at, clock_timestamp()
             FROM delivered
             """;
 

@@ -12,8 +12,8 @@ public enum Sql {
             "CREATE TABLE IF NOT EXISTS bench_order (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, number bigint NOT NULL,"
                     + " customer text NOT NULL, amount numeric(10, 2) NOT NULL)",
             """
-            INSERT INTO hand_message (id, topic_id, namespace, topic, type, idempotency_key, content_type, payload)
-            VALUES (?, ?, 'default', 'orders', 'order.placed', ?, 'application/json', ?)
+            INSERT INTO hand_message (id, topic_id, topic, type, idempotency_key, payload)
+            VALUES (?, ?, 'orders', 'order.placed', ?, ?)
             """,
             "INSERT INTO hand_dedup (topic_id, key_hash, message_id, payload_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING") {
         @Override
@@ -26,10 +26,8 @@ public enum Sql {
             "CREATE TABLE IF NOT EXISTS bench_order (id BIGINT AUTO_INCREMENT PRIMARY KEY, number BIGINT NOT NULL,"
                     + " customer VARCHAR(100) NOT NULL, amount DECIMAL(10, 2) NOT NULL)",
             """
-            INSERT INTO hand_message (id, topic_id, namespace, topic, type, idempotency_key, content_type, payload, headers,
-                                      occurred_at, available_at, created_at, updated_at)
-            VALUES (?, ?, 'default', 'orders', 'order.placed', ?, 'application/json', ?, '{}',
-                    UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))
+            INSERT INTO hand_message (id, topic_id, topic, type, idempotency_key, payload, available_at, created_at)
+            VALUES (?, ?, 'orders', 'order.placed', ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))
             """,
             "INSERT IGNORE INTO hand_dedup (topic_id, key_hash, message_id, payload_hash, seen_at)"
                     + " VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))") {
