@@ -41,8 +41,10 @@ vars == <<row, caller, newest, lock, epoch, effects, told, stale, faults, by>>
 view == <<row, caller, newest, lock, epoch, effects, told, stale, faults>>
 
 Names == {"completed without fence", "take-over without a new fence", "fence alone", "effect and end in two transactions",
-          "sweep without state", "take-over after the effect began", "given back after the effect", "doubt is not swept"}
-AllEvents == {"throw", "throw after the effect", "reject", "lost answer", "operator", "probe", "key over", "crash", "expiry"}
+          "sweep without state", "take-over after the effect began", "given back after the effect", "doubt is not swept",
+          "committed claim of a joined command is taken over"}
+AllEvents == {"throw", "throw after the effect", "reject", "lost answer", "operator", "probe", "key over", "crash", "expiry",
+              "unseen end"}
 ASSUME Bugs \subseteq Names
 ASSUME Events \subseteq AllEvents
 Has(bug) == bug \in Bugs
@@ -267,6 +269,17 @@ CommitJoined(c) ==
     /\ told' = told \cup {<<epoch', newest + 1>>}
     /\ UNCHANGED stale /\ NoFault /\ By("commit joined")
 
+\* The work ends the transaction of the caller's, and what it did is committed with the claim. Nobody may do it again.
+EndUnseen(c) ==
+    /\ May("unseen end") /\ caller[c].phase = "joined" /\ Fault
+    /\ newest' = newest + 1 /\ lock' = Nobody
+    /\ row' = [Claimed(newest + 1, row.fence + 1, IF IsOver THEN 1 ELSE row.attempts + 1) EXCEPT
+                    !.uncertain = ~Has("committed claim of a joined command is taken over")]
+    /\ epoch' = IF IsOver THEN epoch + 1 ELSE epoch
+    /\ effects' = IF IsOver THEN 1 ELSE effects + 1
+    /\ Goes(c, Idle)
+    /\ UNCHANGED <<told, stale>> /\ By(IF row.state = "IN_PROGRESS" THEN "take over" ELSE "claim")
+
 RollBackJoined(c) ==
     /\ caller[c].phase = "joined" /\ Fault
     /\ lock' = Nobody /\ Goes(c, Idle)
@@ -345,7 +358,7 @@ Works(c) ==
     \/ Join(c) \/ CommitJoined(c)
 
 Next ==
-    \/ \E c \in Callers : Works(c) \/ LoseCommit(c) \/ Throw(c) \/ Reject(c) \/ RollBackJoined(c) \/ Heartbeat(c) \/ Crash(c)
+    \/ \E c \in Callers : Works(c) \/ LoseCommit(c) \/ Throw(c) \/ Reject(c) \/ EndUnseen(c) \/ RollBackJoined(c) \/ Heartbeat(c) \/ Crash(c)
     \/ Expire \/ KeyOver \/ SweepKey \/ SweepLost \/ Resolve
 
 Spec == Init /\ [][Next]_vars

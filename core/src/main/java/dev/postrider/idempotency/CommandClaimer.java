@@ -88,10 +88,11 @@ final class CommandClaimer {
 
     /**
      * Claims the command in the transaction of the caller. This method must not need a second connection. Therefore it
-     * runs no probe and does not write the state uncertain.
+     * runs no probe and does not write the state uncertain. The claim is committed with the outcome or not at all,
+     * unless the work ends the transaction: then a part of the work is committed, so the command is uncertain.
      */
     CommandClaimResult claim(CommandRequest<?> request, CommandStore.Joined rows) {
-        CommandClaim claim = request.claim(false, platform::id);
+        CommandClaim claim = request.claim(true, platform::id);
         long asked = platform.nanos();
         Optional<CommandRecord> found =
                 rows.claim(claim, request.command().options().joinWait());

@@ -2,6 +2,7 @@ package dev.postrider.idempotency.http;
 
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.TransactionConflictException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandLostException;
 import dev.postrider.idempotency.CommandRejectedException;
@@ -59,6 +60,7 @@ final class KeyedRun<X extends Exception> {
     private boolean started;
     private @Nullable KeyedResponse produced;
     private @Nullable LeasedCommand lease;
+    private @Nullable UUID reference;
 
     /** @param once whether the handler can run only once for a request */
     KeyedRun(KeySettings settings, KeyedRequest call, boolean once, Invocation<X> invocation) {
@@ -110,21 +112,29 @@ final class KeyedRun<X extends Exception> {
     }
 
     /**
-     * Reports a failure after a possible external effect as an unknown outcome, because a client repeats a failed
-     * request without asking.
+     * Reports a failure after a possible effect as an unknown outcome, because a client repeats a failed request
+     * without asking.
      */
     private KeyedResponse doubted(Command.Builder command, ResponseCodec codec) throws X {
         try {
             return patiently(command, codec);
         } catch (UnkeptException | CommandLostException e) {
             throw e;
-        } catch (Exception e) {
-            if (lease == null || !lease.isEffectPossible()) {
+        } catch (Throwable e) {
+            if (!isEffectPossibleAfter(e)) {
                 throw e;
             }
-            LOG.error("HTTP_IDEMPOTENCY_OUTCOME_UNKNOWN operation={} ref={}", settings.operation, lease.reference(), e);
-            return produced == null ? problem(Problem.OUTCOME_UNKNOWN, lease.reference()) : degraded(produced);
+            LOG.error("HTTP_IDEMPOTENCY_OUTCOME_UNKNOWN operation={} ref={}", settings.operation, reference, e);
+            return lease == null || produced == null ? problem(Problem.OUTCOME_UNKNOWN, reference) : degraded(produced);
         }
+    }
+
+    /** A failed command leaves an effect in another system, or in the database if its work has ended the transaction. */
+    private boolean isEffectPossibleAfter(Throwable failure) {
+        return lease != null
+                ? lease.isEffectPossible()
+                : failure instanceof UnusableConnectionException unusable
+                        && unusable.problem() == UnusableConnectionException.Problem.ENDED;
     }
 
     private KeyedResponse patiently(Command.Builder command, ResponseCodec codec) throws X {
@@ -145,6 +155,7 @@ final class KeyedRun<X extends Exception> {
     /** Like {@link #keep(CommandTransaction, Handling)}, inside a leased command. */
     KeyedResponse keep(LeasedCommand leased, Handling<X> handling) throws X {
         lease = leased;
+        reference = leased.reference();
         return kept(handling);
     }
 
@@ -153,6 +164,7 @@ final class KeyedRun<X extends Exception> {
      * other response.
      */
     KeyedResponse keep(CommandTransaction transaction, Handling<X> handling) throws X {
+        reference = transaction.reference();
         return kept(() -> {
             try {
                 return handling.handle();

@@ -183,7 +183,11 @@ public abstract class TransactionProof {
         }
     }
 
-    /** By a savepoint, which ends with its transaction. */
+    /**
+     * By a savepoint, which ends with its transaction. It is also removed when the statement itself returns to an older savepoint of user
+     * code. That is taken for an end, although the transaction goes on: the server has no question that tells the two apart and leaves
+     * older savepoints in place.
+     */
     static final class BySavepoint extends TransactionProof {
 
         private @Nullable Savepoint savepoint;

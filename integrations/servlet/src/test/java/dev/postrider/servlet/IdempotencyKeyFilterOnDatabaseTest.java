@@ -3,6 +3,7 @@ package dev.postrider.servlet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.http.IdempotencyKey;
 import dev.postrider.message.Message;
@@ -98,6 +99,19 @@ final class IdempotencyKeyFilterOnDatabaseTest {
         assertThat(count("payment")).isZero();
     }
 
+    /** The payment is committed, although the application fails, or answers that it refused. */
+    @Test
+    void transactionThatTheApplicationEndsUnseenHasAnUnknownOutcome() throws Exception {
+        for (String amount : List.of("end-and-fail", "end-and-refuse")) {
+            for (JettyServer server : servers) {
+                HttpResponse<String> response = post(server.uri(), amount, amount);
+                assertThat(response.body()).contains("outcome-unknown", "operation_ref");
+                assertThat(response.statusCode()).isEqualTo(409);
+            }
+        }
+        assertThat(count("payment")).isEqualTo(2);
+    }
+
     @Test
     void manyAtOnceOnBothNodesPayOnce() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
@@ -154,6 +168,11 @@ final class IdempotencyKeyFilterOnDatabaseTest {
                 id.next();
                 transaction.stage(
                         Message.to("payments").type("paid").text(amount).build());
+                if (amount.startsWith("end")) {
+                    end(transaction, amount.endsWith("fail"));
+                    response.setStatus(400);
+                    return;
+                }
                 if (amount.equals("deadlock")) {
                     throw new SQLException("deadlock detected", "40P01");
                 }
@@ -164,6 +183,16 @@ final class IdempotencyKeyFilterOnDatabaseTest {
                 response.getOutputStream().write(("payment " + id.getInt(1)).getBytes(StandardCharsets.UTF_8));
             } catch (SQLException e) {
                 throw new ServletException(e);
+            }
+        }
+
+        private static void end(CommandTransaction transaction, boolean fails) throws SQLException {
+            try (Statement statement = transaction.connection().createStatement()) {
+                statement.execute("SELECT ';'; COMMIT");
+            } catch (UnusableConnectionException e) {
+                if (fails) {
+                    throw e;
+                }
             }
         }
     }

@@ -346,10 +346,4 @@ public abstract class AdminContract extends DatabaseContract {
         };
         return query("SELECT CONCAT(operator, ' ', action) FROM postrider_audit WHERE " + match);
     }
-
-    private String product() throws SQLException {
-        try (var connection = dataSource().getConnection()) {
-            return connection.getMetaData().getDatabaseProductName();
-        }
-    }
 }

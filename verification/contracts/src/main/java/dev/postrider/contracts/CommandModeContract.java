@@ -19,6 +19,7 @@ import dev.postrider.idempotency.ResultCodecs;
 import dev.postrider.testkit.StatementHooks;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -131,6 +132,35 @@ public abstract class CommandModeContract extends CommandFixture {
                 .isInstanceOfSatisfying(
                         CommandResult.Rejected.class,
                         no -> assertThat(no.reason()).isEqualTo("never"));
+    }
+
+    /** The hidden commit also commits the claim. Another run would repeat what was committed with it. */
+    @Test
+    void joinedCommandWhoseWorkEndsItsTransactionUnseenIsNotRunAgain() throws Exception {
+        String end = hiddenCommit();
+        try (Connection connection = transaction()) {
+            assertThatThrownBy(() -> commands.join(connection, command("k"), tx -> {
+                        effect(tx, "a");
+                        try (Statement statement = tx.connection().createStatement()) {
+                            statement.execute(end);
+                        }
+                        return "done";
+                    }))
+                    .isInstanceOf(UnusableConnectionException.class);
+            connection.rollback();
+        }
+        assertThat(commands.run(command("k"), tx -> effect(tx, "b")))
+                .as("before its lease ends")
+                .isInstanceOf(CommandResult.InProgress.class);
+        expireLease();
+        try (Connection connection = transaction()) {
+            assertThat(commands.join(connection, command("k"), tx -> effect(tx, "c")))
+                    .isInstanceOf(CommandResult.Uncertain.class);
+            connection.commit();
+        }
+        assertThat(commands.run(command("k"), tx -> effect(tx, "d"))).isInstanceOf(CommandResult.Uncertain.class);
+        assertThat(effects()).containsExactly("a");
+        assertThat(row("state")).isEqualTo("UNCERTAIN");
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandRejectedException;
 import dev.postrider.idempotency.CommandResult;
@@ -689,6 +690,19 @@ public abstract class IdempotencyKeyContract {
         });
         assertThat(post(uri, "k").statusCode()).isEqualTo(500);
         assertThat(post(uri, "k").statusCode()).isEqualTo(200);
+    }
+
+    /** A part of its work may be committed: the response must not say that it was rolled back. */
+    @Test
+    void endOfTheHandlersTransactionIsAnUnknownOutcome() throws Exception {
+        URI uri = serve(charge, (body, transaction) -> {
+            throw new UnusableConnectionException(UnusableConnectionException.Problem.ENDED);
+        });
+        HttpResponse<String> response = post(uri, "k");
+        assertThat(response.statusCode()).isEqualTo(409);
+        assertThat(response.body())
+                .contains("outcome-unknown", "operation_ref", "\"retryable\":false")
+                .doesNotContain("rolled back");
     }
 
     @Test

@@ -238,12 +238,6 @@ abstract class LaneFixture extends DatabaseContract {
         }
     }
 
-    final String product() throws SQLException {
-        try (Connection connection = dataSource().getConnection()) {
-            return connection.getMetaData().getDatabaseProductName();
-        }
-    }
-
     /** Waits until a transaction of this database waits for a lock. The given call must not end before that. */
     final void awaitLockWait(CompletableFuture<?> waiter) throws Exception {
         String waiting = product().equals("PostgreSQL")

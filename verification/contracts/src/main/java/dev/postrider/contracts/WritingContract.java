@@ -1187,29 +1187,6 @@ public abstract class WritingContract extends DatabaseContract {
         return Message.received("elsewhere", id).type("x").text("y").build();
     }
 
-    private String product() throws SQLException {
-        try (Connection connection = dataSource().getConnection()) {
-            return connection.getMetaData().getDatabaseProductName();
-        }
-    }
-
-    /** An end of the transaction that no text shows. */
-    private String hiddenCommit() throws SQLException {
-        switch (product()) {
-            case "PostgreSQL" -> {
-                return "CREATE TEMP TABLE IF NOT EXISTS hidden (note TEXT DEFAULT ';'); COMMIT";
-            }
-            case "H2" -> {
-                return "SET CACHE_SIZE 4096";
-            }
-            default -> {
-                execute("DROP PROCEDURE IF EXISTS hidden_commit");
-                execute("CREATE PROCEDURE hidden_commit() COMMIT");
-                return "CALL hidden_commit()";
-            }
-        }
-    }
-
     /** A rejected command and a failed part are undone by a savepoint: what is added to them later would be committed without them. */
     @Test
     void unitOfAPartThatFailedIsClosed() throws SQLException {

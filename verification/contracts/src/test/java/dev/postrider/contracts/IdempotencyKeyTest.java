@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
+import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.idempotency.CommandTransaction;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.idempotency.http.IdempotencyKey;
@@ -273,6 +274,81 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
         assertThat(post(answering, "k2").statusCode()).isEqualTo(502);
         assertThat(post(answering, "k2").body()).contains("outcome-unknown");
         assertThat(effects).hasValue(2);
+    }
+
+    @Test
+    void errorAfterALeasedEffectIsAnUnknownOutcomeAtOnce() throws Exception {
+        URI uri = serveLeased((call, lease) -> {
+            lease.externalEffectStarted();
+            throw new AssertionError("as the test asked");
+        });
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> response = post(uri, "k");
+            assertThat(response.statusCode()).isEqualTo(409);
+            assertThat(response.body()).contains("outcome-unknown", "operation_ref");
+        }
+    }
+
+    /** The effect is committed, whatever the handler makes of the error. */
+    @Test
+    void handlerThatEndsItsTransactionUnseenHasAnUnknownOutcome() throws Exception {
+        String end = hiddenCommit();
+        List<Application> handlers = List.of(
+                (body, transaction) -> {
+                    end(transaction, end);
+                    return KeyedResponse.text(201, "never");
+                },
+                (body, transaction) -> endedAndAnswered(transaction, end, 201),
+                (body, transaction) -> endedAndAnswered(transaction, end, 400),
+                (body, transaction) -> endedAndAnswered(transaction, end, 403),
+                (body, transaction) -> endedAndAnswered(transaction, end, 503),
+                (body, transaction) -> {
+                    endedAndAnswered(transaction, end, 201);
+                    throw new AssertionError("as the test asked");
+                });
+        for (int handler = 0; handler < handlers.size(); handler++) {
+            URI uri = serve(handlers.get(handler));
+            for (int i = 0; i < 2; i++) {
+                HttpResponse<String> response = post(uri, "k" + handler);
+                assertThat(response.body())
+                        .as("handler " + handler)
+                        .contains("outcome-unknown", "operation_ref", "\"retryable\":false");
+                assertThat(response.statusCode()).isEqualTo(409);
+            }
+        }
+        assertThat(count("effect")).isEqualTo(handlers.size());
+    }
+
+    private String hiddenCommit() throws SQLException {
+        switch (engine) {
+            case H2 -> {
+                return "SET CACHE_SIZE 4096";
+            }
+            case POSTGRESQL_18 -> {
+                return "SELECT ';'; COMMIT";
+            }
+            default -> {
+                execute("CREATE PROCEDURE hidden_commit() COMMIT");
+                return "CALL hidden_commit()";
+            }
+        }
+    }
+
+    private static void end(@Nullable CommandTransaction transaction, String end) throws SQLException {
+        try (Statement statement =
+                Objects.requireNonNull(transaction).connection().createStatement()) {
+            statement.execute(end);
+        }
+    }
+
+    private static KeyedResponse endedAndAnswered(@Nullable CommandTransaction transaction, String end, int status)
+            throws SQLException {
+        try {
+            end(transaction, end);
+        } catch (UnusableConnectionException e) {
+            return KeyedResponse.text(status, "the error is ignored");
+        }
+        throw new AssertionError("the end of the transaction was not noticed");
     }
 
     @Test

@@ -64,6 +64,7 @@ final class SeededBugTest {
             new Seed("Commands-leased", "take-over without a new fence", "OneEffect"),
             new Seed("Commands-leased", "take-over after the effect began", "OneResult"),
             new Seed("Commands-leased", "given back after the effect", "OneEffect"),
+            new Seed("Commands-joined", "committed claim of a joined command is taken over", "OneEffect"),
             new Seed("Commands-live", "doubt is not swept", "Ends"),
             new Seed("Inbox-durable", "removed after the effect", "OneEffect"),
             new Seed("Inbox-durable", "count not checked", "OneEffect"),

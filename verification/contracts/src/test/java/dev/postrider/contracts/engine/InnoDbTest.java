@@ -327,6 +327,34 @@ final class InnoDbTest {
         }
     }
 
+    /** The price of a proof by a savepoint: the return removes it, as an end would. Nothing is committed, so it is on the safe side. */
+    @Test
+    void procedureThatReturnsToASavepointOfItsCallerIsTakenForAnEnd() throws Exception {
+        effectTable();
+        execute("CREATE PROCEDURE returns_to_caller() ROLLBACK TO SAVEPOINT a");
+        execute("CREATE PROCEDURE returns_to_its_own()"
+                + " BEGIN SAVEPOINT b; INSERT INTO effect VALUES (2); ROLLBACK TO SAVEPOINT b; END");
+        try (Postrider postrider = migrated(database.dataSource())) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        change(work.connection(), "INSERT INTO effect VALUES (1)");
+                        change(work.connection(), "SAVEPOINT a");
+                        change(work.connection(), "CALL returns_to_caller()");
+                    }))
+                    .isInstanceOfSatisfying(
+                            UnusableConnectionException.class,
+                            e -> assertThat(e.problem()).isEqualTo(UnusableConnectionException.Problem.ENDED));
+            assertThat(number("SELECT COUNT(*) FROM effect")).isZero();
+
+            postrider.inTransaction(work -> {
+                change(work.connection(), "INSERT INTO effect VALUES (1)");
+                change(work.connection(), "SAVEPOINT a");
+                change(work.connection(), "CALL returns_to_its_own()");
+                change(work.connection(), "ROLLBACK TO SAVEPOINT a");
+            });
+        }
+        assertThat(number("SELECT COUNT(*) FROM effect")).isEqualTo(1);
+    }
+
     /** A retry would run the committed part again. */
     @Test
     void commandThatEndsItsTransactionByAProcedureIsUncertain() throws Exception {
