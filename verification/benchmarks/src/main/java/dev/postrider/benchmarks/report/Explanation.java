@@ -1,0 +1,11 @@
+package dev.postrider.benchmarks.report;
+
+/** How the numbers are to be read. */
+final class Explanation {
+
+    static final String TEXT =
+            "Numbers are medians, with the least and the most of the rounds in brackets. Where it says so, the ratio is one of"
+                    + " processor time of client and database server together, and the same ratio of rates stands beside it.";
+
+    private Explanation() {}
+}
