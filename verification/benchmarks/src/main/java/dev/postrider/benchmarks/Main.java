@@ -49,7 +49,8 @@ public final class Main {
         }
         String db = arguments.db();
         try (Arena arena = db == null ? Arena.start(Engine.POSTGRESQL_18) : Arena.at(db)) {
-            Report report = measure(new Bench(arena, arguments.scale(), System.err), measurements);
+            Bench bench = new Bench(arena, arguments.scale(), System.err);
+            Report report = measure(bench, measurements, leftOut(arguments, measurements));
             write(report, arguments.out());
             System.out.print(TextTable.of(report));
             return report.failed().isEmpty() ? 0 : 1;
@@ -72,12 +73,20 @@ public final class Main {
                 .toList();
     }
 
+    /** The figures that somebody who asked for all of them does not get. */
+    private static List<String> leftOut(Arguments arguments, List<Measurement> measurements) {
+        List<String> names =
+                arguments.only().isEmpty() ? new ArrayList<>(names(Measurements.all())) : new ArrayList<>();
+        names.removeAll(names(measurements));
+        return names;
+    }
+
     private static List<String> names(List<Measurement> measurements) {
         return measurements.stream().flatMap(each -> each.names().stream()).toList();
     }
 
     /** Runs the measurements. A failed one does not stop the others. */
-    static Report measure(Bench bench, List<Measurement> measurements) {
+    static Report measure(Bench bench, List<Measurement> measurements, List<String> leftOut) {
         Map<String, String> environment = Environment.describe(bench.arena(), bench.scale());
         String loadBefore = Environment.loadAverage();
         MachineLoad before = MachineLoad.now();
@@ -105,8 +114,6 @@ public final class Main {
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
         environment.put("processors used", MachineLoad.now().since(before));
         environment.put("took", seconds(start));
-        List<String> leftOut = new ArrayList<>(names(Measurements.all()));
-        leftOut.removeAll(names(measurements));
         return new Report(environment, figures, leftOut, unavailable, failed);
     }
 

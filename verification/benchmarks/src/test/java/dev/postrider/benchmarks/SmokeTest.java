@@ -30,7 +30,7 @@ class SmokeTest {
                 .toList();
         try (Arena arena = Arena.start(Engine.POSTGRESQL_18)) {
             PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
-            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements);
+            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements, List.of());
 
             assertThat(report.failed()).isEmpty();
             assertThat(report.unavailable()).isEmpty();

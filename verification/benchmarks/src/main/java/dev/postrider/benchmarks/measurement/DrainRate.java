@@ -38,6 +38,9 @@ final class DrainRate implements Measurement {
     public List<Figure> run(Bench bench) throws Exception {
         List<String> notes = new ArrayList<>();
         notes.add("The peers, and what has no archive, delete what was delivered");
+        notes.add(
+                "The unordered loops by hand claim from the beginning of the index, over the entries of deleted rows: the larger"
+                        + " the backlog, the slower they are");
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.mainRounds("drain");
             List<Sized> all = new ArrayList<>();

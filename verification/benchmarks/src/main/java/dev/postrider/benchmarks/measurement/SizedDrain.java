@@ -3,16 +3,16 @@ package dev.postrider.benchmarks.measurement;
 import dev.postrider.benchmarks.contender.Contender;
 import dev.postrider.benchmarks.database.Arena;
 
-/** Drains backlogs of one system. Its own rate decides their size: each takes the time that a round should take. */
+/** Drains backlogs of one system. Its rate in the last one decides the size of the next: each takes the time that a round should take. */
 final class SizedDrain {
 
-    /** The first tenth is not timed, and a system may be faster than it was so far. */
+    /** The first tenth is not timed, and a system may be faster than it was before. */
     private static final double MARGIN = 1.25;
 
     private final Arena arena;
     private final Scale scale;
     private final Contender contender;
-    private double best;
+    private double perSecond;
 
     SizedDrain(Bench bench, Contender contender) {
         this.arena = bench.arena();
@@ -20,12 +20,10 @@ final class SizedDrain {
         this.contender = contender;
     }
 
-    /** Drains until the compiler has seen the code and the size is known. */
+    /** Drains until the compiler has seen the code and the size is known, beginning with this many messages. */
     SizedDrain warmUp(int messages) throws Exception {
-        best = Drain.of(arena, contender, messages).perSecond();
-        best = Math.max(
-                best,
-                Drain.of(arena, contender, messages(scale.warmUpSeconds())).perSecond());
+        perSecond = Drain.of(arena, contender, messages).perSecond();
+        perSecond = Drain.of(arena, contender, messages(scale.warmUpSeconds())).perSecond();
         return this;
     }
 
@@ -39,7 +37,7 @@ final class SizedDrain {
     }
 
     private int messages(double seconds) {
-        double wanted = Math.min(best * seconds * MARGIN, scale.largestBacklog());
+        double wanted = Math.min(perSecond * seconds * MARGIN, scale.largestBacklog());
         return Math.max((int) wanted, scale.smallestBacklog());
     }
 
@@ -52,7 +50,7 @@ final class SizedDrain {
     /** One round without emptying the tables. */
     Performance again() throws Exception {
         Performance performance = Drain.again(arena, contender, messages());
-        best = Math.max(best, performance.perSecond());
+        perSecond = performance.perSecond();
         return performance;
     }
 }

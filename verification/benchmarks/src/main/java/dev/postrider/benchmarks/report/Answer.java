@@ -24,9 +24,9 @@ record Answer(String verdict, List<Table> tables) {
         tables.add(compared(
                 "Worse than the best other library",
                 libraries.stream().filter(figure -> figure.advantage() < 1).toList()));
+        tables.add(missed(report.missed()));
         tables.add(shares("Against hand-written JDBC", sorted(report.against(Figure.Rival.HAND_WRITTEN))));
         tables.add(shares("Against itself, under a burden", sorted(report.against(Figure.Rival.ITSELF))));
-        tables.add(missed(report.missed()));
         return new Answer(verdict, tables);
     }
 

@@ -40,7 +40,7 @@ public final class HtmlReport {
         Answer answer = Answer.of(report);
         StringBuilder page = new StringBuilder(HEAD);
         page.append("<p class=\"verdict\"><b>" + Html.escaped(answer.verdict()) + "</b></p>\n");
-        page.append("<p>" + Html.escaped(Explanation.TEXT) + "</p>\n");
+        page.append("<p>" + Html.escaped(Explanation.of(report)) + "</p>\n");
         for (Answer.Table table : answer.tables()) {
             page.append("<h2>" + Html.escaped(table.title()) + "</h2>\n");
             page.append(table.sentence().isEmpty() ? "" : "<p>" + Html.escaped(table.sentence()) + "</p>\n");

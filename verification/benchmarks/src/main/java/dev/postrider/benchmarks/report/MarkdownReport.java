@@ -15,7 +15,9 @@ public final class MarkdownReport {
     public static String of(Report report) {
         Answer answer = Answer.of(report);
         StringBuilder page = new StringBuilder("# Benchmark report\n\n");
-        page.append("**" + answer.verdict() + "** ").append(Explanation.TEXT).append("\n");
+        page.append("**" + answer.verdict() + "** ")
+                .append(Explanation.of(report))
+                .append("\n");
         answer.tables().forEach(table -> page.append(table(table)));
         page.append("\n## All figures\n\n");
         page.append(rows(AllFigures.COLUMNS, AllFigures.rows(report)));

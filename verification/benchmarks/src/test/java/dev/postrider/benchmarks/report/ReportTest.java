@@ -62,6 +62,11 @@ final class ReportTest {
     }
 
     @Test
+    void noiseIsShownBesideTheResult() {
+        assertThat(MarkdownReport.of(report)).contains("differ by 10 % in processor time and by 6 % in rate");
+    }
+
+    @Test
     void eachChartIsThereOnce() {
         assertThat(occurrences("### Drain a backlog\n", MarkdownReport.of(report)))
                 .isOne();
