@@ -5,6 +5,7 @@ import dev.postrider.benchmarks.database.MachineLoad;
 import dev.postrider.benchmarks.measurement.Bench;
 import dev.postrider.benchmarks.measurement.Measurement;
 import dev.postrider.benchmarks.measurement.Measurements;
+import dev.postrider.benchmarks.report.Explanation;
 import dev.postrider.benchmarks.report.Figure;
 import dev.postrider.benchmarks.report.HtmlReport;
 import dev.postrider.benchmarks.report.JsonReport;
@@ -112,7 +113,7 @@ public final class Main {
             bench.progress().println(measurement.names().get(0) + " took " + seconds(begun));
         }
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
-        environment.put("processors used", MachineLoad.now().since(before));
+        environment.put(Explanation.PROCESSORS_USED, MachineLoad.now().since(before));
         environment.put("took", seconds(start));
         return new Report(environment, figures, leftOut, unavailable, failed);
     }

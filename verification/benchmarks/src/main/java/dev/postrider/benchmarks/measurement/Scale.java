@@ -47,7 +47,7 @@ public record Scale(
     public static Scale full() {
         return new Scale(
                 "full",
-                Duration.ofMinutes(75),
+                Duration.ofMinutes(65),
                 5,
                 3,
                 Duration.ofSeconds(4),
@@ -70,7 +70,7 @@ public record Scale(
     public static Scale standard() {
         return new Scale(
                 "default",
-                Duration.ofMinutes(20),
+                Duration.ofMinutes(18),
                 3,
                 2,
                 Duration.ofSeconds(3),
@@ -93,7 +93,7 @@ public record Scale(
     public static Scale quick() {
         return new Scale(
                 "quick",
-                Duration.ofMinutes(6),
+                Duration.ofMinutes(5),
                 2,
                 2,
                 Duration.ofSeconds(3),

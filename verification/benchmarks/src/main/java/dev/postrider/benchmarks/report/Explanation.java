@@ -1,15 +1,19 @@
 package dev.postrider.benchmarks.report;
 
 /** How the numbers are to be read, and how far they can be trusted. */
-final class Explanation {
+public final class Explanation {
+
+    /** The name of the entry of the environment that says who used the processors: the largest source of noise. */
+    public static final String PROCESSORS_USED = "processors used";
 
     private static final String TEXT =
-            "Numbers are medians, with the least and the most of the rounds in brackets. Where it says so, the ratio is one of"
-                    + " processor time of client and database server together, and the same ratio of rates stands beside it.";
+            "Numbers are medians, with the least and the most of the rounds in brackets. A ratio in processor time is"
+                    + " one of client and database server together, and the same ratio of rates stands beside it.";
 
     private Explanation() {}
 
     static String of(Report report) {
-        return TEXT + Noise.of(report);
+        String used = report.environment().get(PROCESSORS_USED);
+        return TEXT + Noise.of(report) + (used == null ? "" : " Use of the processors: " + used + ".");
     }
 }

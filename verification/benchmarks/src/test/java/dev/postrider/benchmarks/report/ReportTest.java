@@ -30,7 +30,7 @@ final class ReportTest {
             List.of());
 
     private final Report report = new Report(
-            Map.of("commit", "0123456789ab"),
+            Map.of("commit", "0123456789ab", Explanation.PROCESSORS_USED, "36 % by this run"),
             List.of(
                     figure("drain_vs_best_peer", Aim.atLeast(8), Samples.of(10, 8.3), Samples.of(9, 8), DRAIN),
                     figure(
@@ -63,7 +63,9 @@ final class ReportTest {
 
     @Test
     void noiseIsShownBesideTheResult() {
-        assertThat(MarkdownReport.of(report)).contains("differ by 10 % in processor time and by 6 % in rate");
+        assertThat(MarkdownReport.of(report))
+                .contains("differ by 10 % in processor time and by 6 % in rate")
+                .contains("Use of the processors: 36 % by this run.");
     }
 
     @Test
