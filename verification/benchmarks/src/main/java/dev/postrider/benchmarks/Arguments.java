@@ -1,5 +1,6 @@
 package dev.postrider.benchmarks;
 
+import dev.postrider.benchmarks.measurement.Scale;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -16,27 +17,29 @@ import org.jspecify.annotations.Nullable;
  * @param db the JDBC URL of a PostgreSQL database to use; null to start one
  */
 record Arguments(
-        boolean quick,
+        Scale scale,
         boolean help,
         Set<String> only,
         @Nullable String db,
         Path out) {
 
     static final String USAGE = """
-            Usage: postrider bench [--quick] [--only NAME,...] [--db URL] [--out DIR]
+            Usage: postrider bench [--quick | --full] [--only NAME,...] [--db URL] [--out DIR]
 
-            Measures Postrider beside its peers and beside hand-written JDBC, and writes the figures.
+            Measures Postrider beside its peers and beside hand-written JDBC, and writes the figures: in at most twenty minutes,
+            on two processors without other load.
 
-              --quick          under five minutes instead of most of an hour
+              --quick          the main figures on PostgreSQL, in at most six minutes
+              --full           all figures, with backlogs of millions, in about an hour
               --only NAME,...  only the measurements that make these figures
               --db URL         a PostgreSQL of yours, as jdbc:postgresql://host/database?user=...&password=...; tables are
                                created in it and emptied. Without it one is started, with durable settings.
-              --out DIR        where report.json and report.md go; benchmarks/target/report unless said otherwise
+              --out DIR        where report.html, report.md and report.json go; benchmarks/target/report unless said otherwise
             """;
 
     /** @throws IllegalArgumentException with the reason, if an argument is not valid */
     static Arguments parse(List<String> arguments, Path defaultOut) {
-        boolean quick = false;
+        Scale scale = Scale.standard();
         boolean help = false;
         Set<String> only = new LinkedHashSet<>();
         String db = null;
@@ -45,7 +48,8 @@ record Arguments(
         while (!left.isEmpty()) {
             String option = left.remove();
             switch (option) {
-                case "--quick" -> quick = true;
+                case "--quick" -> scale = Scale.quick();
+                case "--full" -> scale = Scale.full();
                 case "--help", "-h" -> help = true;
                 case "--only" -> only.addAll(Arrays.asList(value(option, left).split(",")));
                 case "--db" -> db = value(option, left);
@@ -53,7 +57,7 @@ record Arguments(
                 default -> throw new IllegalArgumentException("There is no option '" + option + "'");
             }
         }
-        return new Arguments(quick, help, only, db, out);
+        return new Arguments(scale, help, only, db, out);
     }
 
     private static String value(String option, Deque<String> left) {

@@ -1,11 +1,13 @@
 package dev.postrider.benchmarks;
 
 import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.database.MachineLoad;
 import dev.postrider.benchmarks.measurement.Bench;
 import dev.postrider.benchmarks.measurement.Measurement;
 import dev.postrider.benchmarks.measurement.Measurements;
-import dev.postrider.benchmarks.measurement.Scale;
+import dev.postrider.benchmarks.report.Explanation;
 import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.HtmlReport;
 import dev.postrider.benchmarks.report.JsonReport;
 import dev.postrider.benchmarks.report.MarkdownReport;
 import dev.postrider.benchmarks.report.Report;
@@ -46,10 +48,10 @@ public final class Main {
             System.out.print(Arguments.USAGE);
             return 0;
         }
-        Scale scale = arguments.quick() ? Scale.quick() : Scale.full();
         String db = arguments.db();
         try (Arena arena = db == null ? Arena.start(Engine.POSTGRESQL_18) : Arena.at(db)) {
-            Report report = measure(new Bench(arena, scale, System.err), measurements);
+            Bench bench = new Bench(arena, arguments.scale(), System.err);
+            Report report = measure(bench, measurements, leftOut(arguments, measurements));
             write(report, arguments.out());
             System.out.print(TextTable.of(report));
             return report.failed().isEmpty() ? 0 : 1;
@@ -58,7 +60,7 @@ public final class Main {
 
     private static List<Measurement> chosen(Arguments arguments) {
         List<Measurement> all = Measurements.all();
-        List<String> names = all.stream().flatMap(each -> each.names().stream()).toList();
+        List<String> names = names(all);
         for (String name : arguments.only()) {
             if (!names.contains(name)) {
                 throw new IllegalArgumentException(
@@ -66,20 +68,40 @@ public final class Main {
             }
         }
         return all.stream()
-                .filter(each ->
-                        arguments.only().isEmpty() || each.names().stream().anyMatch(arguments.only()::contains))
+                .filter(each -> arguments.only().isEmpty()
+                        ? each.isPartOf(arguments.scale())
+                        : each.names().stream().anyMatch(arguments.only()::contains))
                 .toList();
     }
 
+    /** The figures that somebody who asked for all of them does not get. */
+    private static List<String> leftOut(Arguments arguments, List<Measurement> measurements) {
+        List<String> names =
+                arguments.only().isEmpty() ? new ArrayList<>(names(Measurements.all())) : new ArrayList<>();
+        names.removeAll(names(measurements));
+        return names;
+    }
+
+    private static List<String> names(List<Measurement> measurements) {
+        return measurements.stream().flatMap(each -> each.names().stream()).toList();
+    }
+
     /** Runs the measurements. A failed one does not stop the others. */
-    static Report measure(Bench bench, List<Measurement> measurements) {
+    static Report measure(Bench bench, List<Measurement> measurements, List<String> leftOut) {
         Map<String, String> environment = Environment.describe(bench.arena(), bench.scale());
         String loadBefore = Environment.loadAverage();
+        MachineLoad before = MachineLoad.now();
         long start = System.nanoTime();
         List<Figure> figures = new ArrayList<>();
         Map<String, String> unavailable = new LinkedHashMap<>();
         Map<String, String> failed = new LinkedHashMap<>();
         for (Measurement measurement : measurements) {
+            if (bench.isOver()) {
+                unavailable.put(
+                        String.join(", ", measurement.names()),
+                        "the " + bench.scale().limit().toMinutes() + " minutes of the run were over");
+                continue;
+            }
             long begun = System.nanoTime();
             try {
                 figures.addAll(measurement.run(bench));
@@ -91,8 +113,9 @@ public final class Main {
             bench.progress().println(measurement.names().get(0) + " took " + seconds(begun));
         }
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
+        environment.put(Explanation.PROCESSORS_USED, MachineLoad.now().since(before));
         environment.put("took", seconds(start));
-        return new Report(environment, figures, unavailable, failed);
+        return new Report(environment, figures, leftOut, unavailable, failed);
     }
 
     private static String seconds(long sinceNanos) {
@@ -103,6 +126,7 @@ public final class Main {
         Files.createDirectories(directory);
         Files.writeString(directory.resolve("report.json"), JsonReport.of(report));
         Files.writeString(directory.resolve("report.md"), MarkdownReport.of(report));
+        Files.writeString(directory.resolve("report.html"), HtmlReport.of(report));
         PrintStream progress = System.err;
         try (Stream<Path> files = Files.list(directory)) {
             files.sorted().forEach(file -> progress.println("wrote " + file));

@@ -8,6 +8,7 @@ import dev.postrider.benchmarks.measurement.Measurement;
 import dev.postrider.benchmarks.measurement.Measurements;
 import dev.postrider.benchmarks.measurement.Scale;
 import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.HtmlReport;
 import dev.postrider.benchmarks.report.JsonReport;
 import dev.postrider.benchmarks.report.MarkdownReport;
 import dev.postrider.benchmarks.report.Report;
@@ -29,7 +30,7 @@ class SmokeTest {
                 .toList();
         try (Arena arena = Arena.start(Engine.POSTGRESQL_18)) {
             PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
-            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements);
+            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements, List.of());
 
             assertThat(report.failed()).isEmpty();
             assertThat(report.unavailable()).isEmpty();
@@ -37,10 +38,11 @@ class SmokeTest {
                     measurements.stream().flatMap(each -> each.names().stream()).toList();
             assertThat(report.figures()).extracting(Figure::name).isEqualTo(expected);
             assertThat(report.figures()).allSatisfy(figure -> {
-                assertThat(figure.notes()).noneMatch(note -> note.contains("failed"));
+                assertThat(figure.chart().notes()).noneMatch(note -> note.contains("failed"));
                 assertThat(TextTable.of(report)).contains(figure.name());
                 assertThat(JsonReport.of(report)).contains('"' + figure.name() + '"');
                 assertThat(MarkdownReport.of(report)).contains("`" + figure.name() + "`");
+                assertThat(HtmlReport.of(report)).contains("<code>" + figure.name() + "</code>");
             });
         }
     }

@@ -161,6 +161,9 @@ public final class HandWritten implements Contender {
 
     @Override
     public void fill(int messages) throws SQLException {
+        if (arena.copies().fill("hand_message", topic(), messages)) {
+            return;
+        }
         PostriderContender.fill(
                 tables,
                 dataSource,
@@ -170,6 +173,7 @@ public final class HandWritten implements Contender {
                         .key(claiming.isOrdered() ? PostriderContender.key(order) : null)
                         .json(order.json())
                         .build());
+        arena.copies().keep("hand_message", topic(), messages);
     }
 
     @Override

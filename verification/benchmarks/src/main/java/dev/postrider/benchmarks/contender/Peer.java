@@ -30,6 +30,11 @@ public enum Peer {
         return version;
     }
 
+    /** Whether its rates are among the best of the peers, so that it takes part at every scale. */
+    public boolean isFast() {
+        return this == DB_SCHEDULER || this == NAMASTACK;
+    }
+
     /** The part of a backlog that it gets, so that its phase takes no longer than the others'. */
     public int part(int messages) {
         return Math.max(messages / slowness, Math.min(messages, 100));

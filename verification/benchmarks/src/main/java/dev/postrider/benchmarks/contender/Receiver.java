@@ -8,7 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 /** The destination of a phase's messages. Records the time of each, and duplicates. Thread-safe. */
 public final class Receiver {
 
-    private static final long LOOK_EVERY_NANOS = 500_000;
+    /** Seldom, because each look is processor time that counts. */
+    private static final long LOOK_EVERY_NANOS = 2_000_000;
 
     private final AtomicLongArray byNumber;
     private final AtomicLongArray byArrival;
@@ -41,8 +42,12 @@ public final class Receiver {
 
     /** Messages per second from the end of the first tenth to the last message. So the startup of a system does not count. */
     public double rate(int messages) {
-        int from = messages / 10;
-        return (messages - 1 - from) * 1e9 / (byArrival.get(messages - 1) - byArrival.get(from));
+        return (messages - 1 - messages / 10) / seconds(messages);
+    }
+
+    /** The time in which {@link #rate} is measured. */
+    public double seconds(int messages) {
+        return (byArrival.get(messages - 1) - byArrival.get(messages / 10)) / 1e9;
     }
 
     /** @throws IllegalStateException if this many messages do not arrive in time */

@@ -35,13 +35,18 @@ public final class Arena implements AutoCloseable {
     private final String url;
     private final HikariDataSource pool;
     private final Sql sql;
+    private final Copies copies;
+    private final @Nullable ProcessorMeter meter;
 
     private Arena(@Nullable DatabaseServer server, HikariConfig config) {
         this.server = server;
         this.url = config.getJdbcUrl();
         this.pool = new HikariDataSource(config);
         this.sql = Sql.of(url);
+        this.copies = new Copies(this);
         execute(List.of(sql.createOrders()));
+        long process = server == null ? localServer() : server.pid();
+        this.meter = process == 0 ? null : ProcessorMeter.of(process);
     }
 
     /** Starts a server with durable commits. It is removed when this is closed. */
@@ -74,6 +79,35 @@ public final class Arena implements AutoCloseable {
 
     public Sql sql() {
         return sql;
+    }
+
+    public Copies copies() {
+        return copies;
+    }
+
+    /** The processor time that this process and the server have used so far; null if the server runs on another computer. */
+    public @Nullable ProcessorTime processorTime() {
+        return meter == null ? null : meter.read();
+    }
+
+    /**
+     * The processor time of each item of work since an earlier reading.
+     *
+     * @return null if there is no reading
+     */
+    public @Nullable ProcessorTime usedSince(@Nullable ProcessorTime earlier, int items) {
+        ProcessorTime now = processorTime();
+        return now == null || earlier == null ? null : now.minus(earlier).per(Math.max(items, 1));
+    }
+
+    /** The main process of a PostgreSQL server that was not started here; 0 if it does not run on this computer. */
+    private long localServer() {
+        boolean isHere = sql == Sql.POSTGRESQL
+                && text("SELECT inet_server_addr() IS NULL OR inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1'")
+                        .equals("t");
+        long session = isHere ? number("SELECT pg_backend_pid()") : 0;
+        LinuxProcess process = LinuxProcess.nameOf(session).startsWith("postgres") ? LinuxProcess.of(session) : null;
+        return process == null ? 0 : process.parent();
     }
 
     /** The address of the database, for another process on this computer. */
@@ -118,6 +152,20 @@ public final class Arena implements AutoCloseable {
         return Long.parseLong(text(query));
     }
 
+    List<String> columns(String table) {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet none = statement.executeQuery("SELECT * FROM " + table + " WHERE 1 = 0")) {
+            List<String> columns = new ArrayList<>();
+            for (int column = 1; column <= none.getMetaData().getColumnCount(); column++) {
+                columns.add(none.getMetaData().getColumnName(column));
+            }
+            return columns;
+        } catch (SQLException e) {
+            throw new IllegalStateException("Could not read the columns of " + table, e);
+        }
+    }
+
     private String text(String query) {
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement();
@@ -142,11 +190,16 @@ public final class Arena implements AutoCloseable {
             SETTINGS.forEach(name -> settings.put(name, text("SELECT current_setting('" + name + "')")));
         }
         settings.put("connections in the pool", Integer.toString(POOL_SIZE));
+        settings.put(
+                "processor time", meter == null ? "not measured: the server runs elsewhere" : "of client and server");
         return settings;
     }
 
     @Override
     public void close() {
+        if (server == null) {
+            copies.drop();
+        }
         pool.close();
         if (server != null) {
             server.close();

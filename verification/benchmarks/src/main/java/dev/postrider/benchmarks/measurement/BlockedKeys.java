@@ -8,6 +8,7 @@ import dev.postrider.benchmarks.report.Figure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Whether many messages behind the refused heads of two keys slow down the other keys. */
 final class BlockedKeys implements Measurement {
@@ -23,6 +24,11 @@ final class BlockedKeys implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         return List.of(rate(bench), latency(bench));
     }
@@ -30,28 +36,30 @@ final class BlockedKeys implements Measurement {
     private Figure rate(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int blocked = bench.scale().blocked();
-        int free = blocked / 2;
         try (Field field = new Field()) {
             PostriderContender postrider = PostriderContender.ordered(arena, arena.pool());
             field.add(postrider);
-            Drain.rate(arena, postrider, free);
-            Rounds<Double> rounds = bench.<Double>rounds("blocked keys")
-                    .system(NONE, () -> Drain.rate(arena, postrider, free))
+            SizedDrain free = new SizedDrain(bench, postrider).warmUp();
+            Rounds<Performance> rounds = bench.<Performance>rounds("blocked keys")
+                    .system(NONE, free::round)
                     .system(MANY, () -> {
                         postrider.clear();
                         postrider.block(blocked, KEYS);
-                        return Drain.again(arena, postrider, free);
+                        return free.again();
                     })
                     .run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(blocked + " messages wait behind the first ones of " + KEYS + " keys, " + free
-                    + " others are timed");
-            Comparison comparison = new Comparison(
-                    "The rate of an ordered topic while keys of it are blocked",
-                    "messages/s",
-                    rounds.samples(rate -> rate),
-                    notes);
-            return comparison.ratio(names().get(0), Aim.atLeast(0.9), MANY, NONE);
+            Comparison comparison = Comparison.ofWork(
+                    "Drain an ordered topic while keys of it are blocked",
+                    "message",
+                    bench.scale(),
+                    rounds,
+                    List.of(String.format(
+                            Locale.ROOT,
+                            "%,d messages wait behind the first ones of %d keys, %,d others are timed",
+                            blocked,
+                            KEYS,
+                            free.messages())));
+            return comparison.ratioToItself(names().get(0), Aim.atLeast(0.95), MANY, NONE);
         }
     }
 
@@ -59,7 +67,7 @@ final class BlockedKeys implements Measurement {
         Arena arena = bench.arena();
         int blocked = bench.scale().blocked();
         int perSecond = LatencyOfPeers.PER_SECOND;
-        Duration duration = bench.scale().load().multipliedBy(2);
+        Duration duration = bench.scale().steady();
         try (Field field = new Field()) {
             PostriderContender postrider = PostriderContender.ordered(arena, new Probe(arena.pool()));
             field.add(postrider);
@@ -74,12 +82,12 @@ final class BlockedKeys implements Measurement {
                     .run();
             List<String> notes = new ArrayList<>(rounds.notes());
             notes.add(blocked + " messages wait behind the first ones of " + KEYS + " keys");
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofLess(
                     perSecond + " transactions/s of other keys: from commit to delivery, 99th percentile",
                     "ms",
                     rounds.samples(Latencies::p99),
                     notes);
-            return comparison.ratio(names().get(1), Aim.atMost(1.1), MANY, NONE);
+            return comparison.ratioToItself(names().get(1), Aim.atMost(1.1), MANY, NONE);
         }
     }
 }

@@ -6,7 +6,6 @@ import dev.postrider.benchmarks.contender.Order;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The cost of running a command once, and of replaying it. */
@@ -15,6 +14,11 @@ final class CommandRate implements Measurement {
     @Override
     public List<String> names() {
         return List.of("command_fenced_vs_handwritten", "command_replay_vs_first");
+    }
+
+    @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
     }
 
     @Override
@@ -27,31 +31,31 @@ final class CommandRate implements Measurement {
             field.add(byHand);
             EnqueueRate.warmUp(bench, commands);
             EnqueueRate.warmUp(bench, byHand);
-            Rounds<Load.Result> rounds = bench.<Load.Result>rounds("command")
+            Rounds<Performance> rounds = bench.<Performance>rounds("command")
                     .system("command", () -> EnqueueRate.rate(bench, commands))
                     .system("command by hand", () -> EnqueueRate.rate(bench, byHand))
                     .system("replay", () -> replays(bench, commands))
                     .run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(Load.THREADS
-                    + " threads; replays are answered by an instance that has run none of the commands, from the"
-                    + " database");
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofWork(
                     "Commands that write one order and keep 250 bytes of result",
-                    "commands/s",
-                    rounds.samples(Load.Result::perSecond),
-                    notes);
+                    "command",
+                    bench.scale(),
+                    rounds,
+                    List.of(Load.THREADS
+                            + " threads; replays are answered by an instance that has run none of the commands, from the"
+                            + " database"));
             return List.of(
-                    comparison.ratio(names().get(0), Aim.atLeast(0.7), "command", "command by hand"),
-                    comparison.ratio(names().get(1), Aim.atLeast(5), "replay", "command"));
+                    comparison.ratioToHand(names().get(0), Aim.atLeast(0.7), "command", "command by hand"),
+                    comparison.ratioToItself(names().get(1), Aim.atLeast(5), "replay", "command"));
         }
     }
 
     /** Replays each command once, so that no result comes from memory. */
-    private static Load.Result replays(Bench bench, FencedCommands commands) throws Exception {
-        int done = EnqueueRate.rate(bench, commands).transactions();
+    private static Performance replays(Bench bench, FencedCommands commands) throws Exception {
+        int done = EnqueueRate.load(bench, commands).transactions();
         try (FencedCommands.Replays replays = commands.replays()) {
-            return Load.each(done, number -> replays.replay(new Order(number)));
+            return Load.each(bench.arena(), done, number -> replays.replay(new Order(number)))
+                    .performance();
         }
     }
 }

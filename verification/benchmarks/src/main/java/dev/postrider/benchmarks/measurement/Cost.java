@@ -26,8 +26,8 @@ final class Cost implements Measurement {
         return List.of(
                 "statements_per_message",
                 "statements_per_message_ordered",
-                "wal_bytes_per_message",
                 "wal_bytes_per_message_without_archive",
+                "wal_bytes_per_message",
                 "wal_bytes_per_message_ordered",
                 "wal_bytes_per_message_ordered_without_archive");
     }
@@ -40,16 +40,21 @@ final class Cost implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return true;
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
-        int messages = bench.scale().backlog() / PART;
+        int messages = bench.scale().shallow() / PART;
         try (Field field = new Field()) {
             Rounds<Spent> rounds = bench.rounds("cost");
             add(rounds, field, arena, messages, PostriderContender::archiving);
             add(rounds, field, arena, messages, PostriderContender::deleting);
             add(rounds, field, arena, messages, PostriderContender::ordered);
             add(rounds, field, arena, messages, PostriderContender::orderedDeleting);
-            for (Peer peer : Peer.values()) {
+            for (Peer peer : bench.peers()) {
                 if (peer.isSlowToNotice() && !bench.scale().isPatient()) {
                     continue;
                 }
@@ -60,16 +65,18 @@ final class Cost implements Measurement {
             notes.add("The insert of the order is part of it, and so is everything the system does besides meanwhile");
             String question = "From the business transaction of one order to the end of its message, then drained";
             Comparison statements =
-                    new Comparison(question, "statements/message", rounds.samples(Spent::statements), notes);
-            Comparison wal = new Comparison(question, "bytes of WAL/message", rounds.samples(Spent::walBytes), notes);
+                    Comparison.ofLess(question, "statements/message", rounds.samples(Spent::statements), notes);
+            Comparison wal =
+                    Comparison.ofLess(question, "bytes of WAL/message", rounds.samples(Spent::walBytes), notes);
+            Peer peer = Peer.DB_SCHEDULER;
             Aim aim = Aim.atMost(1);
             return List.of(
                     statements.ratioToBestPeer(names().get(0), aim, "postrider"),
                     statements.ratioToBestPeer(names().get(1), aim, "postrider ordered"),
-                    wal.ratioToBestPeer(names().get(2), aim, "postrider"),
-                    wal.ratioToBestPeer(names().get(3), aim, "postrider without archive"),
-                    wal.ratioToBestPeer(names().get(4), aim, "postrider ordered"),
-                    wal.ratioToBestPeer(names().get(5), aim, "postrider ordered without archive"));
+                    wal.ratioToPeer(names().get(2), Aim.atMost(0.8), "postrider without archive", peer),
+                    wal.ratioToPeer(names().get(3), Aim.atMost(1.1), "postrider", peer),
+                    wal.ratioToPeer(names().get(4), aim, "postrider ordered", peer),
+                    wal.ratioToPeer(names().get(5), aim, "postrider ordered without archive", peer));
         }
     }
 
@@ -90,7 +97,7 @@ final class Cost implements Measurement {
         arena.settle();
         long statements = probe.statements();
         long wal = arena.walBytes();
-        Load.count(contender, messages);
+        Load.count(arena, contender, messages);
         Receiver receiver = new Receiver(messages);
         contender.start(receiver);
         try {

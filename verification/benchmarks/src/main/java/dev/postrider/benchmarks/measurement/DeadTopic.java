@@ -5,8 +5,8 @@ import dev.postrider.benchmarks.contender.PostriderContender.Neighbour;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Whether messages that wait in one topic, because it is paused or its destination is down, slow down other topics. */
 record DeadTopic(boolean ordered) implements Measurement {
@@ -19,40 +19,42 @@ record DeadTopic(boolean ordered) implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
-        int timed = bench.scale().backlog();
         int waiting = bench.scale().idle();
         try (Field field = new Field()) {
-            Rounds<Double> rounds = bench.rounds(ordered ? "dead topic, ordered" : "dead topic");
+            Rounds<Performance> rounds = bench.rounds(ordered ? "dead topic, ordered" : "dead topic");
             for (Neighbour neighbour : Neighbour.values()) {
                 PostriderContender contender = PostriderContender.beside(neighbour, ordered, arena, arena.pool());
                 field.add(contender);
-                if (neighbour == Neighbour.NONE) {
-                    Drain.rate(arena, contender, timed);
-                }
+                SizedDrain drain = new SizedDrain(bench, contender).warmUp();
                 rounds.system(nameOf(neighbour), () -> {
                     contender.clear();
                     if (neighbour != Neighbour.NONE) {
                         contender.fillNeighbour(waiting);
                     }
-                    return Drain.again(arena, contender, timed);
+                    return drain.again();
                 });
             }
             rounds.run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(waiting + " messages wait in the other topic, which has the same tables");
-            Comparison comparison = new Comparison(
-                    "The rate of " + (ordered ? "an ordered" : "a") + " topic while messages wait in another one",
-                    "messages/s",
-                    rounds.samples(rate -> rate),
-                    notes);
+            Comparison comparison = Comparison.ofWork(
+                    "Drain " + (ordered ? "an ordered" : "a") + " topic while messages wait in another one",
+                    "message",
+                    bench.scale(),
+                    rounds,
+                    List.of(String.format(
+                            Locale.ROOT, "%,d messages wait in the other topic, which has the same tables", waiting)));
             String none = nameOf(Neighbour.NONE);
             Aim aim = Aim.atLeast(0.95);
             return List.of(
-                    comparison.ratio(names().get(0), aim, nameOf(Neighbour.SILENT), none),
-                    comparison.ratio(names().get(1), aim, nameOf(Neighbour.FAILING), none),
-                    comparison.ratio(names().get(2), aim, nameOf(Neighbour.PAUSED), none));
+                    comparison.ratioToItself(names().get(0), aim, nameOf(Neighbour.SILENT), none),
+                    comparison.ratioToItself(names().get(1), aim, nameOf(Neighbour.FAILING), none),
+                    comparison.ratioToItself(names().get(2), aim, nameOf(Neighbour.PAUSED), none));
         }
     }
 

@@ -6,15 +6,23 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Whether a deep backlog is drained as fast as a shallow one. */
 final class Depth implements Measurement {
 
+    private static final int DEEPEST = 5;
+
     @Override
     public List<String> names() {
-        return List.of("depth_1m_vs_10k", "depth_1m_vs_10k_ordered");
+        return List.of(
+                "depth_vs_shallow", "depth_vs_shallow_ordered", "depth_5x_vs_shallow", "depth_5x_vs_shallow_ordered");
+    }
+
+    @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
     }
 
     @Override
@@ -22,32 +30,45 @@ final class Depth implements Measurement {
         Arena arena = bench.arena();
         int shallow = bench.scale().shallow();
         int deep = bench.scale().deep();
+        int deepest = DEEPEST * deep;
         try (Field field = new Field()) {
-            Contender postrider = field.add(PostriderContender.archiving(arena, arena.pool()));
-            Contender ordered = field.add(PostriderContender.ordered(arena, arena.pool()));
+            Rounds<Performance> rounds = bench.rounds("depth");
+            for (Contender each : List.of(
+                    field.add(PostriderContender.archiving(arena, arena.pool())),
+                    field.add(PostriderContender.ordered(arena, arena.pool())))) {
+                Drain.of(arena, each, shallow);
+                rounds.system(at(each, shallow), () -> Drain.first(arena, each, shallow, shallow));
+                rounds.system(at(each, deep), () -> Drain.first(arena, each, shallow, deep));
+                rounds.system(at(each, deepest), () -> Drain.first(arena, each, shallow, deepest));
+            }
             Contender peer = field.add(Peer.DB_SCHEDULER.forThroughput(arena, arena.pool()));
-            Drain.rate(arena, postrider, shallow);
-            Drain.rate(arena, ordered, shallow);
-            Rounds<Double> rounds = bench.<Double>rounds("depth")
-                    .system("postrider, shallow", () -> Drain.rateOfFirst(arena, postrider, shallow, shallow))
-                    .system("postrider, deep", () -> Drain.rateOfFirst(arena, postrider, shallow, deep))
-                    .system("postrider ordered, shallow", () -> Drain.rateOfFirst(arena, ordered, shallow, shallow))
-                    .system("postrider ordered, deep", () -> Drain.rateOfFirst(arena, ordered, shallow, deep))
-                    .system("db-scheduler, shallow", () -> Drain.rateOfFirst(arena, peer, shallow / 2, shallow))
-                    .system("db-scheduler, deep", () -> Drain.rateOfFirst(arena, peer, shallow / 2, deep))
-                    .run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add("shallow is " + shallow + " messages, deep is " + deep + ", of which the first " + shallow
-                    + " are timed (half as many of db-scheduler's)");
-            Comparison comparison = new Comparison(
-                    "The rate at a deep backlog against a shallow one",
-                    "messages/s",
-                    rounds.samples(rate -> rate),
-                    notes);
+            int part = Peer.DB_SCHEDULER.part(shallow);
+            rounds.system(at(peer, shallow), () -> Drain.first(arena, peer, part, shallow));
+            rounds.system(at(peer, deep), () -> Drain.first(arena, peer, part, deep));
+            rounds.run();
+            Comparison comparison = Comparison.ofWork(
+                    "Drain the first messages of a deep backlog",
+                    "message",
+                    bench.scale(),
+                    rounds,
+                    List.of(String.format(
+                            Locale.ROOT, "The first %,d are timed, %,d of db-scheduler's", shallow, part)));
             Aim aim = Aim.atLeast(0.9);
             return List.of(
-                    comparison.ratio(names().get(0), aim, "postrider, deep", "postrider, shallow"),
-                    comparison.ratio(names().get(1), aim, "postrider ordered, deep", "postrider ordered, shallow"));
+                    comparison.ratioToItself(names().get(0), aim, at("postrider", deep), at("postrider", shallow)),
+                    comparison.ratioToItself(
+                            names().get(1), aim, at("postrider ordered", deep), at("postrider ordered", shallow)),
+                    comparison.ratioToItself(names().get(2), aim, at("postrider", deepest), at("postrider", shallow)),
+                    comparison.ratioToItself(
+                            names().get(3), aim, at("postrider ordered", deepest), at("postrider ordered", shallow)));
         }
+    }
+
+    private static String at(Contender contender, int depth) {
+        return at(contender.name(), depth);
+    }
+
+    private static String at(String name, int depth) {
+        return String.format(Locale.ROOT, "%s, %,d deep", name, depth);
     }
 }

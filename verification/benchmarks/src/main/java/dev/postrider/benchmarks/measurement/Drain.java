@@ -3,6 +3,7 @@ package dev.postrider.benchmarks.measurement;
 import dev.postrider.benchmarks.contender.Contender;
 import dev.postrider.benchmarks.contender.Receiver;
 import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.database.ProcessorTime;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,55 +11,62 @@ import java.util.concurrent.locks.LockSupport;
 final class Drain {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
-    private static final long LOOK_EVERY_NANOS = 5_000_000;
+
+    /** Long, because the question costs the server time that counts: it reads over the dead rows of the whole backlog. */
+    private static final long LOOK_EVERY_NANOS = 50_000_000;
 
     private Drain() {}
 
-    /** Messages per second over the whole backlog, from empty tables. */
-    static double rate(Arena arena, Contender contender, int backlog) throws Exception {
+    /** Drains the whole backlog, from empty tables. */
+    static Performance of(Arena arena, Contender contender, int backlog) throws Exception {
         contender.clear();
         return again(arena, contender, backlog);
     }
 
-    /** As {@link #rate}, without emptying the tables. */
-    static double again(Arena arena, Contender contender, int backlog) throws Exception {
-        contender.fill(backlog);
-        arena.settle();
-        Receiver receiver = new Receiver(backlog);
-        contender.start(receiver);
-        try {
-            receiver.await(backlog, PATIENCE);
-            awaitDone(contender);
-        } finally {
-            contender.stop();
-        }
-        receiver.verify(backlog);
-        return receiver.rate(backlog);
+    /** As {@link #of}, without emptying the tables. */
+    static Performance again(Arena arena, Contender contender, int backlog) throws Exception {
+        return drain(arena, contender, backlog, backlog);
     }
 
-    /** Messages per second over the first messages of a larger backlog. */
-    static double rateOfFirst(Arena arena, Contender contender, int first, int backlog) throws Exception {
+    /** Drains the first messages of a larger backlog, from empty tables. */
+    static Performance first(Arena arena, Contender contender, int first, int backlog) throws Exception {
         contender.clear();
+        return drain(arena, contender, first, backlog);
+    }
+
+    private static Performance drain(Arena arena, Contender contender, int timed, int backlog) throws Exception {
         contender.fill(backlog);
         arena.settle();
         Receiver receiver = new Receiver(backlog);
         contender.start(receiver);
+        ProcessorTime used;
         try {
-            receiver.await(first, PATIENCE);
+            // The first tenth does not count, so that the start of a system does not.
+            receiver.await(timed / 10, PATIENCE);
+            ProcessorTime before = arena.processorTime();
+            int from = receiver.received();
+            receiver.await(timed, PATIENCE);
+            if (timed == backlog) {
+                awaitDone(contender);
+            }
+            used = arena.usedSince(before, receiver.received() - from);
         } finally {
             contender.stop();
         }
-        return receiver.rate(first);
+        if (timed == backlog) {
+            receiver.verify(backlog);
+        }
+        return new Performance(receiver.rate(timed), receiver.seconds(timed), used);
     }
 
     /** Waits until all messages are finished: the row of a delivered message must be deleted or marked. */
     static void awaitDone(Contender contender) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (contender.unfinished() > 0) {
+        do {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException(contender.unfinished() + " messages were delivered and not finished");
             }
             LockSupport.parkNanos(LOOK_EVERY_NANOS);
-        }
+        } while (contender.unfinished() > 0);
     }
 }

@@ -16,7 +16,16 @@ final class EnqueueRate implements Measurement {
 
     @Override
     public List<String> names() {
-        return List.of("enqueue_vs_handwritten", "enqueue_keyed_vs_handwritten", "enqueue_vs_best_peer");
+        return List.of(
+                "enqueue_vs_best_peer",
+                "enqueue_keyed_vs_best_peer",
+                "enqueue_vs_handwritten",
+                "enqueue_keyed_vs_handwritten");
+    }
+
+    @Override
+    public boolean isPartOf(Scale scale) {
+        return true;
     }
 
     @Override
@@ -29,39 +38,43 @@ final class EnqueueRate implements Measurement {
                     field.add(PostriderContender.keyed(arena, arena.pool())),
                     field.add(HandWritten.keyed(arena, arena.pool())),
                     field.add(new OrdersOnly(arena, arena.pool()))));
-            for (Peer peer : Peer.values()) {
+            for (Peer peer : bench.peers()) {
                 contenders.add(field.add(peer.forThroughput(arena, arena.pool())));
             }
-            Rounds<Load.Result> rounds = bench.rounds("enqueue");
+            Rounds<Performance> rounds = bench.mainRounds("enqueue");
             for (Contender each : contenders) {
-                Load.full(each, bench.scale().load().dividedBy(3));
+                Load.full(arena, each, bench.scale().warmUp());
                 rounds.system(each.name(), () -> rate(bench, each));
             }
             rounds.run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(Load.THREADS + " threads; JobRunr writes its job in a second transaction of its own");
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofWork(
                     "Business transactions that write one order and one message, without a dispatcher",
-                    "transactions/s",
-                    rounds.samples(Load.Result::perSecond),
-                    notes);
+                    "transaction",
+                    bench.scale(),
+                    rounds,
+                    List.of(Load.THREADS + " threads; JobRunr writes its job in a second transaction of its own"));
             return List.of(
-                    comparison.ratio(names().get(0), Aim.atLeast(0.9), "postrider", "hand-written"),
-                    comparison.ratio(names().get(1), Aim.atLeast(0.75), "postrider keyed", "hand-written keyed"),
-                    comparison.ratioToBestPeer(names().get(2), Aim.atLeast(1.1), "postrider"));
+                    comparison.ratioToBestPeer(names().get(0), Aim.atLeast(1.1), "postrider"),
+                    comparison.ratioToBestPeer(names().get(1), Aim.atLeast(0.95), "postrider keyed"),
+                    comparison.ratioToHand(names().get(2), Aim.atLeast(0.9), "postrider", "hand-written"),
+                    comparison.ratioToHand(names().get(3), Aim.atLeast(0.75), "postrider keyed", "hand-written keyed"));
         }
     }
 
     /** Runs until the just-in-time compiler has finished, which takes seconds on two processors. */
     static void warmUp(Bench bench, Contender contender) throws Exception {
         contender.clear();
-        Load.full(contender, bench.scale().load().multipliedBy(4));
+        Load.full(bench.arena(), contender, bench.scale().warmUp().multipliedBy(2));
     }
 
-    static Load.Result rate(Bench bench, Contender contender) throws Exception {
+    static Performance rate(Bench bench, Contender contender) throws Exception {
+        return load(bench, contender).performance();
+    }
+
+    static Load.Result load(Bench bench, Contender contender) throws Exception {
         contender.clear();
         bench.arena().settle();
-        Load.Result result = Load.full(contender, bench.scale().load());
+        Load.Result result = Load.full(bench.arena(), contender, bench.scale().round());
         long written = contender.unfinished();
         if (written != result.transactions()) {
             throw new IllegalStateException(

@@ -20,20 +20,22 @@ final class HeldSnapshot implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
-        int before = bench.scale().backlog();
-        int timed = bench.scale().shallow();
         try (Field field = new Field()) {
             List<String> notes = new ArrayList<>();
-            notes.add(timed + " messages timed after " + before + " under the held snapshot");
-            Rounds<Double> rounds = bench.rounds("held snapshot");
+            notes.add("Under the held snapshot a backlog is drained before the timed one of the same size");
+            Rounds<Performance> rounds = bench.rounds("held snapshot");
             for (Contender each : List.of(
                     PostriderContender.archiving(arena, arena.pool()),
                     PostriderContender.ordered(arena, arena.pool()))) {
                 field.add(each);
-                Drain.rate(arena, each, timed);
-                add(rounds, arena, each, before, timed);
+                add(rounds, arena, each, new SizedDrain(bench, each).warmUp());
             }
             for (Peer peer : Peer.values()) {
                 if (peer != Peer.DB_SCHEDULER && !bench.scale().isPatient()) {
@@ -41,40 +43,41 @@ final class HeldSnapshot implements Measurement {
                     continue;
                 }
                 Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
-                add(rounds, arena, contender, peer.part(before), peer.part(timed));
-                notes.add(contender.name() + ": " + peer.part(timed) + " after " + peer.part(before));
+                int first = peer.part(bench.scale().firstBacklog());
+                add(rounds, arena, contender, new SizedDrain(bench, contender).warmUp(first));
             }
             rounds.run();
-            notes.addAll(rounds.notes());
-            Comparison comparison = new Comparison(
-                    "The rate after many messages under a held snapshot against before",
-                    "messages/s",
-                    rounds.samples(rate -> rate),
+            Comparison comparison = Comparison.ofWork(
+                    "Drain under a held snapshot, when it hides the dead rows of a backlog from vacuum",
+                    "message",
+                    bench.scale(),
+                    rounds,
                     notes);
             Aim aim = Aim.atLeast(0.9);
             return List.of(
-                    comparison.ratio(names().get(0), aim, "postrider, held", "postrider, free"),
-                    comparison.ratio(names().get(1), aim, "postrider ordered, held", "postrider ordered, free"));
+                    comparison.ratioToItself(names().get(0), aim, "postrider, held", "postrider, free"),
+                    comparison.ratioToItself(
+                            names().get(1), aim, "postrider ordered, held", "postrider ordered, free"));
         }
     }
 
-    private static void add(Rounds<Double> rounds, Arena arena, Contender contender, int before, int timed) {
-        rounds.system(contender.name() + ", free", () -> Drain.rate(arena, contender, timed));
-        rounds.system(contender.name() + ", held", () -> held(arena, contender, before, timed));
+    private static void add(Rounds<Performance> rounds, Arena arena, Contender contender, SizedDrain drain) {
+        rounds.system(contender.name() + ", free", drain::round);
+        rounds.system(contender.name() + ", held", () -> held(arena, contender, drain));
     }
 
-    private static double held(Arena arena, Contender contender, int before, int timed) throws Exception {
+    private static Performance held(Arena arena, Contender contender, SizedDrain drain) throws Exception {
         contender.clear();
         try (Connection snapshot = arena.pool().getConnection();
                 Statement statement = snapshot.createStatement()) {
             snapshot.setAutoCommit(false);
             statement.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             statement.execute("SELECT count(*) FROM bench_order");
-            Drain.again(arena, contender, before);
-            double rate = Drain.again(arena, contender, timed);
+            drain.again();
+            Performance performance = drain.again();
             snapshot.rollback();
             snapshot.setAutoCommit(true);
-            return rate;
+            return performance;
         }
     }
 }

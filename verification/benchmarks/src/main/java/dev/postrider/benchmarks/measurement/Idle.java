@@ -23,13 +23,18 @@ final class Idle implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return true;
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         Duration quiet = bench.scale().quiet();
         Map<String, Probe> probes = new LinkedHashMap<>();
         try (Field field = new Field()) {
             start(field, PostriderContender.archiving(arena, probe("postrider", arena, probes)));
-            for (Peer peer : Peer.values()) {
+            for (Peer peer : bench.peers()) {
                 start(field, peer.forLatency(arena, probe(peer.displayName(), arena, probes)));
             }
             Thread.sleep(quiet.toMillis() / 3); // excludes the startup
@@ -41,7 +46,7 @@ final class Idle implements Measurement {
             Map<String, Samples> systems = new LinkedHashMap<>();
             probes.forEach((name, probe) ->
                     systems.put(name, Samples.of((probe.statements() - before.getOrDefault(name, 0L)) / seconds)));
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofLess(
                     "Statements of a node that delivers while there is nothing to deliver",
                     "statements/s",
                     systems,

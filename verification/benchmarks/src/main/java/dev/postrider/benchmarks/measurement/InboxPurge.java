@@ -19,28 +19,33 @@ final class InboxPurge implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int old = bench.scale().deep();
         try (Field field = new Field()) {
             Contender inbox = field.add(new InlineInbox(arena, arena.pool()));
             EnqueueRate.warmUp(bench, inbox);
-            Rounds<Load.Result> rounds = bench.<Load.Result>rounds("inbox purge")
+            Rounds<Performance> rounds = bench.<Performance>rounds("inbox purge")
                     .system("nothing to purge", () -> rate(bench, inbox, 0))
                     .system("purging", () -> rate(bench, inbox, old))
                     .run();
             List<String> notes = new ArrayList<>(rounds.notes());
             notes.add(old + " marks past their time when the load begins, on a node that purges in either case");
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofRates(
                     "Received messages handled inline while old marks are purged",
                     "messages/s",
-                    rounds.samples(Load.Result::perSecond),
+                    rounds.samples(Performance::perSecond),
                     notes);
-            return List.of(comparison.ratio(names().get(0), Aim.atLeast(0.9), "purging", "nothing to purge"));
+            return List.of(comparison.ratioToItself(names().get(0), Aim.atLeast(0.9), "purging", "nothing to purge"));
         }
     }
 
-    private static Load.Result rate(Bench bench, Contender inbox, int old) throws Exception {
+    private static Performance rate(Bench bench, Contender inbox, int old) throws Exception {
         Arena arena = bench.arena();
         inbox.clear();
         arena.execute(List.of("INSERT INTO postrider_inbox_mark (message_id, consumer, tenant, payload_hash, seen_at)"
@@ -52,7 +57,7 @@ final class InboxPurge implements Measurement {
                         dispatch.housekeepingInterval(Duration.ofMillis(100)).inboxRetention(Duration.ofDays(30)))
                 .build()) {
             purging.start();
-            return Load.full(inbox, bench.scale().load());
+            return Load.full(arena, inbox, bench.scale().round()).performance();
         }
     }
 }

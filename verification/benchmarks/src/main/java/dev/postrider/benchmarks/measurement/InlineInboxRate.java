@@ -6,7 +6,6 @@ import dev.postrider.benchmarks.contender.InlineInboxByHand;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The cost of handling received messages once, in the transaction of their effect. */
@@ -18,10 +17,15 @@ final class InlineInboxRate implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
-            Rounds<Load.Result> rounds = bench.rounds("inbox inline");
+            Rounds<Performance> rounds = bench.rounds("inbox inline");
             for (Contender each : List.of(
                     field.add(new InlineInbox(arena, arena.pool())),
                     field.add(new InlineInboxByHand(arena, arena.pool())))) {
@@ -29,14 +33,13 @@ final class InlineInboxRate implements Measurement {
                 rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
             }
             rounds.run();
-            List<String> notes = new ArrayList<>(rounds.notes());
-            notes.add(Load.THREADS + " threads; every message is new");
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofWork(
                     "Received messages marked and handled, one order each, in one transaction",
-                    "messages/s",
-                    rounds.samples(Load.Result::perSecond),
-                    notes);
-            return List.of(comparison.ratio(names().get(0), Aim.atLeast(0.85), "inbox", "inbox by hand"));
+                    "message",
+                    bench.scale(),
+                    rounds,
+                    List.of(Load.THREADS + " threads; every message is new"));
+            return List.of(comparison.ratioToHand(names().get(0), Aim.atLeast(0.85), "inbox", "inbox by hand"));
         }
     }
 }

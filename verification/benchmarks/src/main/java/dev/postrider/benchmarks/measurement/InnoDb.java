@@ -8,13 +8,32 @@ import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
 import dev.postrider.testkit.database.Engine;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Draining and enqueueing on MariaDB or MySQL, against hand-written JDBC on the same database. */
-record InnoDb(String prefix, Engine engine) implements Measurement {
+final class InnoDb implements Measurement {
 
-    private static final int PART = 3;
-    private static final Aim AIM = Aim.atLeast(0.5);
+    private static final Aim ENQUEUE = Aim.atLeast(0.9);
+
+    private final String prefix;
+    private final Engine engine;
+    private final List<Aim> aims;
+
+    /** @param before the figures of November 2026, by rate: no later one should be lower */
+    private InnoDb(String prefix, Engine engine, double... before) {
+        this.prefix = prefix;
+        this.engine = engine;
+        this.aims = Arrays.stream(before).mapToObj(Aim::atLeast).toList();
+    }
+
+    static InnoDb mariaDb() {
+        return new InnoDb("mariadb", Engine.MARIADB_11_4, 0.62, 0.66, 0.76, 0.77);
+    }
+
+    static InnoDb mySql() {
+        return new InnoDb("mysql", Engine.MYSQL_8_0, 0.69, 0.53, 0.67, 0.90);
+    }
 
     @Override
     public List<String> names() {
@@ -27,9 +46,14 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench outer) throws Exception {
         try (Arena arena = Arena.start(engine)) {
-            Bench bench = new Bench(arena, outer.scale(), outer.progress());
+            Bench bench = outer.at(arena);
             List<Figure> figures = new ArrayList<>(drain(bench));
             figures.addAll(enqueue(bench));
             return figures;
@@ -38,9 +62,8 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
 
     private List<Figure> drain(Bench bench) throws Exception {
         Arena arena = bench.arena();
-        int backlog = bench.scale().backlog() / PART;
         try (Field field = new Field()) {
-            Rounds<Double> rounds = bench.rounds(prefix + " drain");
+            Rounds<Performance> rounds = bench.rounds(prefix + " drain");
             for (Contender each : List.of(
                     field.add(PostriderContender.ordered(arena, arena.pool())),
                     field.add(PostriderContender.orderedDeleting(arena, arena.pool())),
@@ -49,42 +72,42 @@ record InnoDb(String prefix, Engine engine) implements Measurement {
                     field.add(PostriderContender.archiving(arena, arena.pool())),
                     field.add(PostriderContender.deleting(arena, arena.pool())),
                     field.add(HandWritten.leasing(arena, arena.pool())))) {
-                Drain.rate(arena, each, backlog / PART);
-                rounds.system(each.name(), () -> Drain.rate(arena, each, backlog));
+                rounds.system(each.name(), new SizedDrain(bench, each).warmUp()::round);
             }
             rounds.run();
-            Comparison comparison = new Comparison(
-                    "Drain a backlog on " + engine.displayName(),
-                    "messages/s",
-                    rounds.samples(rate -> rate),
-                    rounds.notes());
+            Comparison comparison = Comparison.ofWork(
+                    "Drain a backlog on " + engine.displayName(), "message", bench.scale(), rounds, List.of());
             return List.of(
-                    comparison.ratio(names().get(0), AIM, "postrider ordered", "hand-written ordered with archive"),
-                    comparison.ratio(names().get(1), AIM, "postrider ordered without archive", "hand-written ordered"),
-                    comparison.ratio(names().get(2), AIM, "postrider without archive", "hand-written"));
+                    comparison.ratioToHand(
+                            names().get(0), aims.get(0), "postrider ordered", "hand-written ordered with archive"),
+                    comparison.ratioToHand(
+                            names().get(1), aims.get(1), "postrider ordered without archive", "hand-written ordered"),
+                    comparison.ratioToHand(names().get(2), aims.get(2), "postrider without archive", "hand-written"));
         }
     }
 
     private List<Figure> enqueue(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
-            Rounds<Load.Result> rounds = bench.rounds(prefix + " enqueue");
+            Rounds<Performance> rounds = bench.rounds(prefix + " enqueue");
             for (Contender each : List.of(
                     field.add(PostriderContender.archiving(arena, arena.pool())),
                     field.add(HandWritten.leasing(arena, arena.pool())),
                     field.add(PostriderContender.keyed(arena, arena.pool())),
                     field.add(HandWritten.keyed(arena, arena.pool())))) {
+                EnqueueRate.warmUp(bench, each);
                 rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
             }
             rounds.run();
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofWork(
                     "Business transactions with one message on " + engine.displayName(),
-                    "transactions/s",
-                    rounds.samples(Load.Result::perSecond),
-                    rounds.notes());
+                    "transaction",
+                    bench.scale(),
+                    rounds,
+                    List.of());
             return List.of(
-                    comparison.ratio(names().get(3), AIM, "postrider", "hand-written"),
-                    comparison.ratio(names().get(4), AIM, "postrider keyed", "hand-written keyed"));
+                    comparison.ratioToHand(names().get(3), ENQUEUE, "postrider", "hand-written"),
+                    comparison.ratioToHand(names().get(4), aims.get(3), "postrider keyed", "hand-written keyed"));
         }
     }
 }

@@ -30,8 +30,7 @@ record Latencies(double p50, double p99) {
         int messages;
         try {
             messages = Load.steady(
-                            contender, perSecond, duration, number -> committed.set(number, Probe.lastCommitNanos()))
-                    .transactions();
+                    contender, perSecond, duration, number -> committed.set(number, Probe.lastCommitNanos()));
             receiver.await(messages, PATIENCE);
             Drain.awaitDone(contender);
         } finally {

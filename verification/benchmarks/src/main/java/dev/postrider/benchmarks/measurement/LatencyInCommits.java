@@ -9,7 +9,6 @@ import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Figure;
 import dev.postrider.benchmarks.report.Samples;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +36,11 @@ final class LatencyInCommits implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
@@ -52,8 +56,8 @@ final class LatencyInCommits implements Measurement {
             Comparison p99 = comparison(
                     "99th percentile", rounds, notes, round -> round.latencies().p99());
             return List.of(
-                    p50.ratio(names().get(0), Aim.atMost(5), "postrider", "one-row commit"),
-                    p99.ratio(names().get(1), Aim.atMost(25), "postrider", "one-row commit"));
+                    p50.ratioToItself(names().get(0), Aim.atMost(5), "postrider", "one-row commit"),
+                    p99.ratioToItself(names().get(1), Aim.atMost(25), "postrider", "one-row commit"));
         }
     }
 
@@ -61,14 +65,14 @@ final class LatencyInCommits implements Measurement {
             String which, Rounds<Round> rounds, List<String> notes, ToDoubleFunction<Round> latency) {
         Map<String, Samples> systems = new LinkedHashMap<>(rounds.samples(latency));
         rounds.samples(Round::commitMillis).forEach((name, samples) -> systems.put("one-row commit", samples));
-        return new Comparison("Half of the full load: from commit to delivery, " + which, "ms", systems, notes);
+        return Comparison.ofLess("Half of the full load: from commit to delivery, " + which, "ms", systems, notes);
     }
 
     private static Round round(Bench bench, Contender postrider, Contender orders) throws Exception {
-        Duration load = bench.scale().load();
         double perSecond = EnqueueRate.rate(bench, postrider).perSecond() / 2;
         double commit = commitMillis(bench.arena(), orders);
-        Latencies latencies = Latencies.of(bench.arena(), postrider, perSecond, load.multipliedBy(2));
+        Latencies latencies =
+                Latencies.of(bench.arena(), postrider, perSecond, bench.scale().steady());
         return new Round(latencies, commit, perSecond);
     }
 

@@ -26,9 +26,14 @@ final class LatencyOfPeers implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return true;
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
-        Duration duration = bench.scale().load().multipliedBy(2);
+        Duration duration = bench.scale().steady();
         List<String> notes = new ArrayList<>();
         try (Field field = new Field()) {
             Rounds<Latencies> rounds = bench.rounds("latency");
@@ -38,7 +43,7 @@ final class LatencyOfPeers implements Measurement {
                 field.add(each);
                 rounds.system(each.name(), () -> Latencies.of(arena, each, PER_SECOND, duration));
             }
-            for (Peer peer : Peer.values()) {
+            for (Peer peer : bench.peers()) {
                 if (peer.isSlowToNotice()) {
                     notes.add(peer.displayName() + " looks every five seconds and was left out");
                     continue;
@@ -49,9 +54,9 @@ final class LatencyOfPeers implements Measurement {
             rounds.run();
             notes.addAll(rounds.notes());
             String question = PER_SECOND + " transactions/s: from commit to delivery";
-            Comparison median = new Comparison(question + ", median", "ms", rounds.samples(Latencies::p50), notes);
+            Comparison median = Comparison.ofLess(question + ", median", "ms", rounds.samples(Latencies::p50), notes);
             Comparison tail =
-                    new Comparison(question + ", 99th percentile", "ms", rounds.samples(Latencies::p99), notes);
+                    Comparison.ofLess(question + ", 99th percentile", "ms", rounds.samples(Latencies::p99), notes);
             return List.of(
                     median.ratioToBestPeer(names().get(0), Aim.atMost(1), "postrider"),
                     tail.ratioToBestPeer(names().get(1), Aim.atMost(1), "postrider"),

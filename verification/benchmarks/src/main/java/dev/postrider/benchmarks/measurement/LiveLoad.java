@@ -32,6 +32,11 @@ final class LiveLoad implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
@@ -44,18 +49,18 @@ final class LiveLoad implements Measurement {
                     .system("db-scheduler", () -> with(bench, peer))
                     .run();
             List<String> notes = new ArrayList<>(rounds.notes());
-            Comparison rate = new Comparison(
+            Comparison rate = Comparison.ofRates(
                     "Business transactions at full load, delivering beside them or not",
                     "transactions/s",
                     rounds.samples(Round::perSecond),
                     notes);
-            Comparison left = new Comparison(
+            Comparison left = Comparison.ofLess(
                     "The part of the messages that was not delivered when the full load ended",
                     "of 1",
                     rounds.samples(Round::left),
                     notes);
             return List.of(
-                    rate.ratio(names().get(0), Aim.atLeast(0.75), "postrider", "postrider, not delivering"),
+                    rate.ratioToItself(names().get(0), Aim.atLeast(0.75), "postrider", "postrider, not delivering"),
                     left.itself(names().get(1), Aim.atMost(0.05), "postrider", "the messages written"));
         }
     }
@@ -65,13 +70,13 @@ final class LiveLoad implements Measurement {
     }
 
     private static Round with(Bench bench, Contender contender) throws Exception {
-        Duration load = bench.scale().load();
+        Duration load = bench.scale().round();
         contender.clear();
         bench.arena().settle();
         Receiver receiver = new Receiver((int) (CAPACITY_PER_SECOND * (load.toSeconds() + 2)));
         contender.start(receiver);
         try {
-            Load.Result result = Load.full(contender, load);
+            Load.Result result = Load.full(bench.arena(), contender, load);
             double left = 1 - (double) receiver.received() / result.transactions();
             receiver.await(result.transactions(), PATIENCE);
             Drain.awaitDone(contender);

@@ -2,6 +2,8 @@ package dev.postrider.benchmarks.measurement;
 
 import dev.postrider.benchmarks.contender.Contender;
 import dev.postrider.benchmarks.contender.Order;
+import dev.postrider.benchmarks.database.Arena;
+import dev.postrider.benchmarks.database.ProcessorTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 
 /** Business transactions in eight threads. */
 final class Load {
@@ -19,11 +22,10 @@ final class Load {
 
     private Load() {}
 
-    /** The number of transactions, and their rate. */
-    record Result(int transactions, double perSecond) {
-        @Override
-        public String toString() {
-            return Math.round(perSecond) + " transactions/s";
+    /** The number of transactions, and how they were done. */
+    record Result(int transactions, Performance performance) {
+        double perSecond() {
+            return performance.perSecond();
         }
     }
 
@@ -34,21 +36,30 @@ final class Load {
     }
 
     /** At the maximum rate, for this time. */
-    static Result full(Contender contender, Duration duration) throws Exception {
+    static Result full(Arena arena, Contender contender, Duration duration) throws Exception {
         AtomicInteger next = new AtomicInteger();
-        long start = System.nanoTime();
-        long end = start + duration.toNanos();
-        inThreads(() -> {
-            while (System.nanoTime() - end < 0) {
-                contender.transact(new Order(next.getAndIncrement()));
-            }
+        return timed(arena, next::get, () -> {
+            long end = System.nanoTime() + duration.toNanos();
+            inThreads(() -> {
+                while (System.nanoTime() - end < 0) {
+                    contender.transact(new Order(next.getAndIncrement()));
+                }
+            });
         });
-        return new Result(next.get(), next.get() * 1e9 / (System.nanoTime() - start));
+    }
+
+    private static Result timed(Arena arena, IntSupplier count, Task task) throws Exception {
+        ProcessorTime before = arena.processorTime();
+        long start = System.nanoTime();
+        task.run();
+        double seconds = (System.nanoTime() - start) / 1e9;
+        int done = count.getAsInt();
+        return new Result(done, new Performance(done / seconds, seconds, arena.usedSince(before, done)));
     }
 
     /** This many transactions, at the maximum rate. */
-    static void count(Contender contender, int transactions) throws Exception {
-        each(transactions, number -> contender.transact(new Order(number)));
+    static void count(Arena arena, Contender contender, int transactions) throws Exception {
+        each(arena, transactions, number -> contender.transact(new Order(number)));
     }
 
     /** A task for the number of an order. */
@@ -58,21 +69,26 @@ final class Load {
     }
 
     /** Runs the task once for each number below the count, at the maximum rate. */
-    static Result each(int count, Numbered task) throws Exception {
+    static Result each(Arena arena, int count, Numbered task) throws Exception {
         AtomicInteger next = new AtomicInteger();
-        long start = System.nanoTime();
-        inThreads(() -> {
-            for (int number = next.getAndIncrement(); number < count; number = next.getAndIncrement()) {
-                task.run(number);
-            }
-        });
-        return new Result(count, count * 1e9 / (System.nanoTime() - start));
+        return timed(
+                arena,
+                () -> count,
+                () -> inThreads(() -> {
+                    for (int number = next.getAndIncrement(); number < count; number = next.getAndIncrement()) {
+                        task.run(number);
+                    }
+                }));
     }
 
-    /** At a steady rate, independent of the duration of each transaction. */
-    static Result steady(Contender contender, double perSecond, Duration duration, After after) throws Exception {
+    /**
+     * At a steady rate, independent of the duration of each transaction.
+     *
+     * @return the number of transactions
+     */
+    static int steady(Contender contender, double perSecond, Duration duration, After after) throws Exception {
         AtomicInteger next = new AtomicInteger();
-        int count = (int) (perSecond * duration.toNanos() / 1e9);
+        int count = Math.max((int) (perSecond * duration.toNanos() / 1e9), 1);
         long start = System.nanoTime();
         inThreads(() -> {
             for (int number = next.getAndIncrement(); number < count; number = next.getAndIncrement()) {
@@ -84,7 +100,7 @@ final class Load {
                 after.transaction(number);
             }
         });
-        return new Result(count, count * 1e9 / (System.nanoTime() - start));
+        return count;
     }
 
     @FunctionalInterface

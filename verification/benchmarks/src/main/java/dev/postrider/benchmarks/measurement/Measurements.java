@@ -1,9 +1,8 @@
 package dev.postrider.benchmarks.measurement;
 
-import dev.postrider.testkit.database.Engine;
 import java.util.List;
 
-/** All measurements, in the order in which they are made and shown. */
+/** All measurements, in the order in which they are made and shown: what matters most comes first. */
 public final class Measurements {
 
     private Measurements() {}
@@ -12,22 +11,22 @@ public final class Measurements {
         return List.of(
                 new DrainRate(),
                 new EnqueueRate(),
+                new Cost(),
                 new LatencyOfPeers(),
-                new LatencyInCommits(),
-                new LiveLoad(),
-                new Depth(),
-                new HeldSnapshot(),
+                new Idle(),
                 new BlockedKeys(),
                 new DeadTopic(false),
                 new DeadTopic(true),
-                new SmallHeap(),
-                new Cost(),
-                new Idle(),
+                InnoDb.mariaDb(),
+                InnoDb.mySql(),
+                new LatencyInCommits(),
+                new LiveLoad(),
+                new HeldSnapshot(),
                 new InlineInboxRate(),
                 new DurableInboxRate(),
                 new InboxPurge(),
                 new CommandRate(),
-                new InnoDb("mariadb", Engine.MARIADB_11_4),
-                new InnoDb("mysql", Engine.MYSQL_8_0));
+                new SmallHeap(),
+                new Depth());
     }
 }

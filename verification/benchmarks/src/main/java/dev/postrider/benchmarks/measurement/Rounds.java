@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * Measures several systems in turn, in rounds. Each round begins with another system, so that other load on the computer affects all
@@ -19,14 +21,18 @@ final class Rounds<T> {
 
     private final String name;
     private final int count;
+    private final BooleanSupplier isLate;
     private final PrintStream progress;
     private final Map<String, Callable<T>> systems = new LinkedHashMap<>();
     private final Map<String, List<T>> results = new LinkedHashMap<>();
     private final Map<String, String> failures = new LinkedHashMap<>();
+    private int done;
 
-    Rounds(String name, int count, PrintStream progress) {
+    /** @param isLate whether the time of the run is nearly over, so that one round must be enough */
+    Rounds(String name, int count, BooleanSupplier isLate, PrintStream progress) {
         this.name = name;
         this.count = count;
+        this.isLate = isLate;
         this.progress = progress;
     }
 
@@ -38,9 +44,10 @@ final class Rounds<T> {
 
     Rounds<T> run() {
         List<String> order = new ArrayList<>(systems.keySet());
-        for (int round = 1; round <= count; round++) {
+        while (done < count && (done == 0 || !isLate.getAsBoolean())) {
+            done++;
             for (String system : order) {
-                take(round, system);
+                take(done, system);
             }
             Collections.rotate(order, -1);
         }
@@ -75,9 +82,17 @@ final class Rounds<T> {
         return samples;
     }
 
+    /** The results of all systems and rounds. */
+    Stream<T> results() {
+        return results.values().stream().flatMap(List::stream);
+    }
+
     List<String> notes() {
-        return failures.entrySet().stream()
-                .map(failure -> failure.getKey() + " failed: " + failure.getValue())
-                .toList();
+        List<String> notes = new ArrayList<>();
+        failures.forEach((system, failure) -> notes.add(system + " failed: " + failure));
+        if (done < count) {
+            notes.add(done + " of " + count + " rounds: the time of the run was nearly over");
+        }
+        return notes;
     }
 }

@@ -5,65 +5,141 @@ import java.time.Duration;
 /**
  * The sizes and durations of all measurements.
  *
- * @param rounds the number of rounds
- * @param backlog the number of messages to drain
- * @param shallow the small backlog of the comparison by depth, and the number of timed messages at either depth
- * @param deep the large backlog of that comparison
+ * @param limit the time after which no measurement begins; shortly before, each makes only one round
+ * @param rounds the number of rounds of draining and enqueueing on PostgreSQL
+ * @param otherRounds the number of rounds of everything else
+ * @param round the time that a fast system works in a round
+ * @param warmUp the time that it works before
+ * @param firstBacklog the messages of its first drain, when its rate is not known
+ * @param smallestBacklog the least messages of a drain, however slow the system is
+ * @param largestBacklog the most messages of a drain, however fast it is
+ * @param shallow the small backlog of the comparison by depth, and the number of timed messages at every depth
+ * @param deep the large backlog of that comparison; a fifth of the largest one
  * @param idle the number of messages that wait in a topic whose destination is down
  * @param blocked the number of messages that are blocked behind the heads of their keys
- * @param load the duration of a load
+ * @param steady the duration of a load whose latency is measured
  * @param quiet the duration of the idle measurement
  * @param heap the number of messages for the small heap
- * @param isPatient whether systems that poll every few seconds take part wherever possible
+ * @param isPatient whether systems that poll every few seconds, or take long, take part wherever possible
+ * @param isBroad whether it has more than the main measurements, and the slower peers
  */
 public record Scale(
         String name,
+        Duration limit,
         int rounds,
-        int backlog,
+        int otherRounds,
+        Duration round,
+        Duration warmUp,
+        int firstBacklog,
+        int smallestBacklog,
+        int largestBacklog,
         int shallow,
         int deep,
         int idle,
         int blocked,
-        Duration load,
+        Duration steady,
         Duration quiet,
         int heap,
-        boolean isPatient) {
+        boolean isPatient,
+        boolean isBroad) {
 
-    /** For the aims: takes most of an hour. */
+    /** For the aims, on a computer without other load: about an hour. */
     public static Scale full() {
         return new Scale(
                 "full",
+                Duration.ofMinutes(65),
                 5,
-                300_000,
-                10_000,
+                3,
+                Duration.ofSeconds(4),
+                Duration.ofSeconds(4),
+                30_000,
+                200,
+                1_200_000,
+                100_000,
                 1_000_000,
-                500_000,
+                300_000,
                 100_000,
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(30),
                 1_000_000,
+                true,
                 true);
     }
 
-    /** Under five minutes: shows tendencies, not exact values. */
+    /** All figures, smaller in depth and heap: at most twenty minutes. */
+    public static Scale standard() {
+        return new Scale(
+                "default",
+                Duration.ofMinutes(18),
+                3,
+                2,
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(2),
+                20_000,
+                200,
+                900_000,
+                50_000,
+                100_000,
+                50_000,
+                50_000,
+                Duration.ofSeconds(4),
+                Duration.ofSeconds(10),
+                50_000,
+                false,
+                true);
+    }
+
+    /** The main figures on PostgreSQL against the fast peers: at most six minutes. */
     public static Scale quick() {
         return new Scale(
                 "quick",
+                Duration.ofMinutes(5),
                 2,
-                25_000,
-                10_000,
+                2,
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(1),
+                20_000,
+                200,
+                900_000,
+                50_000,
                 50_000,
                 20_000,
                 20_000,
-                Duration.ofSeconds(1),
+                Duration.ofSeconds(2),
                 Duration.ofSeconds(6),
                 30_000,
+                false,
                 false);
     }
 
     /** A few seconds: only tests that everything works. */
     public static Scale tiny() {
         return new Scale(
-                "tiny", 1, 300, 100, 300, 100, 100, Duration.ofMillis(100), Duration.ofMillis(200), 100, false);
+                "tiny",
+                Duration.ofHours(1),
+                1,
+                1,
+                Duration.ofMillis(100),
+                Duration.ofMillis(10),
+                300,
+                100,
+                300,
+                100,
+                300,
+                100,
+                100,
+                Duration.ofMillis(200),
+                Duration.ofMillis(200),
+                100,
+                false,
+                true);
+    }
+
+    double roundSeconds() {
+        return round.toNanos() / 1e9;
+    }
+
+    double warmUpSeconds() {
+        return warmUp.toNanos() / 1e9;
     }
 }

@@ -28,6 +28,11 @@ final class SmallHeap implements Measurement {
     }
 
     @Override
+    public boolean isPartOf(Scale scale) {
+        return scale.isBroad();
+    }
+
+    @Override
     public List<Figure> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int messages = bench.scale().heap();
@@ -47,7 +52,7 @@ final class SmallHeap implements Measurement {
                 notes.add(messages + (ordered ? " ordered" : "") + " messages; the process said: " + last);
             }
             postrider.clear();
-            Comparison comparison = new Comparison(
+            Comparison comparison = Comparison.ofRates(
                     "Drain messages of 2 KiB with " + HEAP + ", default settings; 1 if all were delivered",
                     "of 1",
                     systems,

@@ -1,31 +1,33 @@
 package dev.postrider.benchmarks.report;
 
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One row of the report: a ratio between two systems measured in the same rounds, and its raw figures.
+ * One row of the report: a ratio between two systems measured in the same rounds.
  *
- * @param question the question, in a few words
+ * @param ours the system of Postrider
  * @param against the system that the ratio refers to
- * @param unit the unit of the raw figures
- * @param systems the raw figures of all measured systems
- * @param notes notes for the correct interpretation
+ * @param byRate the same ratio of rates, where processor time decides
+ * @param chart its raw figures
  */
 public record Figure(
         String name,
-        String question,
+        Rival rival,
         Aim aim,
         Samples ratio,
+        String ours,
         String against,
-        String unit,
-        Map<String, Samples> systems,
-        List<String> notes) {
+        @Nullable Samples byRate,
+        Chart chart) {
 
-    public Figure {
-        systems = new LinkedHashMap<>(systems);
-        notes = List.copyOf(notes);
+    /** What Postrider is compared with. */
+    public enum Rival {
+        OTHER_LIBRARY,
+        HAND_WRITTEN,
+        /** Postrider without the condition that the figure is about. */
+        ITSELF,
+        /** Nothing: the value stands for itself. */
+        NONE
     }
 
     public double value() {
@@ -34,5 +36,15 @@ public record Figure(
 
     public boolean isMet() {
         return aim.isMetBy(value());
+    }
+
+    /** Whether some rounds met the aim and others did not, so that the noise decided. */
+    boolean isWithinNoise() {
+        return aim.isMetBy(ratio.min()) != aim.isMetBy(ratio.max());
+    }
+
+    /** Above 1 where Postrider is better, below where it is worse. */
+    double advantage() {
+        return aim.isMinimum() ? value() : 1 / value();
     }
 }

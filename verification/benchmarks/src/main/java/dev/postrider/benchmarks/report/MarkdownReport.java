@@ -1,53 +1,87 @@
 package dev.postrider.benchmarks.report;
 
-import java.util.Map;
+import java.util.List;
+import java.util.stream.Collectors;
 
-/** The figures as Markdown, with a bar for each system. */
+/** The report as Markdown: the answer, all figures, and each chart once, with a bar for each system. */
 public final class MarkdownReport {
 
     private static final int BAR = 40;
+    private static final String CLIENT = "█";
+    private static final String SERVER = "▒";
 
     private MarkdownReport() {}
 
     public static String of(Report report) {
+        Answer answer = Answer.of(report);
         StringBuilder page = new StringBuilder("# Benchmark report\n\n");
-        page.append(
-                "Medians, with the least and the most of the rounds in brackets. Every value is a ratio to something that was"
-                        + " measured\nin the same rounds.\n\n| | |\n|---|---|\n");
+        page.append("**" + answer.verdict() + "** ")
+                .append(Explanation.of(report))
+                .append("\n");
+        answer.tables().forEach(table -> page.append(table(table)));
+        page.append("\n## All figures\n\n");
+        page.append(rows(AllFigures.COLUMNS, AllFigures.rows(report)));
+        Omissions.of(report).forEach(line -> page.append("\n- ").append(line).append('\n'));
+        page.append("\n## Environment\n\n| | |\n|---|---|\n");
         report.environment().forEach((name, value) -> page.append("| " + name + " | " + value + " |\n"));
-        page.append("\n## Figures\n\n| figure | value | aim | met | against |\n|---|---|---|---|---|\n");
-        report.figures().forEach(figure -> page.append(row(figure)));
-        report.unavailable()
-                .forEach((names, reason) -> page.append("\n- Not measured: `" + names + "`: " + reason + "\n"));
-        report.failed().forEach((names, reason) -> page.append("\n- **Failed**: `" + names + "`: " + reason + "\n"));
-        page.append("\n## Raw figures\n");
-        report.figures().forEach(figure -> page.append(section(figure)));
+        page.append("\n## Charts\n");
+        report.charts().forEach(chart -> page.append(chart(report, chart)));
         return page.toString();
     }
 
-    private static String row(Figure figure) {
-        return "| `" + figure.name() + "` | " + Numbers.spread(figure.ratio()) + " | " + figure.aim() + " | "
-                + (figure.isMet() ? "yes" : "**no**") + " | " + figure.against() + " |\n";
+    private static String table(Answer.Table table) {
+        StringBuilder text = new StringBuilder("\n## " + table.title() + "\n\n");
+        if (!table.sentence().isEmpty()) {
+            text.append(table.sentence()).append("\n\n");
+        }
+        return text.append(table.rows().isEmpty() ? "" : rows(table.columns(), table.rows()))
+                .toString();
     }
 
-    private static String section(Figure figure) {
-        StringBuilder section = new StringBuilder("\n### `" + figure.name() + "`\n\n");
-        section.append(figure.question()).append(". ").append(figure.unit()).append(":\n\n```\n");
-        double most = figure.systems().values().stream()
-                .mapToDouble(Samples::median)
-                .max()
-                .orElse(1);
-        int width = figure.systems().keySet().stream()
+    private static String rows(List<String> columns, List<List<String>> rows) {
+        StringBuilder text = new StringBuilder(row(columns));
+        text.append("|---".repeat(columns.size())).append("|\n");
+        rows.forEach(row -> text.append(row(row)));
+        return text.toString();
+    }
+
+    private static String row(List<String> cells) {
+        return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    private static String chart(Report report, Chart chart) {
+        StringBuilder section = new StringBuilder("\n### " + chart.question() + "\n\n");
+        section.append(report.of(chart).stream()
+                .map(figure -> "`" + figure.name() + "` " + Numbers.spread(figure.ratio()))
+                .collect(Collectors.joining(", ", "", "\n")));
+        for (Series series : chart.series()) {
+            section.append("\n").append(series.unit());
+            section.append(series.clients().isEmpty() ? "" : " (" + CLIENT + " client, " + SERVER + " server)");
+            section.append(series.lessIsBetter() ? ", less is better:\n" : ", more is better:\n");
+            section.append("\n```\n").append(bars(series)).append("```\n");
+        }
+        chart.notes().forEach(note -> section.append("\n- " + note));
+        return section.append(chart.notes().isEmpty() ? "" : "\n").toString();
+    }
+
+    private static String bars(Series series) {
+        int width = series.systems().keySet().stream()
                 .mapToInt(String::length)
                 .max()
                 .orElse(1);
-        for (Map.Entry<String, Samples> system : figure.systems().entrySet()) {
-            int length = (int) Math.round(BAR * system.getValue().median() / most);
-            section.append(system.getKey() + " ".repeat(width - system.getKey().length() + 2));
-            section.append("█".repeat(Math.max(length, 0)) + " " + Numbers.spread(system.getValue()) + "\n");
-        }
-        section.append("```\n");
-        figure.notes().forEach(note -> section.append("\n- " + note + "\n"));
-        return section.toString();
+        StringBuilder bars = new StringBuilder();
+        series.systems().forEach((system, samples) -> {
+            Samples client = series.clients().getOrDefault(system, samples);
+            int length = length(samples.median(), series);
+            int ofClient = Math.min(length(client.median(), series), length);
+            bars.append(system).append(" ".repeat(width - system.length() + 2));
+            bars.append(CLIENT.repeat(ofClient)).append(SERVER.repeat(length - ofClient));
+            bars.append(' ').append(Numbers.spread(samples)).append('\n');
+        });
+        return bars.toString();
+    }
+
+    private static int length(double value, Series series) {
+        return Math.max((int) Math.round(BAR * value / series.most()), 0);
     }
 }

@@ -12,24 +12,25 @@ public final class TextTable {
         report.environment()
                 .forEach((name, value) -> text.append(String.format(Locale.ROOT, "%-24s %s%n", name, value)));
         text.append(System.lineSeparator());
-        text.append(row("figure", "value", "aim", "met", "against"));
+        text.append(row("figure", "value", "aim", "met", "by rate", "against"));
         for (Figure figure : report.figures()) {
+            Samples byRate = figure.byRate();
             text.append(row(
                     figure.name(),
                     Numbers.spread(figure.ratio()),
                     figure.aim().toString(),
                     figure.isMet() ? "yes" : "NO",
+                    byRate == null ? "" : Numbers.spread(byRate),
                     figure.against()));
         }
-        report.unavailable()
-                .forEach((names, reason) ->
-                        text.append(String.format(Locale.ROOT, "NOT MEASURED %s: %s%n", names, reason)));
-        report.failed()
-                .forEach((names, reason) -> text.append(String.format(Locale.ROOT, "FAILED %s: %s%n", names, reason)));
-        return text.toString();
+        text.append(System.lineSeparator());
+        Omissions.of(report).forEach(line -> text.append(String.format(Locale.ROOT, "%s%n", line)));
+        return text.append(Answer.of(report).verdict())
+                .append(System.lineSeparator())
+                .toString();
     }
 
-    private static String row(String figure, String value, String aim, String met, String against) {
-        return String.format(Locale.ROOT, "%-46s %-28s %-8s %-4s %s%n", figure, value, aim, met, against);
+    private static String row(String figure, String value, String aim, String met, String byRate, String against) {
+        return String.format(Locale.ROOT, "%-46s %-24s %-8s %-4s %-24s %s%n", figure, value, aim, met, byRate, against);
     }
 }
