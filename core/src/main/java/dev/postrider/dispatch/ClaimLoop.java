@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Claims messages for the topics that may have work and have most, each with its own claimer. Scans again at once after
@@ -60,14 +61,20 @@ final class ClaimLoop {
         return Duration.ofNanos(Math.max(Math.min(pause, nextPoll - time.nanos()), 0));
     }
 
-    /** Claims for every topic, regardless of its schedule. A failure is thrown to the caller. */
-    void claimEach() {
-        for (TopicSchedule schedule : order) {
-            schedule.dueAt(time.nanos());
-            int most = claimer(schedule.topic()).freeCapacity(schedule.topic());
-            if (most > 0) {
-                claim(schedule, most);
-            }
+    /**
+     * Claims for every topic, regardless of its schedule. A failure is thrown to the caller.
+     *
+     * @param step runs the claim of each topic
+     */
+    void claimEach(Consumer<Runnable> step) {
+        order.forEach(schedule -> step.accept(() -> claimNow(schedule)));
+    }
+
+    private void claimNow(TopicSchedule schedule) {
+        schedule.dueAt(time.nanos());
+        int most = claimer(schedule.topic()).freeCapacity(schedule.topic());
+        if (most > 0) {
+            claim(schedule, most);
         }
     }
 

@@ -27,7 +27,8 @@ final class Engine {
     private final NodeParts parts;
     private final NodeThreads threads;
     private final InFlight inFlight;
-    private volatile boolean stopped;
+    private final CallingThread callingThread;
+    private boolean stopped;
 
     /**
      * @param handOver takes over the messages that handlers send
@@ -39,6 +40,7 @@ final class Engine {
         this.parts = new NodeParts(stores, settings, handOver, inCallersThread, platform);
         this.threads = parts.threads;
         this.inFlight = parts.inFlight;
+        this.callingThread = parts.callingThread;
     }
 
     /** Requests scans, and wakes loops. */
@@ -136,38 +138,47 @@ final class Engine {
 
     private void deliverRounds() {
         if (!parts.sequencers.isEmpty()) {
-            parts.laneBalancer.runOnce();
+            callingThread.claim(parts.laneBalancer::runOnce);
             threads.lanes.start(parts.laneBalancer::runOnce); // renews the lanes while handlers run
         }
         long before;
         do {
             before = parts.outcomes.counters().total();
-            parts.claims.claimEach();
+            parts.claims.claimEach(claim -> {
+                callingThread.claim(claim);
+                callingThread.runTasks();
+            });
             awaitOutcomes();
         } while (parts.outcomes.counters().total() > before
-                && !stopped
+                && !callingThread.isStopped()
                 && !Thread.currentThread().isInterrupted());
     }
 
-    /** Waits as long as there is progress: another thread delivers suspects, one after another. */
+    /** Runs handlers until no message is in flight. Ends earlier when {@link #stop} is called: that waits for the rest. */
     private void awaitOutcomes() {
         try {
-            long before;
-            do {
-                before = parts.outcomes.counters().total();
-                if (awaitIdle(options.lease().multipliedBy(2))) {
-                    return;
-                }
-            } while (!stopped && (parts.outcomes.counters().total() > before || isDelivering()));
-            throw new StoreException(
-                    "The outcomes of " + inFlight.count() + " messages could not be written: see the log", null);
+            while (inFlight.count() > 0 && !callingThread.isStopped()) {
+                awaitProgress();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private boolean isDelivering() {
-        return inFlight.all().stream().anyMatch(InFlightMessage::isBeingDelivered);
+    /** Runs the waiting handlers, or waits for an outcome. No transport takes as long as a lease. */
+    private void awaitProgress() throws InterruptedException {
+        long before = parts.outcomes.counters().total();
+        long deadline = platform.nanos() + options.lease().multipliedBy(2).toNanos();
+        while (!callingThread.runTasks()
+                && inFlight.count() > 0
+                && !callingThread.isStopped()
+                && parts.outcomes.counters().total() == before) {
+            if (platform.nanos() - deadline >= 0) {
+                throw new StoreException(
+                        "The outcomes of " + inFlight.count() + " messages could not be written: see the log", null);
+            }
+            parts.settled.await(Duration.ofMillis(50));
+        }
     }
 
     // Stop
@@ -179,6 +190,7 @@ final class Engine {
     synchronized void stop() {
         if (!stopped) {
             stopped = true;
+            callingThread.stop();
             drain();
             release();
             flush();
@@ -192,12 +204,14 @@ final class Engine {
         threads.isolated.end();
         parts.sequencers.forEach(Sequencer::close);
         parts.pipeline.drain();
+        callingThread.close();
         parts.laneBalancer.stop();
         threads.lanes.wake();
         parts.housekeeper.stop();
         threads.housekeeping.end();
         try {
             threads.claim.awaitEnd(options.lease());
+            callingThread.awaitClaim(options.lease());
             threads.housekeeping.awaitEnd(FLUSH_TIMEOUT);
             awaitIdle(options.drainTimeout());
         } catch (InterruptedException e) {

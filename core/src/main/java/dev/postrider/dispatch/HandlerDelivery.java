@@ -59,8 +59,10 @@ final class HandlerDelivery implements TopicDelivery {
      * @param store begins them
      * @param handOver takes over the messages that handlers send
      * @param threads one for each running transaction
+     * @param endings end the sessions of transactions that are given up; not in a thread that runs one
      */
-    record Transactions(HandlingStore store, HandOver handOver, Executor threads, Platform platform) {}
+    record Transactions(
+            HandlingStore store, HandOver handOver, Executor threads, Executor endings, Platform platform) {}
 
     private final Topic topic;
     private final HandlingStore.Handler handler;
@@ -328,7 +330,7 @@ final class HandlerDelivery implements TopicDelivery {
     /** Ends the session on another thread: the calling thread extends leases, and the database may block. */
     private void endSession(Run run) {
         try {
-            transactions.threads().execute(run::endSession);
+            transactions.endings().execute(run::endSession);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             log.debug("No thread was left to end the session of a handler", e);
             run.endSession();

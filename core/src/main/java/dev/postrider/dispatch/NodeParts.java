@@ -40,9 +40,13 @@ final class NodeParts {
     final LeaseExtender leaseExtender;
     final Housekeeper housekeeper;
 
-    /** Signalled after each round of a writer. */
+    /** Signalled after each round of a writer, and when a handler waits for the calling thread. */
     final Platform.Waiter settled;
 
+    /** Runs the handlers, unless they have their own threads. */
+    final CallingThread callingThread;
+
+    private final boolean inCallersThread;
     private final Platform platform;
     private final LeaseValidity.Limit leaseLimit;
 
@@ -52,11 +56,13 @@ final class NodeParts {
      */
     NodeParts(Stores stores, NodeSettings settings, HandOver handOver, boolean inCallersThread, Platform platform) {
         this.platform = platform;
+        this.inCallersThread = inCallersThread;
         DispatchOptions options = settings.options();
         EventListener events = settings.events();
         List<Topic> topics = settings.topics();
         leaseLimit = new LeaseValidity.Limit(platform, options.lease().minus(options.headroom()));
         settled = platform.waiter();
+        callingThread = new CallingThread(platform, settled);
 
         threads = new NodeThreads(platform, events);
         ScanSchedule scans = new ScanSchedule(topics, options.pollInterval(), platform);
@@ -75,7 +81,7 @@ final class NodeParts {
         threads.settleLanes.forEach(loop -> laneWriters.add(writer(lanes, loop, events)));
         outcomes = new OutcomeRouter(rowWriter, laneWriters, sequencers);
 
-        pipeline = new DeliveryPipeline(deliveries(stores, topics, handOver, inCallersThread), outcomes, leaseLimit);
+        pipeline = new DeliveryPipeline(deliveries(stores, topics, handOver), outcomes, leaseLimit);
         for (Topic topic : topics) {
             if (topic.isOrdered()) {
                 sequencers.add(new Sequencer(topic, inFlight, outcomes, pipeline, leaseLimit));
@@ -108,27 +114,24 @@ final class NodeParts {
         return claimers;
     }
 
-    private Map<TopicName, TopicDelivery> deliveries(
-            Stores stores, List<Topic> topics, HandOver handOver, boolean inCallersThread) {
+    private Map<TopicName, TopicDelivery> deliveries(Stores stores, List<Topic> topics, HandOver handOver) {
         OutcomeDecider decider = new OutcomeDecider(platform::chance);
         Executor senders = threads.senders();
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
         for (Topic topic : topics) {
             TopicDestination destination = topic.destination();
             if (destination instanceof TopicDestination.InTransaction inTransaction) {
-                HandlerDelivery.Transactions transactions = new HandlerDelivery.Transactions(
-                        stores.handling(), handOver, handlerThreads(topic, inCallersThread), platform);
+                Executor handlers = handlerThreads(topic);
+                Executor endings = inCallersThread ? senders : handlers;
+                HandlerDelivery.Transactions transactions =
+                        new HandlerDelivery.Transactions(stores.handling(), handOver, handlers, endings, platform);
                 deliveries.put(
                         topic.name(), new HandlerDelivery(topic, inTransaction, transactions, decider, outcomes));
             } else if (destination instanceof TopicDestination.ByTransport by) {
                 TransportDelivery.Target target = new TransportDelivery.Target(by.transport(), senders);
                 deliveries.put(topic.name(), delivery(topic, target, decider));
             } else if (destination instanceof TopicDestination.ByHandler by) {
-                HandlerTransport transport =
-                        new HandlerTransport(topic, by.handler(), handlerThreads(topic, inCallersThread));
-                // The handler has its own threads.
-                TransportDelivery.Target target = new TransportDelivery.Target(transport, Runnable::run);
-                deliveries.put(topic.name(), delivery(topic, target, decider));
+                deliveries.put(topic.name(), delivery(topic, target(topic, by), decider));
             }
         }
         return deliveries;
@@ -138,7 +141,15 @@ final class NodeParts {
         return new TransportDelivery(target, breaker(topic), decider, outcomes, leaseLimit);
     }
 
-    private Executor handlerThreads(Topic topic, boolean inCallersThread) {
-        return inCallersThread ? Runnable::run : threads.handlers(inFlight.limit(topic));
+    /** The time of a handler counts from its call, so in the calling thread the call waits, not the handler. */
+    private TransportDelivery.Target target(Topic topic, TopicDestination.ByHandler by) {
+        Executor handlers = handlerThreads(topic);
+        return inCallersThread
+                ? new TransportDelivery.Target(new HandlerTransport(topic, by.handler(), Runnable::run), handlers)
+                : new TransportDelivery.Target(new HandlerTransport(topic, by.handler(), handlers), Runnable::run);
+    }
+
+    private Executor handlerThreads(Topic topic) {
+        return inCallersThread ? callingThread : threads.handlers(inFlight.limit(topic));
     }
 }

@@ -420,11 +420,11 @@ final class ClaimLoopTest {
     @Test
     void claimEachAsksForEveryTopicAndTellsOfFailures() {
         Rig two = new Rig("a", "b");
-        two.loop.claimEach();
+        two.loop.claimEach(Runnable::run);
         assertThat(two.store.claims).hasSize(2);
         assertThat(two.store.sweeps).hasSize(2);
 
         two.store.onClaim = failingFor(two, TopicName.of("a"));
-        assertThatThrownBy(two.loop::claimEach).hasMessage("refused");
+        assertThatThrownBy(() -> two.loop.claimEach(Runnable::run)).hasMessage("refused");
     }
 }

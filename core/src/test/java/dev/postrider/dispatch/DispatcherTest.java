@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -526,6 +527,89 @@ final class DispatcherTest {
 
         assertThat(attempts.get(60, TimeUnit.SECONDS)).isLessThan(1000);
         stopper.join();
+    }
+
+    @Test
+    void stopWaitsForTheClaimOfADeliverDueAndReleasesItsMessages() throws Exception {
+        CountDownLatch claiming = new CountDownLatch(1);
+        CountDownLatch claimed = new CountDownLatch(1);
+        store.onClaim = request -> {
+            claiming.countDown();
+            await(claimed);
+            return store.next("orders", 1, 5);
+        };
+        AtomicInteger handled = new AtomicInteger();
+        Dispatcher dispatcher = open(handler(delivery -> handled.incrementAndGet()));
+        CompletableFuture<Long> attempts = CompletableFuture.supplyAsync(dispatcher::deliverDue);
+        await(claiming);
+
+        Thread stopper = new Thread(dispatcher::stop);
+        stopper.start();
+        eventually(() -> stopper.getState() == Thread.State.TIMED_WAITING); // for the claim
+        claimed.countDown();
+
+        assertThat(attempts.get(30, TimeUnit.SECONDS)).isZero();
+        assertThat(handled).hasValue(0);
+        assertThat(store.written).hasSize(5).allMatch(Outcome.Released.class::isInstance);
+        stopper.join();
+    }
+
+    @Test
+    void stoppedDeliverDueClaimsForNoFurtherTopic() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch stopping = new CountDownLatch(1);
+        Topic first = Topic.named("first")
+                .deliver((DeliveryHandler) delivery -> {
+                    begun.countDown();
+                    await(stopping);
+                })
+                .build();
+        Dispatcher dispatcher = open(List.of(first, handler(delivery -> {})));
+        store.enqueue("first", 3);
+        store.enqueue("orders", 5);
+        CompletableFuture<Long> attempts = CompletableFuture.supplyAsync(dispatcher::deliverDue);
+        await(begun);
+
+        Thread stopper = new Thread(dispatcher::stop);
+        stopper.start();
+        eventually(() -> stopper.getState() == Thread.State.TIMED_WAITING); // for the running delivery
+        stopping.countDown();
+
+        assertThat(attempts.get(60, TimeUnit.SECONDS)).isEqualTo(1);
+        assertThat(store.claims).extracting(ClaimRequest::topic).containsExactly(TopicName.of("first"));
+        stopper.join();
+    }
+
+    /** The threads that write outcomes send the next messages of a lane. They must not wait for a handler. */
+    @Test
+    void deliverDueRunsTheHandlersOfAnOrderedTopicInTheCallingThread() {
+        List<Thread> threads = new CopyOnWriteArrayList<>();
+        DeliveryHandler handler = delivery -> threads.add(Thread.currentThread());
+        List<Topic.Builder> topics = List.of(
+                Topic.named("orders").process((message, work) -> threads.add(Thread.currentThread())),
+                Topic.named("orders").deliver(handler));
+
+        for (Topic.Builder topic : topics) {
+            AtomicBoolean isRead = new AtomicBoolean();
+            lanes.onRead = name -> {
+                if (isRead.compareAndSet(false, true)) {
+                    Lane lane = lanes.granted.iterator().next();
+                    lanes.next = IntStream.range(0, 10)
+                            .mapToObj(number -> ofItsOwnKey(lane, number))
+                            .toList();
+                }
+            };
+            assertThat(open(topic.lanes(1).maxInFlight(1).build()).deliverDue()).isEqualTo(10);
+        }
+
+        assertThat(threads).hasSize(20).containsOnly(Thread.currentThread());
+    }
+
+    /** One of five is a suspect, and one is delivered with nothing else in flight. */
+    private static LaneClaim ofItsOwnKey(Lane lane, int number) {
+        int crashes = number % 5 == 3 ? IsolatedDelivery.SUSPECT : number % 5 == 4 ? IsolatedDelivery.EXCLUSIVE : 0;
+        Claim claim = new Claim(number + 1, LaneRig.message("key-" + number, number), 1, crashes, lane.lease());
+        return new LaneClaim(claim, lane.number(), LaneClaim.Place.IN_ORDER);
     }
 
     @Test

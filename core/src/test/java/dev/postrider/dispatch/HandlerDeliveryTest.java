@@ -369,7 +369,7 @@ final class HandlerDeliveryTest {
         return new HandlerDelivery(
                 topic,
                 new TopicDestination.Processing(handler),
-                new HandlerDelivery.Transactions(store, HandOver.none(), executor, time),
+                new HandlerDelivery.Transactions(store, HandOver.none(), executor, executor, time),
                 new OutcomeDecider(() -> 0.5),
                 (claimed, outcome) -> {
                     if (claimed.decide()) {

@@ -27,8 +27,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -509,6 +511,61 @@ public abstract class DispatchingContract extends DatabaseContract {
         assertThat(threads).hasSize(150).containsOnly(Thread.currentThread());
         assertThat(live()).isZero();
         assertThat(node.deliverDue()).as("nothing is left").isZero();
+    }
+
+    /** A claim that is lost would be buried, because these messages have one attempt. */
+    @Test
+    void stoppedDeliverDueLeavesTheRestToTheNextOne() throws Exception {
+        for (int last = 1; last <= 13; last += 4) {
+            List<MessageId> handled = new CopyOnWriteArrayList<>();
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            CountDownLatch reached = new CountDownLatch(last);
+            DeliveryHandler handler = delivery -> {
+                handled.add(delivery.message().id());
+                threads.add(Thread.currentThread());
+                reached.countDown();
+            };
+            Postrider node = onEightTopics(handler);
+            for (int i = 0; i < 32; i++) {
+                enqueue(
+                        node,
+                        Message.to(topic + "-" + i % 8)
+                                .type("thing.happened")
+                                .key("k" + i)
+                                .json("{}")
+                                .build());
+            }
+
+            CompletableFuture<Thread> caller = CompletableFuture.supplyAsync(() -> {
+                node.deliverDue();
+                return Thread.currentThread();
+            });
+            assertThat(reached.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            node.stop();
+
+            assertThat(threads).containsExactly(caller.get(SOON.toSeconds(), TimeUnit.SECONDS));
+            assertThat(handled.size() + onEightTopics(handler).deliverDue()).isEqualTo(32);
+            assertThat(handled).hasSize(32).doesNotHaveDuplicates();
+            assertThat(query("SELECT COUNT(*) FROM postrider_message WHERE topic LIKE '" + topic + "-%'"))
+                    .isEqualTo("0");
+        }
+    }
+
+    private Postrider onEightTopics(DeliveryHandler handler) {
+        return postrider(builder -> {
+            for (int i = 0; i < 8; i++) {
+                int lanes = i % 2;
+                int atOnce = i < 4 ? 1 : 10;
+                builder.topic(
+                        topic + "-" + i,
+                        declared -> declared.lanes(lanes)
+                                .maxInFlight(atOnce)
+                                .maxAttempts(1)
+                                .deliver(handler));
+            }
+            return builder.dispatch(
+                    options -> options.lease(Duration.ofSeconds(6)).pollInterval(Duration.ofSeconds(1)));
+        });
     }
 
     @Test
