@@ -45,16 +45,14 @@ final class InnoDbClaims implements ClaimStatements {
     static final String LEASE_DUE = """
             UPDATE {message} FORCE INDEX (PRIMARY)
             SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
-                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
-                updated_at = UTC_TIMESTAMP(6)
+                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
 
     static final String LEASE_EXPIRED = """
             UPDATE {message} FORCE INDEX (PRIMARY)
             SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
-                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
-                updated_at = UTC_TIMESTAMP(6)
+                locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
 

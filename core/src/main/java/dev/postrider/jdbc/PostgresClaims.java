@@ -42,9 +42,11 @@ final class PostgresClaims implements ClaimStatements {
             )
             UPDATE {message} AS m
             SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
-                locked_until = clock_timestamp() + ? * interval '1 microsecond', updated_at = clock_timestamp()
+                locked_until = clock_timestamp() + ? * interval '1 microsecond'
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
-            RETURNING m.*, statement_timestamp() AS looked_at, (SELECT pg_current_xact_id()::text::bigint) AS transaction,
+            RETURNING m.seq, m.id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.content_type, m.payload, m.attributes,
+                      m.attempts, m.crashes, m.available_at, m.created_at, statement_timestamp() AS looked_at,
+                      (SELECT pg_current_xact_id()::text::bigint) AS transaction,
                       (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint) AS finished_before
             """;
 
@@ -65,9 +67,10 @@ final class PostgresClaims implements ClaimStatements {
             )
             UPDATE {message} AS m
             SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
-                locked_until = clock_timestamp() + ? * interval '1 microsecond', updated_at = clock_timestamp()
+                locked_until = clock_timestamp() + ? * interval '1 microsecond'
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
-            RETURNING m.*
+            RETURNING m.seq, m.id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.content_type, m.payload, m.attributes,
+                      m.attempts, m.crashes, m.available_at, m.created_at
             """;
 
     static final String RELEASE_CLAIM = """

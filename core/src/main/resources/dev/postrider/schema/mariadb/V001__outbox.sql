@@ -15,11 +15,13 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
 -- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
 -- id), deliverAt. Without the member v it is of version 1. content_type is null for application/json. topic is for people and for change
--- data capture: the code goes by topic_id. updated_at is null until the first change of the state.
+-- data capture: the code goes by topic_id. updated_at is when an outcome or an operator last changed the row.
 CREATE TABLE IF NOT EXISTS ${tables}message (
     seq             BIGINT       NOT NULL AUTO_INCREMENT,
     id              BINARY(16)   NOT NULL,
     topic_id        INT          NOT NULL,
+    available_at    DATETIME(6)  NOT NULL,
+    created_at      DATETIME(6)  NOT NULL,
     topic           VARCHAR(100) NOT NULL,
     type            VARCHAR(255) NOT NULL,
     tenant          VARCHAR(255),
@@ -29,17 +31,15 @@ CREATE TABLE IF NOT EXISTS ${tables}message (
     payload         LONGBLOB     NOT NULL,
     attributes      MEDIUMTEXT,
     lane            SMALLINT,
+    crashes         INT          NOT NULL DEFAULT 0,
     state           VARCHAR(10)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'PENDING',
     attempts        INT          NOT NULL DEFAULT 0,
-    crashes         INT          NOT NULL DEFAULT 0,
-    available_at    DATETIME(6)  NOT NULL,
-    locked_by       VARCHAR(100),
     locked_until    DATETIME(6),
     lease_token     BINARY(16),
+    locked_by       VARCHAR(100),
     last_error      MEDIUMTEXT,
     reason          VARCHAR(20),
     fingerprint     VARCHAR(16),
-    created_at      DATETIME(6)  NOT NULL,
     updated_at      DATETIME(6),
     PRIMARY KEY (seq),
     UNIQUE KEY ${prefix}message_id (id),

@@ -16,7 +16,7 @@ CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
 -- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
 -- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
 -- id), deliverAt. Without the member v it is of version 1. content_type is null for application/json. topic is for people and for change
--- data capture: the code goes by topic_id. updated_at is null until the first change of the state.
+-- data capture: the code goes by topic_id. updated_at is when an outcome or an operator last changed the row.
 -- No CHECK: PostgreSQL parses it again for every INSERT, a tenth of the insert's time. The statements rely on this, and tests check it:
 -- the state is one of the seven of RowState, a row has a lease token and an end of the lease exactly while it is PROCESSING, and no due
 -- time is before 1970. docs/databases.md has the query for tables that other programs have changed.
@@ -24,6 +24,8 @@ CREATE TABLE ${tables}message (
     seq             bigint       NOT NULL DEFAULT CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('${tables}message_seq') END,
     id              uuid         NOT NULL,
     topic_id        integer      NOT NULL,
+    available_at    timestamptz  NOT NULL DEFAULT clock_timestamp(),
+    created_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
     topic           varchar(100) NOT NULL,
     type            varchar(255) NOT NULL,
     tenant          varchar(255),
@@ -33,20 +35,21 @@ CREATE TABLE ${tables}message (
     payload         bytea        NOT NULL,
     attributes      text,
     lane            smallint,
+    crashes         integer      NOT NULL DEFAULT 0,
     state           varchar(10)  NOT NULL DEFAULT 'PENDING',
     attempts        integer      NOT NULL DEFAULT 0,
-    crashes         integer      NOT NULL DEFAULT 0,
-    available_at    timestamptz  NOT NULL DEFAULT clock_timestamp(),
-    locked_by       varchar(100),
     locked_until    timestamptz,
     lease_token     uuid,
+    locked_by       varchar(100),
     last_error      text,
     reason          varchar(20),
     fingerprint     varchar(16),
-    created_at      timestamptz  NOT NULL DEFAULT clock_timestamp(),
     updated_at      timestamptz,
     CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq)
 ) WITH (
+    -- A claim writes a new version of the row. On the same page only what lies between the first and the last changed column is
+    -- logged: hence half of each page is left free, and the columns that a claim changes are next to each other.
+    fillfactor = 50,
     -- A queue's table is nearly all churn: vacuum by number of dead rows, not by their share.
     autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000
