@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Keeps retired words out of main code, log lines and docs. The list is at the end of the glossary. */
+/** Keeps retired words out of main code, log lines, schema files, build files and docs. The list is at the end of the glossary. */
 class GlossaryTest {
 
     private static final String GLOSSARY = "docs/glossary.md";
@@ -51,17 +51,17 @@ class GlossaryTest {
 
     private static List<Path> sources() throws IOException {
         try (Stream<Path> files = Files.walk(Document.ROOT)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> file.toString().contains("/src/main/"))
+            return files.filter(file -> file.toString().matches(".*/src/main/.*\\.(java|sql)|.*/pom\\.xml"))
                     .toList();
         }
     }
 
     private static List<Path> pages() throws IOException {
-        List<Path> pages =
-                new ArrayList<>(List.of(Document.ROOT.resolve("README.md"), Document.ROOT.resolve("CONTRIBUTING.md")));
-        try (Stream<Path> files = Files.list(Document.ROOT.resolve("docs"))) {
-            files.filter(file -> file.toString().endsWith(".md"))
+        List<Path> pages = new ArrayList<>();
+        try (Stream<Path> top = Files.list(Document.ROOT);
+                Stream<Path> docs = Files.list(Document.ROOT.resolve("docs"))) {
+            Stream.concat(top, docs)
+                    .filter(file -> file.toString().endsWith(".md"))
                     .filter(file -> !file.endsWith(Path.of(GLOSSARY)))
                     .forEach(pages::add);
         }

@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS ${tables}command (
         AND (state <> 'COMPLETED' OR outcome IN ('SUCCESS', 'REJECTED') AND result_kind IS NOT NULL AND completed_at IS NOT NULL))
 );
 
--- For the two stages in which a command is forgotten, and for whoever looks for lost ones.
+-- For the two stages in which a command is purged, and for the sweep of lost commands.
 CREATE INDEX IF NOT EXISTS ${prefix}command_result_end ON ${tables}command (result_expires_at);
 CREATE INDEX IF NOT EXISTS ${prefix}command_key_end ON ${tables}command (key_expires_at);
 CREATE INDEX IF NOT EXISTS ${prefix}command_open ON ${tables}command (state, created_at);

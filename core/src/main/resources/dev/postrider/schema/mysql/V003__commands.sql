@@ -2,7 +2,7 @@
 
 -- Commands that run once per (tenant, caller, operation, key). The id is the SHA-256 of these four, exact on every database whatever
 -- its collations; the key itself is not kept, only the beginning of a long one. A fence rises with every owner of a row.
--- The keys are, in order: for operators, for the two stages in which a command is forgotten, for whoever looks for lost ones.
+-- The keys are, in order: for operators, for the two stages in which a command is purged, for the sweep of lost commands.
 CREATE TABLE IF NOT EXISTS ${tables}command (
     id                  BINARY(32) NOT NULL,
     reference           BINARY(16) NOT NULL,

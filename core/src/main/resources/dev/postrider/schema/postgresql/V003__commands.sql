@@ -35,10 +35,10 @@ CREATE TABLE ${tables}command (
     CONSTRAINT ${prefix}command_state CHECK (state IN ('IN_PROGRESS', 'COMPLETED', 'FAILED', 'UNCERTAIN')
         AND (state <> 'COMPLETED' OR outcome IN ('SUCCESS', 'REJECTED') AND result_kind IS NOT NULL AND completed_at IS NOT NULL))
 );
--- For the two stages in which a command is forgotten.
+-- For the two stages in which a command is purged.
 CREATE INDEX ${prefix}command_result_end ON ${tables}command (result_expires_at) WHERE result_expires_at IS NOT NULL;
 CREATE INDEX ${prefix}command_key_end ON ${tables}command (key_expires_at);
--- For whoever looks for lost ones, who are few beside the completed. lease_until is in no index: a heartbeat touches none.
+-- For the sweep of lost commands, which are few beside the completed ones. lease_until is in no index: a heartbeat touches none.
 CREATE INDEX ${prefix}command_open ON ${tables}command (state, created_at) WHERE state <> 'COMPLETED';
 
 -- The last statement: without it the file is applied again.

@@ -74,7 +74,7 @@ public final class Main {
                 .toList();
     }
 
-    /** The figures that somebody who asked for all of them does not get. */
+    /** The figures that a run of all figures leaves out. */
     private static List<String> leftOut(Arguments arguments, List<Measurement> measurements) {
         List<String> names =
                 arguments.only().isEmpty() ? new ArrayList<>(names(Measurements.all())) : new ArrayList<>();

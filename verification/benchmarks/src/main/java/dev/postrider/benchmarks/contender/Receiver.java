@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 /** The destination of a phase's messages. Records the time of each, and duplicates. Thread-safe. */
 public final class Receiver {
 
-    /** Seldom, because each look is processor time that counts. */
+    /** Rarely, because each poll is processor time that counts. */
     private static final long LOOK_EVERY_NANOS = 2_000_000;
 
     private final AtomicLongArray byNumber;

@@ -9,7 +9,7 @@ public interface Measurement {
     /** The names of its figures. */
     List<String> names();
 
-    /** Whether it is made at this scale when nobody asked for its figures by name. */
+    /** Whether it is made at this scale unless its figures were asked for by name. */
     boolean isPartOf(Scale scale);
 
     List<Figure> run(Bench bench) throws Exception;
