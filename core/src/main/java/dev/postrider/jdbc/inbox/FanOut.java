@@ -140,7 +140,7 @@ public final class FanOut {
     }
 
     private void bury(Connection connection, Message row, DeadReason reason, String error) throws SQLException {
-        Enqueued written = outboxes.write(connection, List.of(row), null).get(0);
+        Enqueued written = outboxes.write(connection, List.of(row)).get(0);
         if (written.isDuplicate()) {
             return; // a redelivery: the dead letter exists
         }

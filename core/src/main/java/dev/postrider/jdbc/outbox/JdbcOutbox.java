@@ -101,7 +101,7 @@ public final class JdbcOutbox {
         public List<Enqueued> enqueueAll(Collection<Message> messages) {
             List<Message> batch = batch(messages);
             refuseReserved(batch);
-            return write(connection, batch, null);
+            return write(connection, batch);
         }
     }
 
@@ -131,26 +131,37 @@ public final class JdbcOutbox {
         }
     }
 
-    /**
-     * Writes messages in the transaction of the connection: all or none.
-     *
-     * @param leasedInsert selects the messages to insert under a lease, and receives those that were; null for none
-     */
-    public List<Enqueued> write(Connection connection, List<Message> messages, @Nullable LeasedInsert leasedInsert) {
+    /** Writes messages in the transaction of the connection: all or none. */
+    public List<Enqueued> write(Connection connection, List<Message> messages) {
         try {
             connections.checkUsable(connection);
-            List<NewRow> rows = new ArrayList<>(messages.size());
-            for (Message message : messages) {
-                rows.add(check.checked(connection, message));
-            }
-            refuseOneIdForTwo(rows);
-            boolean severalStatements = !rows.isEmpty() && endOfStatement(rows, 0) < rows.size();
-            return severalStatements && !connections.kind().errorEndsTransaction()
-                    ? insertAllOrNone(connection, rows, leasedInsert)
-                    : insertAll(connection, rows, leasedInsert);
+            return insertRows(connection, check.checked(connection, messages), null);
         } catch (SQLException e) {
             throw connections.failed(connection, "write the message", e);
         }
+    }
+
+    /**
+     * Writes checked messages in the transaction of the connection: all or none.
+     *
+     * @param leasedInsert selects the messages to insert under a lease, and receives those that were; null for none
+     */
+    List<Enqueued> writeRows(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert) {
+        try {
+            connections.checkUsable(connection);
+            return insertRows(connection, rows, leasedInsert);
+        } catch (SQLException e) {
+            throw connections.failed(connection, "write the message", e);
+        }
+    }
+
+    private List<Enqueued> insertRows(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
+            throws SQLException {
+        refuseOneIdForTwo(rows);
+        boolean severalStatements = !rows.isEmpty() && endOfStatement(rows, 0) < rows.size();
+        return severalStatements && !connections.kind().errorEndsTransaction()
+                ? insertAllOrNone(connection, rows, leasedInsert)
+                : insertAll(connection, rows, leasedInsert);
     }
 
     private List<Enqueued> insertAll(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)

@@ -35,10 +35,10 @@ public final class JdbcUnitOfWork implements UnitOfWork {
     private final GuardedConnection connection;
     private final JdbcOutbox outboxes;
     private final Outbox direct;
-    private final Staging staging;
     private final int stagedLimit;
     private final HandOver handOver;
     private final @Nullable MessageId handled;
+    private final List<NewRow> toWrite = new ArrayList<>();
     private final List<Message> written = new ArrayList<>();
     private final List<Enqueued> staged = new ArrayList<>();
     private final List<Runnable> afterCommit = new ArrayList<>();
@@ -62,7 +62,6 @@ public final class JdbcUnitOfWork implements UnitOfWork {
                 GuardedConnection.of(connection, outboxes.connections().kind());
         this.outboxes = outboxes;
         this.direct = outboxes.on(this.connection);
-        this.staging = new Staging(stagedLimit);
         this.stagedLimit = stagedLimit;
         this.handOver = handOver;
         this.handled = handled;
@@ -86,7 +85,8 @@ public final class JdbcUnitOfWork implements UnitOfWork {
             List<Message> batch = JdbcOutbox.batch(messages);
             JdbcOutbox.refuseReserved(batch);
             refuseHandled(batch);
-            staging.addAll(checked(batch));
+            requireWithinLimit(batch);
+            toWrite.addAll(checked(batch));
         } catch (PostriderException e) {
             throw remember(e);
         }
@@ -114,12 +114,21 @@ public final class JdbcUnitOfWork implements UnitOfWork {
         }
     }
 
-    private List<Message> checked(List<Message> batch) {
+    private boolean isWithinLimit(List<Message> batch) {
+        return toWrite.size() + batch.size() <= stagedLimit;
+    }
+
+    private void requireWithinLimit(List<Message> batch) {
+        if (!isWithinLimit(batch)) {
+            throw new InvalidMessageException(
+                    "unit of work",
+                    "would stage more than " + stagedLimit + " messages: split it, or raise staged-limit");
+        }
+    }
+
+    private List<NewRow> checked(List<Message> batch) {
         try {
-            for (Message message : batch) {
-                outboxes.check().checked(connection, message);
-            }
-            return batch;
+            return outboxes.check().checked(connection, batch);
         } catch (SQLException e) {
             throw SqlErrors.translateInTransaction("stage the message", e);
         }
@@ -163,14 +172,11 @@ public final class JdbcUnitOfWork implements UnitOfWork {
      * Otherwise they are written at once.
      */
     public void stageReceived(List<Message> messages) throws SQLException {
-        if (staging.size() + messages.size() > stagedLimit) {
-            addWritten(messages, outboxes.write(connection, messages, null));
-            return;
+        if (isWithinLimit(messages)) {
+            toWrite.addAll(outboxes.check().checked(connection, messages));
+        } else {
+            addWritten(messages, outboxes.write(connection, messages));
         }
-        for (Message message : messages) {
-            outboxes.check().checked(connection, message);
-        }
-        staging.addAll(messages);
     }
 
     /** Runs the report after a confirmed commit only. */
@@ -183,18 +189,10 @@ public final class JdbcUnitOfWork implements UnitOfWork {
         if (failure != null) {
             throw failure;
         }
-        List<Enqueued> answers = staging.flush(new Outbox() {
-            @Override
-            public Enqueued enqueue(Message message) {
-                return enqueueAll(List.of(message)).get(0);
-            }
-
-            @Override
-            public List<Enqueued> enqueueAll(Collection<Message> messages) {
-                return writeStaged(List.copyOf(messages));
-            }
-        });
-        staged.addAll(answers);
+        if (!toWrite.isEmpty()) {
+            staged.addAll(writeStaged());
+            toWrite.clear();
+        }
         ended = true;
     }
 
@@ -204,10 +202,11 @@ public final class JdbcUnitOfWork implements UnitOfWork {
     }
 
     /** Writes the staged messages. Those for which this node has a free slot are inserted under its lease. */
-    private List<Enqueued> writeStaged(List<Message> messages) {
+    private List<Enqueued> writeStaged() {
+        List<Message> messages = toWrite.stream().map(NewRow::message).toList();
         reservation = handOver.reserve(messages);
         LeasedInsert insert = reservation.messages().isEmpty() ? null : new LeasedInsert(reservation);
-        List<Enqueued> answers = outboxes.write(connection, messages, insert);
+        List<Enqueued> answers = outboxes.writeRows(connection, toWrite, insert);
         addWritten(messages, answers);
         if (insert != null) {
             leased = insert.claims(messages);

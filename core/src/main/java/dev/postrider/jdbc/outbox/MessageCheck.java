@@ -4,6 +4,8 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Checks a message before it is written, and finds the row that it makes. Thread-safe. */
 final class MessageCheck {
@@ -20,7 +22,16 @@ final class MessageCheck {
         return topics;
     }
 
-    NewRow checked(Connection connection, Message message) throws SQLException {
+    /** Returns the rows of the messages. Refuses all of them if one is not valid. */
+    List<NewRow> checked(Connection connection, List<Message> messages) throws SQLException {
+        List<NewRow> rows = new ArrayList<>(messages.size());
+        for (Message message : messages) {
+            rows.add(checked(connection, message));
+        }
+        return rows;
+    }
+
+    private NewRow checked(Connection connection, Message message) throws SQLException {
         int size = message.payload().size();
         if (size > maxPayloadBytes) {
             throw new InvalidMessageException(
