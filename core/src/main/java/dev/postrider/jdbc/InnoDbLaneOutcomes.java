@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -69,11 +70,11 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
             throws SQLException {
-        Map<Long, Found> met = fenced(connection, fence, rows);
+        Map<Long, Found> met = fenced(connection, fence, LaneReads.ids(delivered));
         if (archive != TableOptions.Archive.OFF) {
             boolean withPayload = archive == TableOptions.Archive.FULL;
             sql.change(connection, COPY, met.keySet(), "archive messages", binder -> binder.flag(withPayload));
@@ -119,9 +120,8 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException {
-        Map<Long, Found> met = fenced(connection, fence, rows);
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException {
+        Map<Long, Found> met = fenced(connection, fence, LaneReads.ids(claims));
         met.values().removeIf(row -> row.state() != RowState.PENDING);
         Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();

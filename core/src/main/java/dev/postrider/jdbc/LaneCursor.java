@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.store.Claim;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -11,7 +12,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -47,7 +47,7 @@ final class LaneCursor {
     private final Lock writing = new ReentrantLock();
 
     /** The numbers of the messages in flight that were read in order. */
-    private final NavigableSet<Long> inOrder = new TreeSet<>();
+    private final NumberSet inOrder = new NumberSet();
 
     /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
@@ -59,7 +59,7 @@ final class LaneCursor {
     private final Set<Long> lockedHeads = new HashSet<>();
 
     /** The part of {@link #inOrder} that was read before the connection was lost. */
-    private final NavigableSet<Long> readBefore = new TreeSet<>();
+    private final TreeSet<Long> readBefore = new TreeSet<>();
 
     private int revision;
     private boolean floorKnown;
@@ -117,7 +117,7 @@ final class LaneCursor {
             nextFullScan = nanos + FULL_SCAN_EVERY_NANOS;
         }
         long from = full ? 0 : start;
-        return new Scan(lane, from, room, full, List.copyOf(inOrder.tailSet(from, false)));
+        return new Scan(lane, from, room, full, inOrder.above(from));
     }
 
     /**
@@ -126,7 +126,7 @@ final class LaneCursor {
      * nothing from there on.
      */
     synchronized long knownUpTo() {
-        readBefore.retainAll(inOrder);
+        readBefore.removeIf(seq -> !inOrder.contains(seq));
         return readBefore.isEmpty() ? Long.MAX_VALUE : readBefore.first() - 1;
     }
 
@@ -135,7 +135,7 @@ final class LaneCursor {
      * the database shows the message as waiting a moment before this node has the answer.
      */
     synchronized List<Long> inFlight() {
-        List<Long> inFlight = new ArrayList<>(inOrder);
+        List<Long> inFlight = inOrder.above(Long.MIN_VALUE);
         inFlight.addAll(waiting.keySet());
         return inFlight;
     }
@@ -151,7 +151,7 @@ final class LaneCursor {
      * @return false if the message is already in flight
      */
     synchronized boolean addInOrder(long seq) {
-        boolean inFlight = waiting.remove(seq) != null;
+        boolean inFlight = !waiting.isEmpty() && waiting.remove(seq) != null;
         return inOrder.add(seq) && !inFlight;
     }
 
@@ -175,14 +175,20 @@ final class LaneCursor {
 
     /** Whether the message was read from a blocked key. */
     synchronized boolean isInBlockedKey(long seq) {
-        return waiting.getOrDefault(seq, false);
+        return !waiting.isEmpty() && waiting.getOrDefault(seq, false);
     }
 
     /** Removes a message that has its outcome. */
     synchronized void finished(long seq) {
         inOrder.remove(seq);
-        waiting.remove(seq);
-        locked.remove(seq);
+        forgetWaiting(seq);
+        unlocked(seq);
+    }
+
+    private void forgetWaiting(long seq) {
+        if (!waiting.isEmpty()) {
+            waiting.remove(seq);
+        }
     }
 
     /** Notes that the outcome must be written again later, before any other outcome of the key. */
@@ -192,12 +198,16 @@ final class LaneCursor {
 
     /** Notes that the outcome of a locked message is written. */
     synchronized void unlocked(long seq) {
-        locked.remove(seq);
+        if (!locked.isEmpty()) {
+            locked.remove(seq);
+        }
     }
 
     /** Whether an outcome of another message of the key must be written before the outcome of this message. */
-    synchronized boolean isBehindLocked(long seq, OrderingKey key) {
-        return !locked.isEmpty() && !locked.containsKey(seq) && locked.containsValue(key);
+    synchronized boolean isBehindLocked(Claim claim) {
+        return !locked.isEmpty()
+                && !locked.containsKey(claim.seq())
+                && locked.containsValue(OrderingKey.of(claim.message()));
     }
 
     /**
@@ -234,8 +244,8 @@ final class LaneCursor {
         if (inOrder.remove(seq)) {
             readAgain(seq);
         }
-        waiting.remove(seq);
-        locked.remove(seq);
+        forgetWaiting(seq);
+        unlocked(seq);
     }
 
     /** Puts back the messages that are noted here and not in flight on the node. Returns their number. */
@@ -280,7 +290,7 @@ final class LaneCursor {
 
     /** Restarts the lane after a lost connection. The messages in flight stay. The start and the floor are no longer valid. */
     synchronized void restart() {
-        readBefore.addAll(inOrder);
+        readBefore.addAll(inOrder.above(Long.MIN_VALUE));
         start = 0;
         limit = 0;
         floorKnown = false;

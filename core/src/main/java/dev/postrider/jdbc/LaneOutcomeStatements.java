@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -57,14 +58,33 @@ interface LaneOutcomeStatements {
     /**
      * The rows that a statement matched.
      *
+     * @param all whether it matched every row, and no key is blocked; then the maps are empty
      * @param keyBlocked by number: whether the key of the row still has waiting rows
      * @param lockedHeads by number: the next row of the key, if it should have become the head and another session has locked it
      * @param transaction the id of the transaction; {@link Horizon#NO_TRANSACTION} where it has no meaning
      */
-    record Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+    record Written(boolean all, Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+
+        Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+            this(false, keyBlocked, lockedHeads, transaction);
+        }
 
         Written(Map<Long, Boolean> keyBlocked, long transaction) {
             this(keyBlocked, Map.of(), transaction);
+        }
+
+        static Written all(long transaction) {
+            return new Written(true, Map.of(), Map.of(), transaction);
+        }
+
+        /** Whether the key of the row still has waiting rows; null if the statement did not match the row. */
+        @Nullable
+        Boolean keyBlocked(long seq) {
+            return all ? Boolean.FALSE : keyBlocked.get(seq);
+        }
+
+        boolean isEmpty() {
+            return !all && keyBlocked.isEmpty();
         }
     }
 
@@ -72,7 +92,7 @@ interface LaneOutcomeStatements {
     Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
             throws SQLException;
@@ -82,5 +102,5 @@ interface LaneOutcomeStatements {
             throws SQLException;
 
     /** Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. */
-    Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows) throws SQLException;
+    Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException;
 }

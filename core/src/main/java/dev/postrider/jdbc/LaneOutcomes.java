@@ -13,12 +13,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -51,74 +47,80 @@ final class LaneOutcomes {
      *
      * @param states the states of the rows that it changes
      */
-    record Step(List<LaneOutcome> part, Write write, Set<RowState> states) {}
+    record Step(List<Progress> part, Write write, Set<RowState> states) {
+
+        /** Returns the outcomes whose rows the statement did not match. */
+        List<Progress> unmet() {
+            return part.stream().filter(each -> !each.isWritten()).toList();
+        }
+    }
+
+    /** An outcome, and what is known about its row. Not thread-safe. */
+    static final class Progress {
+
+        final LaneOutcome outcome;
+        final Claim claim;
+
+        /** Whether the key is blocked after the write; null as long as no statement matched the row. */
+        @Nullable
+        Boolean keyBlocked;
+
+        /** Whether the row no longer exists, or is not in a state that the outcome applies to. */
+        boolean gone;
+
+        private boolean locked;
+
+        private Progress(LaneOutcome outcome) {
+            this.outcome = outcome;
+            this.claim = outcome.claim();
+        }
+
+        boolean isWritten() {
+            return keyBlocked != null;
+        }
+
+        /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
+        void locked(LaneCursor lane) {
+            locked = true;
+            lane.locked(claim.seq(), OrderingKey.of(claim.message()));
+        }
+
+        /** Whether the outcome must be written again later: its row is locked, or an earlier outcome of its key waits for a locked row. */
+        boolean isLocked(LaneCursor lane) {
+            return locked || (!isWritten() && !gone && lane.isBehindLocked(claim));
+        }
+
+        private boolean isOpen(LaneCursor lane) {
+            return !isWritten() && !gone && !locked && !lane.isBehindLocked(claim);
+        }
+    }
 
     /** A delivered message is removed, also if an operator has changed its state meanwhile. */
     private static final Set<RowState> ANY_STATE = EnumSet.complementOf(EnumSet.of(RowState.PROCESSING));
 
-    private final List<? extends LaneOutcome> outcomes;
+    private final List<Progress> outcomes = new ArrayList<>();
     private final LaneCursors cursors;
     private final TableOptions options;
     private final InDoubtWrites unanswered;
-    private final Map<Long, Boolean> keyBlocked = new HashMap<>();
-    private final Set<Long> gone = new HashSet<>();
-    private final Set<Long> locked = new HashSet<>();
 
     LaneOutcomes(
             List<? extends LaneOutcome> outcomes, LaneCursors cursors, TableOptions options, InDoubtWrites unanswered) {
-        this.outcomes = outcomes;
+        outcomes.forEach(outcome -> this.outcomes.add(new Progress(outcome)));
         this.cursors = cursors;
         this.options = options;
         this.unanswered = unanswered;
     }
 
-    void written(LaneOutcomeStatements.Written written) {
-        keyBlocked.putAll(written.keyBlocked());
+    /** Returns the progress of all outcomes, in their order. */
+    List<Progress> all() {
+        return outcomes;
     }
 
-    /** Notes that the row no longer exists, or is not in a state that the outcome applies to. */
-    void gone(LaneOutcome outcome) {
-        gone.add(outcome.claim().seq());
-    }
-
-    /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
-    void locked(LaneCursor lane, LaneOutcome outcome) {
-        locked.add(outcome.claim().seq());
-        lane.locked(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
-    }
-
-    /** Whether the outcome must be written again later: its row is locked, or an earlier outcome of its key waits for a locked row. */
-    boolean isLocked(LaneCursor lane, LaneOutcome outcome) {
-        long seq = outcome.claim().seq();
-        boolean behind = lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
-        return locked.contains(seq) || (behind && !keyBlocked.containsKey(seq) && !gone.contains(seq));
-    }
-
-    /** Returns the outcomes of the step whose rows the statement did not match. */
-    List<LaneOutcome> unmet(Step step) {
-        return step.part().stream()
-                .filter(outcome -> !keyBlocked.containsKey(outcome.claim().seq()))
+    List<LaneOutcome> writtenSoFar() {
+        return outcomes.stream()
+                .filter(Progress::isWritten)
+                .map(each -> each.outcome)
                 .toList();
-    }
-
-    /** Whether the key is blocked after the write; null if no statement matched the row. */
-    @Nullable
-    Boolean keyBlocked(Claim claim) {
-        return keyBlocked.get(claim.seq());
-    }
-
-    List<? extends LaneOutcome> writtenSoFar(List<? extends LaneOutcome> all) {
-        return all.stream()
-                .filter(outcome -> keyBlocked.containsKey(outcome.claim().seq()))
-                .toList();
-    }
-
-    private boolean isOpen(LaneCursor lane, LaneOutcome outcome) {
-        long seq = outcome.claim().seq();
-        if (keyBlocked.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
-            return false;
-        }
-        return !lane.isBehindLocked(seq, OrderingKey.of(outcome.claim().message()));
     }
 
     /** Returns the remaining steps, in the order in which they must be written. */
@@ -129,21 +131,22 @@ final class LaneOutcomes {
         Part deliveredWaiting = new Part();
         Part outOfKey = new Part();
         Part failedAgain = new Part();
-        for (LaneOutcome outcome : outcomes) {
-            LaneCursor lane = cursors.get(outcome.claim().lease().token());
-            if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, outcome)) {
+        for (Progress each : outcomes) {
+            LaneOutcome outcome = each.outcome;
+            LaneCursor lane = cursors.get(each.claim.lease().token());
+            if (lane == null || outcome instanceof Outcome.Released || !each.isOpen(lane)) {
                 continue;
             }
-            boolean waiting = lane.isInBlockedKey(outcome.claim().seq());
+            boolean waiting = lane.isInBlockedKey(each.claim.seq());
             if (outcome instanceof Outcome.Delivered) {
-                (waiting ? deliveredWaiting : delivered).add(lane, outcome);
+                (waiting ? deliveredWaiting : delivered).add(lane, each);
             } else if (outcome instanceof LaneOutcome.Blocked) {
-                joining.add(lane, outcome);
+                joining.add(lane, each);
             } else if (!waiting) {
-                leaving.add(lane, outcome);
+                leaving.add(lane, each);
             } else if (!unanswered.isInDoubt(outcome, lane.revision())) {
                 boolean stays = outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked;
-                (stays ? failedAgain : outOfKey).add(lane, outcome);
+                (stays ? failedAgain : outOfKey).add(lane, each);
             }
         }
         List<Step> steps = new ArrayList<>();
@@ -151,7 +154,7 @@ final class LaneOutcomes {
         joining.addTo(
                 steps,
                 Set.of(RowState.PENDING),
-                (connection, statements) -> statements.block(connection, joining.lanes, joining.rows()));
+                (connection, statements) -> statements.block(connection, joining.lanes, joining.claims()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
         outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
@@ -162,9 +165,9 @@ final class LaneOutcomes {
     private final class Part {
 
         final Set<LaneCursor> lanes = new LinkedHashSet<>();
-        private final List<LaneOutcome> part = new ArrayList<>();
+        private final List<Progress> part = new ArrayList<>();
 
-        void add(LaneCursor lane, LaneOutcome outcome) {
+        void add(LaneCursor lane, Progress outcome) {
             lanes.add(lane);
             part.add(outcome);
         }
@@ -187,18 +190,15 @@ final class LaneOutcomes {
                     steps,
                     ANY_STATE,
                     (connection, statements) ->
-                            statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
+                            statements.acknowledge(connection, lanes, claims(), waiting, options.archive()));
         }
 
-        Map<Long, UUID> rows() {
-            Map<Long, UUID> rows = new LinkedHashMap<>();
-            part.forEach(outcome -> rows.put(
-                    outcome.claim().seq(), outcome.claim().message().id().value()));
-            return rows;
+        List<Claim> claims() {
+            return part.stream().map(each -> each.claim).toList();
         }
 
         List<LaneOutcomeStatements.Move> moves() {
-            return part.stream().map(LaneOutcomes.this::move).toList();
+            return part.stream().map(each -> move(each.outcome)).toList();
         }
     }
 

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.store.Claim;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -58,6 +59,13 @@ interface LaneReads {
 
     /** Returns the states of the rows with these numbers and ids. Locks nothing. */
     Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
+
+    /** Returns the ids of messages by their numbers. */
+    static Map<Long, UUID> ids(Collection<Claim> claims) {
+        Map<Long, UUID> ids = new HashMap<>();
+        claims.forEach(claim -> ids.put(claim.seq(), claim.message().id().value()));
+        return ids;
+    }
 
     /** Returns the blocked keys of each of these lanes. */
     Map<Integer, Set<OrderingKey>> blockedKeys(Connection connection, int topicId, Collection<Integer> lanes)

@@ -4,6 +4,7 @@ import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * it is. Where a statement locks something, others have their turn before and after.
  */
 class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements, KeyHeads, NodeStatements {
+
+    private static final Written NONE = new Written(Map.of(), Horizon.NO_TRANSACTION);
 
     final SimulatedDatabase database;
 
@@ -589,9 +592,45 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
+            throws SQLException {
+        Written all = waiting ? NONE : acknowledgeAll(connection, fence, delivered);
+        return all.all() ? all : acknowledge(connection, fence, LaneReads.ids(delivered), waiting);
+    }
+
+    /** All of them, or none if a lane is not as it was, or if a row is not there, locked, or another one. */
+    private Written acknowledgeAll(Connection connection, Collection<LaneCursor> fence, List<Claim> delivered)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("acknowledge all in lanes", transaction -> {
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            session.meanwhile(transaction);
+            if (fence(transaction, fence).size() < fence.size()) {
+                return NONE;
+            }
+            session.meanwhileAtWorst(transaction);
+            Map<Long, Row> finished = new TreeMap<>();
+            for (Claim claim : delivered) {
+                Row row = seen.containsKey(claim.seq())
+                        ? database.tryLockRow(transaction, claim.seq(), newest -> true)
+                        : null;
+                if (row == null || !isMeant(row, claim.message().id().value()) || finished.put(row.seq, row) != null) {
+                    return NONE;
+                }
+            }
+            finished.values().forEach(row -> {
+                settled("acknowledge all in lanes", row, fence);
+                database.delete(row);
+            });
+            session.meanwhile(transaction);
+            return Written.all(database.number(transaction));
+        });
+    }
+
+    private Written acknowledge(
+            Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows, boolean waiting)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("acknowledge in lanes", transaction -> {
@@ -693,8 +732,8 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows)
-            throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException {
+        Map<Long, UUID> rows = LaneReads.ids(claims);
         Session session = Session.of(connection);
         return session.run("block in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
