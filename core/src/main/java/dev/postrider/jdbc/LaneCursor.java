@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -52,8 +52,11 @@ final class LaneCursor {
     /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
 
-    /** The numbers and keys of messages whose outcome could not be written, because another session has locked the row or the lane. */
-    private final Map<Long, OrderingKey> locked = new HashMap<>();
+    /**
+     * The numbers and keys of messages whose outcome could not be written, because another session has locked the row or the lane, or
+     * because an earlier outcome of the key was not written. In the order in which the outcomes were sent first.
+     */
+    private final Map<Long, OrderingKey> locked = new LinkedHashMap<>();
 
     /** The numbers of messages that should have become the head of their key while another session had locked their row. */
     private final Set<Long> lockedHeads = new HashSet<>();
@@ -193,7 +196,7 @@ final class LaneCursor {
 
     /** Notes that the outcome must be written again later, before any other outcome of the key. */
     synchronized void locked(long seq, OrderingKey key) {
-        locked.put(seq, key);
+        locked.putIfAbsent(seq, key);
     }
 
     /** Notes that the outcome of a locked message is written. */
@@ -203,11 +206,24 @@ final class LaneCursor {
         }
     }
 
-    /** Whether an outcome of another message of the key must be written before the outcome of this message. */
+    /**
+     * Whether an outcome of another message of the key must be written before the outcome of this message. Each outcome that meets a
+     * lock is sent again at times of its own, so a later outcome may be sent first.
+     */
     synchronized boolean isBehindLocked(Claim claim) {
-        return !locked.isEmpty()
-                && !locked.containsKey(claim.seq())
-                && locked.containsValue(OrderingKey.of(claim.message()));
+        if (locked.isEmpty()) {
+            return false;
+        }
+        OrderingKey key = OrderingKey.of(claim.message());
+        for (Map.Entry<Long, OrderingKey> earlier : locked.entrySet()) {
+            if (earlier.getKey() == claim.seq()) {
+                return false;
+            }
+            if (earlier.getValue().equals(key)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

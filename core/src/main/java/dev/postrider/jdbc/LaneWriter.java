@@ -270,6 +270,7 @@ final class LaneWriter {
         LaneCursor cursor = cursors.get(claim.lease().token());
         Boolean keyBlocked = progress.keyBlocked;
         if (cursor != null && !(outcome instanceof Outcome.Released) && progress.isLocked(cursor)) {
+            cursor.locked(claim.seq(), OrderingKey.of(claim.message()));
             return new Settlement.Locked(claim);
         }
         if (cursor == null) {
