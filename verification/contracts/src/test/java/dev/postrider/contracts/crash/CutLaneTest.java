@@ -75,7 +75,7 @@ final class CutLaneTest {
             write(ledger(site), "a", 0);
             FaultyProxy proxy = site.proxy();
             LaneStore store = store(site, proxy);
-            Future<Integer> lost = proxy.loseAnswerTo("SELECT DISTINCT lane, tenant, ordering_key");
+            Future<Integer> lost = proxy.loseAnswerTo("SELECT w.lane, w.tenant, w.ordering_key");
             assertThatThrownBy(() -> acquire(store)).isInstanceOf(StoreUnavailableException.class);
             lost.get(60, TimeUnit.SECONDS);
             assertThat(owned(site)).isEqualTo(1);
