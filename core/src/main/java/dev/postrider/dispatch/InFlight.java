@@ -265,8 +265,12 @@ final class InFlight {
     }
 
     private void change(Topic topic, int count, long size) {
-        slots.take(topic.name(), count);
-        bytes.take(topic.name(), size);
+        if (count != 0) {
+            slots.take(topic.name(), count);
+        }
+        if (size != 0) {
+            bytes.take(topic.name(), size);
+        }
     }
 
     private void count(InFlightMessage message, int change) {

@@ -4,7 +4,6 @@ import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.Claim;
 import java.time.Duration;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +20,7 @@ final class InFlightMessage {
     private final boolean handedOver;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
-    private final Semaphore row = new Semaphore(1);
+    private final AtomicBoolean rowReserved = new AtomicBoolean();
     private volatile long deliveringSince;
     private volatile boolean delivering;
 
@@ -114,11 +113,11 @@ final class InFlightMessage {
      * message keeps the row locked, and an extension of the lease would wait for that lock.
      */
     boolean tryReserveRow() {
-        return row.tryAcquire();
+        return rowReserved.compareAndSet(false, true);
     }
 
     void freeRow() {
-        row.release();
+        rowReserved.set(false);
     }
 
     boolean isBeingDelivered() {

@@ -18,9 +18,13 @@ final class LeaseValidity {
         }
 
         Duration age(Platform time) {
+            return Duration.ofNanos(ageNanos(time));
+        }
+
+        private long ageNanos(Platform time) {
             long monotonic = time.nanos() - nanos;
             long wall = (time.wallMillis() - wallMillis) * 1_000_000;
-            return Duration.ofNanos(Math.max(monotonic, wall));
+            return Math.max(monotonic, wall);
         }
     }
 
@@ -33,7 +37,7 @@ final class LeaseValidity {
 
         /** Whether a delivery under this lease may begin now. */
         boolean allowsStart(LeaseValidity lease) {
-            return !lease.isLost() && lease.sinceRenewal(platform).compareTo(lastStart) < 0;
+            return !lease.isLost() && lease.renewed.ageNanos(platform) < lastStart.toNanos();
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -164,9 +165,16 @@ final class TransportDelivery implements TopicDelivery {
                 .deliver(new Delivery(claimed.claim().message(), claimed.claim().attempt()));
         if (answer == null) {
             decide(claimed, null, null);
+        } else if (answer instanceof CompletableFuture<DeliveryResult> future && isAnswered(future)) {
+            decide(claimed, future.join(), null);
         } else {
             answer.whenComplete((result, failure) -> decide(claimed, result, failure));
         }
+    }
+
+    /** Whether the result is there, so that no further stage has to be made for it. */
+    private static boolean isAnswered(CompletableFuture<DeliveryResult> answer) {
+        return answer.isDone() && !answer.isCompletedExceptionally();
     }
 
     /**

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Outcomes of lanes on MySQL, MariaDB and H2. Each is a short transaction that locks the lanes first. In braces: table names,
@@ -69,11 +71,11 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
             throws SQLException {
-        Map<Long, Found> met = fenced(connection, fence, rows);
+        Map<Long, Found> met = fenced(connection, fence, LaneReads.ids(delivered));
         if (archive != TableOptions.Archive.OFF) {
             boolean withPayload = archive == TableOptions.Archive.FULL;
             sql.change(connection, COPY, met.keySet(), "archive messages", binder -> binder.flag(withPayload));
@@ -119,12 +121,10 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException {
-        Map<Long, UUID> ids = new LinkedHashMap<>();
-        rows.forEach(row -> ids.put(row.seq(), row.id()));
-        Map<Long, Found> met = fenced(connection, fence, ids);
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException {
+        Map<Long, Found> met = fenced(connection, fence, LaneReads.ids(claims));
         met.values().removeIf(row -> row.state() != RowState.PENDING);
-        leaveOutBehindLocked(met, rows);
+        leaveOutBehindLocked(met, claims);
         Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();
         for (Found row : met.values()) {
@@ -142,15 +142,21 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     }
 
     /** The rows of a key join in the order of their numbers: a row joins only if all lower rows of its key in this write are free. */
-    private static void leaveOutBehindLocked(Map<Long, Found> met, List<Joining> rows) {
+    private static void leaveOutBehindLocked(Map<Long, Found> met, List<Claim> claims) {
+        List<Integer> keys = LaneOutcomeStatements.keyNumbers(claims);
         Set<Integer> broken = new HashSet<>();
-        rows.stream().sorted(Comparator.comparingLong(Joining::seq)).forEach(row -> {
-            if (!met.containsKey(row.seq())) {
-                broken.add(row.key());
-            } else if (broken.contains(row.key())) {
-                met.remove(row.seq());
-            }
-        });
+        IntStream.range(0, claims.size())
+                .boxed()
+                .sorted(Comparator.comparing(place -> claims.get(place).seq()))
+                .forEach(place -> {
+                    long seq = claims.get(place).seq();
+                    int key = keys.get(place);
+                    if (!met.containsKey(seq)) {
+                        broken.add(key);
+                    } else if (broken.contains(key)) {
+                        met.remove(seq);
+                    }
+                });
     }
 
     private void wait(Connection connection, RowState state, Map<Long, Boolean> rows, boolean which)

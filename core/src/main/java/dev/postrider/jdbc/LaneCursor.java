@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.store.Claim;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -11,7 +12,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -31,6 +31,9 @@ final class LaneCursor {
     private static final long FULL_SCAN_EVERY_NANOS = Duration.ofMinutes(1).toNanos();
     private static final long FULL_SCAN_SOON_NANOS = Duration.ofSeconds(1).toNanos();
 
+    /** How many messages of a lane may be in flight on a node. If the node is lost, each of them may be the cause. */
+    static final int MOST_IN_FLIGHT = 256;
+
     /**
      * Where a scan of a lane starts, and how many rows it reads.
      *
@@ -45,7 +48,7 @@ final class LaneCursor {
     private final Lock writing = new ReentrantLock();
 
     /** The numbers of the messages in flight that were read in order. */
-    private final NavigableSet<Long> inOrder = new TreeSet<>();
+    private final NumberSet inOrder = new NumberSet();
 
     /** The numbers of the other messages in flight, and whether each was read from a blocked key. */
     private final Map<Long, Boolean> waiting = new TreeMap<>();
@@ -60,7 +63,7 @@ final class LaneCursor {
     private final Set<Long> lockedHeads = new HashSet<>();
 
     /** The part of {@link #inOrder} that was read before the connection was lost. */
-    private final NavigableSet<Long> readBefore = new TreeSet<>();
+    private final TreeSet<Long> readBefore = new TreeSet<>();
 
     private int revision;
     private boolean floorKnown;
@@ -118,7 +121,7 @@ final class LaneCursor {
             nextFullScan = nanos + FULL_SCAN_EVERY_NANOS;
         }
         long from = full ? 0 : start;
-        return new Scan(lane, from, room, full, List.copyOf(inOrder.tailSet(from, false)));
+        return new Scan(lane, from, room, full, inOrder.above(from));
     }
 
     /**
@@ -127,7 +130,7 @@ final class LaneCursor {
      * nothing from there on.
      */
     synchronized long knownUpTo() {
-        readBefore.retainAll(inOrder);
+        readBefore.removeIf(seq -> !inOrder.contains(seq));
         return readBefore.isEmpty() ? Long.MAX_VALUE : readBefore.first() - 1;
     }
 
@@ -136,7 +139,7 @@ final class LaneCursor {
      * the database shows the message as waiting a moment before this node has the answer.
      */
     synchronized List<Long> inFlight() {
-        List<Long> inFlight = new ArrayList<>(inOrder);
+        List<Long> inFlight = inOrder.above(Long.MIN_VALUE);
         inFlight.addAll(waiting.keySet());
         return inFlight;
     }
@@ -152,7 +155,7 @@ final class LaneCursor {
      * @return false if the message is already in flight
      */
     synchronized boolean addInOrder(long seq) {
-        boolean inFlight = waiting.remove(seq) != null;
+        boolean inFlight = !waiting.isEmpty() && waiting.remove(seq) != null;
         return inOrder.add(seq) && !inFlight;
     }
 
@@ -176,35 +179,47 @@ final class LaneCursor {
 
     /** Whether the message was read from a blocked key. */
     synchronized boolean isInBlockedKey(long seq) {
-        return waiting.getOrDefault(seq, false);
+        return !waiting.isEmpty() && waiting.getOrDefault(seq, false);
     }
 
     /** Removes a message that has its outcome. */
     synchronized void finished(long seq) {
         inOrder.remove(seq);
-        waiting.remove(seq);
-        deferred.remove(seq);
+        forgetWaiting(seq);
+        written(seq);
+    }
+
+    private void forgetWaiting(long seq) {
+        if (!waiting.isEmpty()) {
+            waiting.remove(seq);
+        }
     }
 
     /** Notes that the outcome must be written later, before all later outcomes of the key. */
-    synchronized void defer(long seq, OrderingKey key) {
-        deferred.putIfAbsent(seq, key);
+    synchronized void defer(Claim claim) {
+        deferred.putIfAbsent(claim.seq(), OrderingKey.of(claim.message()));
     }
 
-    /** Notes that a deferred outcome is written. */
+    /** Notes that the outcome of a message is written. */
     synchronized void written(long seq) {
-        deferred.remove(seq);
+        if (!deferred.isEmpty()) {
+            deferred.remove(seq);
+        }
     }
 
     /**
      * Whether an outcome of the key that came before the outcome of this message is not written yet. Each deferred outcome is tried again
      * at its own time, so the order in which they came must be kept here.
      *
-     * @param sameWrite whether the outcome of a message is written together with this one
+     * @param sameWrite whether the outcome of the message with a number is written together with this one
      */
-    synchronized boolean isBehindDeferred(long seq, OrderingKey key, LongPredicate sameWrite) {
+    synchronized boolean isBehindDeferred(Claim claim, LongPredicate sameWrite) {
+        if (deferred.isEmpty()) {
+            return false;
+        }
+        OrderingKey key = OrderingKey.of(claim.message());
         for (Map.Entry<Long, OrderingKey> earlier : deferred.entrySet()) {
-            if (earlier.getKey() == seq) {
+            if (earlier.getKey() == claim.seq()) {
                 return false;
             }
             if (earlier.getValue().equals(key) && !sameWrite.test(earlier.getKey())) {
@@ -248,8 +263,8 @@ final class LaneCursor {
         if (inOrder.remove(seq)) {
             readAgain(seq);
         }
-        waiting.remove(seq);
-        deferred.remove(seq);
+        forgetWaiting(seq);
+        written(seq);
     }
 
     /** Puts back the messages that are noted here and not in flight on the node. Returns their number. */
@@ -294,7 +309,7 @@ final class LaneCursor {
 
     /** Restarts the lane after a lost connection. The messages in flight stay. The start and the floor are no longer valid. */
     synchronized void restart() {
-        readBefore.addAll(inOrder);
+        readBefore.addAll(inOrder.above(Long.MIN_VALUE));
         start = 0;
         limit = 0;
         floorKnown = false;

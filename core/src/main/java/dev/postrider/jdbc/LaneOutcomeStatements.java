@@ -1,11 +1,15 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,13 +38,6 @@ interface LaneOutcomeStatements {
             @Nullable String fingerprint) {}
 
     /**
-     * A message that joins its blocked key.
-     *
-     * @param key the same number for all rows of this write that belong to one ordering key
-     */
-    record Joining(long seq, UUID id, int key) {}
-
-    /**
      * What messages leave when they are moved, which determines the states that they are moved from. No operator puts a message back into
      * the order. So an outcome that is sent again cannot overwrite an operator's change, unless the message is in a blocked key.
      */
@@ -64,14 +61,33 @@ interface LaneOutcomeStatements {
     /**
      * The rows that a statement matched.
      *
+     * @param all whether it matched every row, and no key is blocked; then the maps are empty
      * @param keyBlocked by number: whether the key of the row still has waiting rows
      * @param lockedHeads by number: the next row of the key, if it should have become the head and another session has locked it
      * @param transaction the id of the transaction; {@link Horizon#NO_TRANSACTION} where it has no meaning
      */
-    record Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+    record Written(boolean all, Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+
+        Written(Map<Long, Boolean> keyBlocked, Map<Long, Long> lockedHeads, long transaction) {
+            this(false, keyBlocked, lockedHeads, transaction);
+        }
 
         Written(Map<Long, Boolean> keyBlocked, long transaction) {
             this(keyBlocked, Map.of(), transaction);
+        }
+
+        static Written all(long transaction) {
+            return new Written(true, Map.of(), Map.of(), transaction);
+        }
+
+        /** Whether the key of the row still has waiting rows; null if the statement did not match the row. */
+        @Nullable
+        Boolean keyBlocked(long seq) {
+            return all ? Boolean.FALSE : keyBlocked.get(seq);
+        }
+
+        boolean isEmpty() {
+            return !all && keyBlocked.isEmpty();
         }
     }
 
@@ -79,7 +95,7 @@ interface LaneOutcomeStatements {
     Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
             throws SQLException;
@@ -92,5 +108,21 @@ interface LaneOutcomeStatements {
      * Blocks rows behind the head of their key. A row that has no other row of its key before it becomes the head. The rows of a key join
      * in the order of their numbers: the rows behind a locked row do not join.
      */
-    Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException;
+    Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException;
+
+    /** Returns for each message the same small number as for the other messages of its ordering key. */
+    static List<Integer> keyNumbers(List<Claim> claims) {
+        Map<Map.Entry<UUID, OrderingKey>, Integer> keys = new HashMap<>();
+        List<Integer> numbers = new ArrayList<>(claims.size());
+        for (Claim claim : claims) {
+            Map.Entry<UUID, OrderingKey> keyOfLane = Map.entry(claim.lease().token(), OrderingKey.of(claim.message()));
+            Integer number = keys.get(keyOfLane);
+            if (number == null) {
+                number = keys.size();
+                keys.put(keyOfLane, number);
+            }
+            numbers.add(number);
+        }
+        return numbers;
+    }
 }

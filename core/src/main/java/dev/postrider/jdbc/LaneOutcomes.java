@@ -1,7 +1,6 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
@@ -14,8 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -51,82 +48,97 @@ final class LaneOutcomes {
      *
      * @param states the states of the rows that it changes
      */
-    record Step(List<LaneOutcome> part, Write write, Set<RowState> states) {}
+    record Step(List<Progress> part, Write write, Set<RowState> states) {
+
+        /** Returns the outcomes whose rows the statement did not match. */
+        List<Progress> unmet() {
+            return part.stream().filter(each -> !each.isWritten()).toList();
+        }
+    }
+
+    /** An outcome, and what is known about its row. Not thread-safe. */
+    static final class Progress {
+
+        final LaneOutcome outcome;
+        final Claim claim;
+
+        /** Whether the key is blocked after the write; null as long as no statement matched the row. */
+        @Nullable
+        Boolean keyBlocked;
+
+        /** Whether the row no longer exists, or is not in a state that the outcome applies to. */
+        boolean gone;
+
+        private boolean locked;
+
+        private Progress(LaneOutcome outcome) {
+            this.outcome = outcome;
+            this.claim = outcome.claim();
+        }
+
+        boolean isWritten() {
+            return keyBlocked != null;
+        }
+
+        /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
+        void locked(LaneCursor lane) {
+            locked = true;
+            lane.defer(claim);
+        }
+
+        private boolean isDone() {
+            return isWritten() || gone;
+        }
+    }
 
     /** A delivered message is removed, also if an operator has changed its state meanwhile. */
     private static final Set<RowState> ANY_STATE = EnumSet.complementOf(EnumSet.of(RowState.PROCESSING));
 
-    private final List<? extends LaneOutcome> outcomes;
+    private final List<Progress> outcomes = new ArrayList<>();
+    private final Map<Long, Progress> byNumber = new HashMap<>();
     private final LaneCursors cursors;
     private final TableOptions options;
     private final InDoubtWrites unanswered;
-    private final Set<Long> all = new HashSet<>();
-    private final Map<Long, Boolean> keyBlocked = new HashMap<>();
-    private final Set<Long> gone = new HashSet<>();
-    private final Set<Long> locked = new HashSet<>();
 
     LaneOutcomes(
             List<? extends LaneOutcome> outcomes, LaneCursors cursors, TableOptions options, InDoubtWrites unanswered) {
-        this.outcomes = outcomes;
-        outcomes.forEach(outcome -> all.add(outcome.claim().seq()));
+        outcomes.forEach(outcome -> this.outcomes.add(new Progress(outcome)));
         this.cursors = cursors;
         this.options = options;
         this.unanswered = unanswered;
     }
 
-    void written(LaneOutcomeStatements.Written written) {
-        keyBlocked.putAll(written.keyBlocked());
-    }
-
-    /** Notes that the row no longer exists, or is not in a state that the outcome applies to. */
-    void gone(LaneOutcome outcome) {
-        gone.add(outcome.claim().seq());
-    }
-
-    /** Notes that another session has locked the row. Later outcomes of its key must wait for this one. */
-    void locked(LaneCursor lane, LaneOutcome outcome) {
-        locked.add(outcome.claim().seq());
-        lane.defer(outcome.claim().seq(), OrderingKey.of(outcome.claim().message()));
-    }
-
     /** Whether the outcome must be written later: its row is locked, or an earlier outcome of its key is written later. */
-    boolean isDeferred(LaneCursor lane, LaneOutcome outcome) {
-        long seq = outcome.claim().seq();
-        return locked.contains(seq) || (!keyBlocked.containsKey(seq) && !gone.contains(seq) && isBehind(lane, outcome));
+    boolean isDeferred(LaneCursor lane, Progress outcome) {
+        return outcome.locked || (!outcome.isDone() && isBehind(lane, outcome));
     }
 
-    private boolean isBehind(LaneCursor lane, LaneOutcome outcome) {
-        return lane.isBehindDeferred(
-                outcome.claim().seq(),
-                OrderingKey.of(outcome.claim().message()),
-                earlier -> all.contains(earlier) && !locked.contains(earlier));
+    private boolean isOpen(LaneCursor lane, Progress outcome) {
+        return !outcome.isDone() && !outcome.locked && !isBehind(lane, outcome);
     }
 
-    /** Returns the outcomes of the step whose rows the statement did not match. */
-    List<LaneOutcome> unmet(Step step) {
-        return step.part().stream()
-                .filter(outcome -> !keyBlocked.containsKey(outcome.claim().seq()))
-                .toList();
+    private boolean isBehind(LaneCursor lane, Progress outcome) {
+        return lane.isBehindDeferred(outcome.claim, this::isWrittenNow);
     }
 
-    /** Whether the key is blocked after the write; null if no statement matched the row. */
-    @Nullable
-    Boolean keyBlocked(Claim claim) {
-        return keyBlocked.get(claim.seq());
-    }
-
-    List<? extends LaneOutcome> writtenSoFar(List<? extends LaneOutcome> all) {
-        return all.stream()
-                .filter(outcome -> keyBlocked.containsKey(outcome.claim().seq()))
-                .toList();
-    }
-
-    private boolean isOpen(LaneCursor lane, LaneOutcome outcome) {
-        long seq = outcome.claim().seq();
-        if (keyBlocked.containsKey(seq) || gone.contains(seq) || locked.contains(seq)) {
-            return false;
+    private boolean isWrittenNow(long seq) {
+        if (byNumber.isEmpty()) { // rarely needed
+            outcomes.forEach(each -> byNumber.put(each.claim.seq(), each));
         }
-        return !isBehind(lane, outcome);
+        Progress found = byNumber.get(seq);
+        return found != null && !found.locked;
+    }
+
+    /** Returns the progress of all outcomes, in their order. */
+    List<Progress> all() {
+        return outcomes;
+    }
+
+    List<LaneOutcome> writtenSoFar() {
+        return outcomes.stream()
+                .filter(Progress::isWritten)
+                .map(each -> each.outcome)
+                .toList();
     }
 
     /** Returns the remaining steps, in the order in which they must be written. */
@@ -137,21 +149,22 @@ final class LaneOutcomes {
         Part deliveredWaiting = new Part();
         Part outOfKey = new Part();
         Part failedAgain = new Part();
-        for (LaneOutcome outcome : outcomes) {
-            LaneCursor lane = cursors.get(outcome.claim().lease().token());
-            if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, outcome)) {
+        for (Progress each : outcomes) {
+            LaneOutcome outcome = each.outcome;
+            LaneCursor lane = cursors.get(each.claim.lease().token());
+            if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, each)) {
                 continue;
             }
-            boolean waiting = lane.isInBlockedKey(outcome.claim().seq());
+            boolean waiting = lane.isInBlockedKey(each.claim.seq());
             if (outcome instanceof Outcome.Delivered) {
-                (waiting ? deliveredWaiting : delivered).add(lane, outcome);
+                (waiting ? deliveredWaiting : delivered).add(lane, each);
             } else if (outcome instanceof LaneOutcome.Blocked) {
-                joining.add(lane, outcome);
+                joining.add(lane, each);
             } else if (!waiting) {
-                leaving.add(lane, outcome);
+                leaving.add(lane, each);
             } else if (!unanswered.isInDoubt(outcome, lane.revision())) {
                 boolean stays = outcome instanceof Outcome.Retry || outcome instanceof LaneOutcome.Parked;
-                (stays ? failedAgain : outOfKey).add(lane, outcome);
+                (stays ? failedAgain : outOfKey).add(lane, each);
             }
         }
         List<Step> steps = new ArrayList<>();
@@ -159,7 +172,7 @@ final class LaneOutcomes {
         joining.addTo(
                 steps,
                 Set.of(RowState.PENDING),
-                (connection, statements) -> statements.block(connection, joining.lanes, joining.joining()));
+                (connection, statements) -> statements.block(connection, joining.lanes, joining.claims()));
         delivered.acknowledgeTo(steps, false);
         deliveredWaiting.acknowledgeTo(steps, true);
         outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
@@ -170,9 +183,9 @@ final class LaneOutcomes {
     private final class Part {
 
         final Set<LaneCursor> lanes = new LinkedHashSet<>();
-        private final List<LaneOutcome> part = new ArrayList<>();
+        private final List<Progress> part = new ArrayList<>();
 
-        void add(LaneCursor lane, LaneOutcome outcome) {
+        void add(LaneCursor lane, Progress outcome) {
             lanes.add(lane);
             part.add(outcome);
         }
@@ -195,32 +208,15 @@ final class LaneOutcomes {
                     steps,
                     ANY_STATE,
                     (connection, statements) ->
-                            statements.acknowledge(connection, lanes, rows(), waiting, options.archive()));
+                            statements.acknowledge(connection, lanes, claims(), waiting, options.archive()));
         }
 
-        Map<Long, UUID> rows() {
-            Map<Long, UUID> rows = new LinkedHashMap<>();
-            part.forEach(outcome -> rows.put(
-                    outcome.claim().seq(), outcome.claim().message().id().value()));
-            return rows;
-        }
-
-        List<LaneOutcomeStatements.Joining> joining() {
-            Map<Map.Entry<UUID, OrderingKey>, Integer> keys = new HashMap<>();
-            List<LaneOutcomeStatements.Joining> rows = new ArrayList<>();
-            for (LaneOutcome outcome : part) {
-                Claim claim = outcome.claim();
-                Map.Entry<UUID, OrderingKey> keyOfLane =
-                        Map.entry(claim.lease().token(), OrderingKey.of(claim.message()));
-                int key = keys.computeIfAbsent(keyOfLane, added -> keys.size());
-                rows.add(new LaneOutcomeStatements.Joining(
-                        claim.seq(), claim.message().id().value(), key));
-            }
-            return rows;
+        List<Claim> claims() {
+            return part.stream().map(each -> each.claim).toList();
         }
 
         List<LaneOutcomeStatements.Move> moves() {
-            return part.stream().map(LaneOutcomes.this::move).toList();
+            return part.stream().map(each -> move(each.outcome)).toList();
         }
     }
 

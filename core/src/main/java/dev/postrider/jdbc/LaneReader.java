@@ -161,20 +161,26 @@ final class LaneReader {
         List<LaneReads.LaneRow> rows = laneRead.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
-        Map<Integer, Integer> count = new HashMap<>();
-        Map<Integer, Long> last = new HashMap<>();
+        Map<Integer, RowsOfLane> byNumber = new HashMap<>();
         for (LaneReads.LaneRow row : rows) {
-            count.merge(row.lane(), 1, Integer::sum);
-            last.put(row.lane(), row.row().seq());
+            RowsOfLane ofLane = byNumber.computeIfAbsent(row.lane(), lane -> new RowsOfLane());
+            ofLane.count++;
+            ofLane.last = row.row().seq();
         }
         scans.forEach((lane, scan) -> {
-            boolean filled = count.getOrDefault(lane, 0) >= scan.room();
+            RowsOfLane ofLane = byNumber.get(lane);
             LaneCursor cursor = byLane.get(lane);
             if (cursor != null) {
-                cursor.advance(Math.min(
-                        proved, Math.min(end, filled ? last.getOrDefault(lane, Long.MAX_VALUE) : Long.MAX_VALUE)));
+                long last = ofLane != null && ofLane.count >= scan.room() ? ofLane.last : Long.MAX_VALUE;
+                cursor.advance(Math.min(proved, Math.min(end, last)));
             }
         });
+    }
+
+    /** How many rows a read returned for a lane, and the number of the last one. */
+    private static final class RowsOfLane {
+        int count;
+        long last;
     }
 
     /** Whether the byte budget may have cut the rows short. The size of an unreadable row is not known. */

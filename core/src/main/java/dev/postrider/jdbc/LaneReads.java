@@ -3,11 +3,13 @@ package dev.postrider.jdbc;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -63,6 +65,13 @@ interface LaneReads {
 
     /** Returns the states of the rows with these numbers and ids. Locks nothing. */
     Map<Long, RowState> states(Connection connection, Map<Long, UUID> rows) throws SQLException;
+
+    /** Returns the ids of messages by their numbers. */
+    static Map<Long, UUID> ids(Collection<Claim> claims) {
+        Map<Long, UUID> ids = new HashMap<>();
+        claims.forEach(claim -> ids.put(claim.seq(), claim.message().id().value()));
+        return ids;
+    }
 
     Comparator<LaneRow> BY_NUMBER = Comparator.comparingLong(row -> row.row().seq());
 

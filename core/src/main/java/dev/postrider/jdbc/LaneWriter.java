@@ -2,7 +2,6 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
-import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
@@ -128,7 +127,7 @@ final class LaneWriter {
         if (promoted.isEmpty()) {
             if (cursor != null) {
                 lockedLanes.add(cursor);
-                cursor.defer(claim.seq(), OrderingKey.of(claim.message()));
+                cursor.defer(claim);
             }
             return new Settlement.Locked(claim);
         }
@@ -158,7 +157,7 @@ final class LaneWriter {
             while (races < OPERATOR_RACES && !writeInSteps(batch)) {
                 races++;
             }
-            List<Settlement> settlements = settlements(outcomes, batch);
+            List<Settlement> settlements = settlements(batch);
             unanswered.answered(outcomes);
             return settlements;
         } catch (StoreUnavailableException e) {
@@ -166,8 +165,7 @@ final class LaneWriter {
             cursors.distrust();
             throw e;
         } catch (RuntimeException e) {
-            unanswered.outcomes(
-                    batch.writtenSoFar(outcomes), this::revision); // written, but the caller gets no settlement
+            unanswered.outcomes(batch.writtenSoFar(), this::revision); // written, but the caller gets no settlement
             throw e;
         }
     }
@@ -186,14 +184,14 @@ final class LaneWriter {
     private boolean writeInSteps(LaneOutcomes batch) {
         for (List<LaneOutcomes.Step> left = batch.steps(); !left.isEmpty(); left = batch.steps()) {
             for (LaneOutcomes.Step step : left) {
-                write(batch, step);
-                List<LaneOutcome> unmet = batch.unmet(step);
+                write(step);
+                List<LaneOutcomes.Progress> unmet = step.unmet();
                 if (!unmet.isEmpty()) {
                     Map<Long, RowState> states = states(unmet);
                     if (cursors.refresh(lanes(unmet))) {
                         return false;
                     }
-                    tellApart(batch, step, unmet, states);
+                    tellApart(step, unmet, states);
                     break;
                 }
             }
@@ -201,31 +199,33 @@ final class LaneWriter {
         return true;
     }
 
-    private void write(LaneOutcomes batch, LaneOutcomes.Step step) {
+    private void write(LaneOutcomes.Step step) {
         Horizon.Seen seen = cursors.horizon.lastSeen();
         LaneOutcomeStatements.Written written =
                 table.run("write outcomes", connection -> step.write().run(connection, table.sql.outcomes()));
-        if (!written.keyBlocked().isEmpty()) {
+        if (!written.isEmpty()) {
             cursors.horizon.wrote(seen, written.transaction());
         }
-        batch.written(written);
-        for (LaneOutcome outcome : step.part()) {
-            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
-            Long head = written.lockedHeads().get(outcome.claim().seq());
-            if (cursor != null
-                    && written.keyBlocked().containsKey(outcome.claim().seq())) {
-                cursor.written(outcome.claim().seq());
-            }
-            if (cursor != null && head != null) {
-                cursor.headIsLocked(head, nanos.getAsLong());
+        for (LaneOutcomes.Progress outcome : step.part()) {
+            long seq = outcome.claim.seq();
+            outcome.keyBlocked = written.keyBlocked(seq);
+            LaneCursor cursor = cursors.get(outcome.claim.lease().token());
+            if (cursor != null && outcome.isWritten()) {
+                cursor.written(seq);
+                Long head = written.lockedHeads().isEmpty()
+                        ? null
+                        : written.lockedHeads().get(seq);
+                if (head != null) {
+                    cursor.headIsLocked(head, nanos.getAsLong());
+                }
             }
         }
     }
 
-    private List<LaneCursor> lanes(List<LaneOutcome> outcomes) {
+    private List<LaneCursor> lanes(List<LaneOutcomes.Progress> outcomes) {
         Set<LaneCursor> lanes = new LinkedHashSet<>();
-        for (LaneOutcome outcome : outcomes) {
-            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+        for (LaneOutcomes.Progress outcome : outcomes) {
+            LaneCursor cursor = cursors.get(outcome.claim.lease().token());
             if (cursor != null) {
                 lanes.add(cursor);
             }
@@ -233,44 +233,43 @@ final class LaneWriter {
         return List.copyOf(lanes);
     }
 
-    private Map<Long, RowState> states(List<LaneOutcome> outcomes) {
-        Map<Long, UUID> rows = new HashMap<>();
-        outcomes.forEach(outcome ->
-                rows.put(outcome.claim().seq(), outcome.claim().message().id().value()));
-        return table.statement("find messages", connection -> table.sql.reads().states(connection, rows));
+    private Map<Long, RowState> states(List<LaneOutcomes.Progress> outcomes) {
+        Map<Long, UUID> ids =
+                LaneReads.ids(outcomes.stream().map(each -> each.claim).toList());
+        return table.statement("find messages", connection -> table.sql.reads().states(connection, ids));
     }
 
     /**
      * Separates locked rows from gone rows. In an owned and unchanged lane, an unmatched row in a state of the step is locked, or its lane
      * is.
      */
-    private void tellApart(
-            LaneOutcomes batch, LaneOutcomes.Step step, List<LaneOutcome> unmet, Map<Long, RowState> states) {
-        for (LaneOutcome outcome : unmet) {
-            LaneCursor cursor = cursors.get(outcome.claim().lease().token());
-            RowState state = states.get(outcome.claim().seq());
+    private void tellApart(LaneOutcomes.Step step, List<LaneOutcomes.Progress> unmet, Map<Long, RowState> states) {
+        for (LaneOutcomes.Progress outcome : unmet) {
+            LaneCursor cursor = cursors.get(outcome.claim.lease().token());
+            RowState state = states.get(outcome.claim.seq());
             if (cursor != null && state != null && step.states().contains(state)) {
-                batch.locked(cursor, outcome);
+                outcome.locked(cursor);
             } else {
-                batch.gone(outcome);
+                outcome.gone = true;
             }
         }
     }
 
-    private List<Settlement> settlements(List<? extends LaneOutcome> outcomes, LaneOutcomes batch) {
-        List<Settlement> settlements = new ArrayList<>(outcomes.size());
-        for (LaneOutcome outcome : outcomes) {
-            settlements.add(settlement(outcome, batch));
+    private List<Settlement> settlements(LaneOutcomes batch) {
+        List<Settlement> settlements = new ArrayList<>(batch.all().size());
+        for (LaneOutcomes.Progress outcome : batch.all()) {
+            settlements.add(settlement(batch, outcome));
         }
         return settlements;
     }
 
-    private Settlement settlement(LaneOutcome outcome, LaneOutcomes batch) {
-        Claim claim = outcome.claim();
+    private Settlement settlement(LaneOutcomes batch, LaneOutcomes.Progress progress) {
+        LaneOutcome outcome = progress.outcome;
+        Claim claim = progress.claim;
         LaneCursor cursor = cursors.get(claim.lease().token());
-        Boolean keyBlocked = batch.keyBlocked(claim);
-        if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isDeferred(cursor, outcome)) {
-            cursor.defer(claim.seq(), OrderingKey.of(claim.message()));
+        Boolean keyBlocked = progress.keyBlocked;
+        if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isDeferred(cursor, progress)) {
+            cursor.defer(claim);
             return new Settlement.Locked(claim);
         }
         if (cursor == null) {

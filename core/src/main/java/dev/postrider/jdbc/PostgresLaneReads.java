@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -23,9 +24,9 @@ final class PostgresLaneReads implements LaneReads {
      * Reads the next messages of all lanes in one statement, and so in one snapshot: two reads could return the second message of a key
      * before the first. Each lane starts at the number below which all messages are known. The last number is read without a transaction
      * id, and is paired later with an id that is assigned after it. A sequence that was never used already shows its first number, hence
-     * the {@code CASE}. A hashed list excludes messages that were read before. The sight is materialized, because otherwise it is
-     * evaluated again for every row. The rows of one lane are ordered by number. The caller sorts the rows of all lanes, which is cheaper
-     * than a sort in this statement.
+     * the {@code CASE}. A hashed list excludes messages that were read before. The sight is a row of its own, with a null for each column
+     * of a message: as columns of each message it would be sent a thousand times. The rows of one lane are ordered by number. The caller
+     * sorts the rows of all lanes, which is cheaper than a sort in this statement.
      *
      * <p>A payload that is larger than its equal share of the byte budget is returned as null. Then the caller discards the whole result
      * and runs {@link #READ_WITHIN}, which adds up the sizes row by row and takes half as long again.
@@ -38,22 +39,21 @@ final class PostgresLaneReads implements LaneReads {
                        coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
                 FROM {message_seq}
             )
-            SELECT sight.*, found.*
+            SELECT NULL::bigint AS last_number, NULL::bigint AS finished_before, NULL::boolean AS paused, NULL::text AS server, m.*
+            FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
+            CROSS JOIN LATERAL (
+                SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type,
+                       CASE WHEN octet_length(payload) <= ? THEN payload END AS payload, attributes, lane, attempts, crashes, created_at
+                FROM {message}
+                WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
+                  AND seq NOT IN (SELECT unnest(?::bigint[]))
+                ORDER BY seq
+                LIMIT look.room
+            ) AS m
+            WHERE NOT (SELECT paused FROM sight)
+            UNION ALL
+            SELECT sight.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM sight
-            LEFT JOIN (
-                SELECT m.*
-                FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
-                CROSS JOIN LATERAL (
-                    SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type,
-                           CASE WHEN octet_length(payload) <= ? THEN payload END AS payload, attributes, lane, attempts, crashes,
-                           created_at
-                    FROM {message}
-                    WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
-                      AND seq NOT IN (SELECT unnest(?::bigint[]))
-                    ORDER BY seq
-                    LIMIT look.room
-                ) AS m
-            ) AS found ON NOT sight.paused
             """;
 
     /** As {@link #READ}, within a byte budget: in the order of numbers, the message that reaches the budget is the last one. */
@@ -65,9 +65,8 @@ final class PostgresLaneReads implements LaneReads {
                        coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time()) AS server
                 FROM {message_seq}
             )
-            SELECT sight.*, found.*
-            FROM sight
-            LEFT JOIN (
+            SELECT NULL::bigint AS last_number, NULL::bigint AS finished_before, NULL::boolean AS paused, NULL::text AS server, found.*
+            FROM (
                 SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING)
                             - octet_length(m.payload) AS before
                 FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
@@ -80,7 +79,11 @@ final class PostgresLaneReads implements LaneReads {
                     ORDER BY seq
                     LIMIT look.room
                 ) AS m
-            ) AS found ON NOT sight.paused AND found.before < ?
+            ) AS found
+            WHERE NOT (SELECT paused FROM sight) AND found.before < ?
+            UNION ALL
+            SELECT sight.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM sight
             """;
 
     /**
@@ -181,26 +184,30 @@ final class PostgresLaneReads implements LaneReads {
 
     /** Reads the result of a read. Empty if a payload was too large to be returned. */
     private Optional<LaneRead> laneRead(ResultSet rows, TopicName topic) throws SQLException {
-        rows.next();
-        Horizon.Sight sight = new Horizon.Sight(
-                rows.getString("server"), rows.getLong("last_number"), rows.getLong("finished_before"), null);
-        boolean paused = rows.getBoolean("paused");
+        Horizon.Sight sight = null;
+        boolean paused = false;
         List<LaneRow> found = new ArrayList<>();
-        rows.getLong("seq");
-        if (rows.wasNull()) {
-            return Optional.of(new LaneRead(sight, paused, found));
-        }
         ClaimedRow.Reader reader = new ClaimedRow.Reader(rows, sql, topic);
         int lane = rows.findColumn("lane");
         int payload = rows.findColumn("payload");
-        do {
-            if (rows.getBytes(payload) == null) {
+        while (rows.next()) {
+            int number = rows.getInt(lane);
+            if (rows.wasNull()) {
+                sight = sight(rows);
+                paused = rows.getBoolean("paused");
+            } else if (rows.getBytes(payload) == null) {
                 return Optional.empty();
+            } else {
+                found.add(new LaneRow(number, RowState.PENDING, reader.read(Instant.EPOCH)));
             }
-            found.add(new LaneRow(rows.getInt(lane), RowState.PENDING, reader.read(Instant.EPOCH)));
-        } while (rows.next());
+        }
         found.sort(BY_NUMBER);
-        return Optional.of(new LaneRead(sight, paused, found));
+        return Optional.of(new LaneRead(Objects.requireNonNull(sight), paused, found));
+    }
+
+    private static Horizon.Sight sight(ResultSet row) throws SQLException {
+        return new Horizon.Sight(
+                row.getString("server"), row.getLong("last_number"), row.getLong("finished_before"), null);
     }
 
     @Override

@@ -6,9 +6,9 @@ import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.LocalDateTime;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -345,7 +345,7 @@ public enum DatabaseKind {
             LocalDateTime time = row.getObject(column, LocalDateTime.class);
             return time == null ? null : time.toInstant(ZoneOffset.UTC);
         }
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        Timestamp time = row.getTimestamp(column); // the driver makes an OffsetDateTime from a dozen objects
         return time == null ? null : time.toInstant();
     }
 }

@@ -555,6 +555,34 @@ public abstract class LaneContract extends LaneFixture {
                 .isEqualTo("2");
     }
 
+    /** Each of them is sent again at a time of its own, so that the last may come first. */
+    @Test
+    void outcomesOfAKeyThatMetALockedLaneAreWrittenInTheirOrder() throws Exception {
+        needsConcurrency();
+        Postrider postrider = ordered();
+        write(postrider, "a", 0);
+        Holder node = holder();
+        node.settle(retryAtOnce(node.read().get(0)));
+        LaneClaim head = node.timed().get(0);
+        write(postrider, "a", 1, 2);
+        List<LaneClaim> behind = node.read();
+        try (Connection other = transaction()) {
+            lockLane(other);
+            assertThat(node.settle(delivered(head))).containsExactly(new Settlement.Locked(head.claim()));
+            for (LaneClaim claim : behind) {
+                assertThat(node.settle(blocked(claim))).containsExactly(new Settlement.Locked(claim.claim()));
+            }
+        }
+        assertThat(node.settle(delivered(head))).noneMatch(Settlement::isLocked);
+
+        assertThat(node.settle(blocked(behind.get(1))))
+                .containsExactly(new Settlement.Locked(behind.get(1).claim()));
+
+        assertThat(node.settle(blocked(behind.get(0)))).noneMatch(Settlement::isLocked);
+        assertThat(node.settle(blocked(behind.get(1)))).noneMatch(Settlement::isLocked);
+        assertThat(states()).containsExactly("RETRY", "BLOCKED");
+    }
+
     @Test
     void everyOutcomeIsWrittenAfterAnOperatorChangedTheLane() throws SQLException {
         Postrider postrider = ordered();

@@ -5,6 +5,7 @@ import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.Claim;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * it is. Where a statement locks something, others have their turn before and after.
  */
 class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements, KeyHeads, NodeStatements {
+
+    private static final Written NONE = new Written(Map.of(), Horizon.NO_TRANSACTION);
 
     final SimulatedDatabase database;
 
@@ -597,9 +600,45 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     public Written acknowledge(
             Connection connection,
             Collection<LaneCursor> fence,
-            Map<Long, UUID> rows,
+            List<Claim> delivered,
             boolean waiting,
             TableOptions.Archive archive)
+            throws SQLException {
+        Written all = waiting ? NONE : acknowledgeAll(connection, fence, delivered);
+        return all.all() ? all : acknowledge(connection, fence, LaneReads.ids(delivered), waiting);
+    }
+
+    /** All of them, or none if a lane is not as it was, or if a row is not there, locked, or another one. */
+    private Written acknowledgeAll(Connection connection, Collection<LaneCursor> fence, List<Claim> delivered)
+            throws SQLException {
+        Session session = Session.of(connection);
+        return session.run("acknowledge all in lanes", transaction -> {
+            NavigableMap<Long, Row> seen = database.snapshot(transaction);
+            session.meanwhile(transaction);
+            if (fence(transaction, fence).size() < fence.size()) {
+                return NONE;
+            }
+            session.meanwhileAtWorst(transaction);
+            Map<Long, Row> finished = new TreeMap<>();
+            for (Claim claim : delivered) {
+                Row row = seen.containsKey(claim.seq())
+                        ? database.tryLockRow(transaction, claim.seq(), newest -> true)
+                        : null;
+                if (row == null || !isMeant(row, claim.message().id().value()) || finished.put(row.seq, row) != null) {
+                    return NONE;
+                }
+            }
+            finished.values().forEach(row -> {
+                settled("acknowledge all in lanes", row, fence);
+                database.delete(row);
+            });
+            session.meanwhile(transaction);
+            return Written.all(database.number(transaction));
+        });
+    }
+
+    private Written acknowledge(
+            Connection connection, Collection<LaneCursor> fence, Map<Long, UUID> rows, boolean waiting)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("acknowledge in lanes", transaction -> {
@@ -701,7 +740,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public Written block(Connection connection, Collection<LaneCursor> fence, List<Joining> rows) throws SQLException {
+    public Written block(Connection connection, Collection<LaneCursor> fence, List<Claim> claims) throws SQLException {
         Session session = Session.of(connection);
         return session.run("block in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -709,17 +748,19 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             Set<SimulatedDatabase.Place> places = fence(transaction, fence);
             session.meanwhileAtWorst(transaction);
             Map<Long, Boolean> keyBlocked = new HashMap<>();
-            Set<Integer> broken = new HashSet<>();
-            for (Joining wanted :
-                    rows.stream().sorted(Comparator.comparingLong(Joining::seq)).toList()) {
-                Predicate<Row> condition =
-                        row -> isMeant(row, wanted.id()) && row.state == RowState.PENDING && isFenced(row, places);
+            Set<OrderingKey> broken = new HashSet<>();
+            for (Claim wanted :
+                    claims.stream().sorted(Comparator.comparingLong(Claim::seq)).toList()) {
+                OrderingKey key = OrderingKey.of(wanted.message());
+                Predicate<Row> condition = row -> isMeant(row, wanted.message().id().value())
+                        && row.state == RowState.PENDING
+                        && isFenced(row, places);
                 Row visible = seen.get(wanted.seq());
-                Row row = visible == null || !condition.test(visible) || broken.contains(wanted.key())
+                Row row = visible == null || !condition.test(visible) || broken.contains(key)
                         ? null
                         : database.tryLockRow(transaction, wanted.seq(), condition);
                 if (row == null) {
-                    broken.add(wanted.key());
+                    broken.add(key);
                 } else {
                     settled("block in lanes", row, fence);
                     row.state = hasWaitingBefore(seen, row) ? RowState.BLOCKED : RowState.RETRY;

@@ -5,6 +5,8 @@ import java.lang.reflect.Proxy;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -144,6 +146,10 @@ final class SimulatedSql {
             case "getInt" -> ((Number) some(rows.get(at[0]), arguments[0])).intValue();
             case "getLong" -> ((Number) some(rows.get(at[0]), arguments[0])).longValue();
             case "getBoolean", "getString", "getBytes", "getObject" -> value(rows.get(at[0]), arguments[0]);
+            case "getTimestamp" ->
+                value(rows.get(at[0]), arguments[0]) instanceof OffsetDateTime time
+                        ? Timestamp.from(time.toInstant())
+                        : null;
             default -> throw new UnsupportedOperationException(method);
         });
     }
