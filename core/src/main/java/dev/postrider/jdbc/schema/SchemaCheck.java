@@ -85,7 +85,7 @@ final class SchemaCheck {
                             Kind.TIME, "created_at removed_at"),
             "lane",
                     Map.of(
-                            Kind.NUMBER, "topic_id lane floor buffer alone revision",
+                            Kind.NUMBER, "topic_id lane floor buffer isolated revision",
                             Kind.TEXT, "owner",
                             Kind.ID, "token",
                             Kind.TIME, "until"),
