@@ -23,7 +23,7 @@ final class SchemaCheck {
     /** The kind of data in a column, independent of the database. */
     private enum Kind {
         NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
-        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
+        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR", "ENUM"),
         BYTES(
                 "BYTEA",
                 "BLOB",
