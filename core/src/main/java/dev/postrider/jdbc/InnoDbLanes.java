@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class InnoDbLanes implements LaneStatements {
 
     static final String LOCK_FREE = """
-            SELECT lane, revision, floor, owner, alone, buffer FROM {lane}
+            SELECT lane, revision, floor, owner, isolated, buffer FROM {lane}
             WHERE topic_id = ? AND until < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
             ORDER BY lane
             LIMIT ?
@@ -37,7 +37,7 @@ final class InnoDbLanes implements LaneStatements {
             """;
 
     static final String TAKE =
-            "UPDATE {lane} SET owner = ?, token = ?, until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, buffer = ?, alone = NULL WHERE topic_id = ? AND lane = ?";
+            "UPDATE {lane} SET owner = ?, token = ?, until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, buffer = ?, isolated = NULL WHERE topic_id = ? AND lane = ?";
 
     /** Ordered by lane, as in every statement that locks several lanes. The caller appends the lock clause. */
     static final String LANES =
@@ -52,14 +52,14 @@ final class InnoDbLanes implements LaneStatements {
     static final String LANE = "SELECT token FROM {lane} FORCE INDEX (PRIMARY) WHERE topic_id = ? AND lane = ?";
 
     static final String FREE = """
-            UPDATE {lane} SET owner = NULL, token = NULL, until = UTC_TIMESTAMP(6), floor = GREATEST(floor, ?), buffer = 0, alone = NULL
+            UPDATE {lane} SET owner = NULL, token = NULL, until = UTC_TIMESTAMP(6), floor = GREATEST(floor, ?), buffer = 0, isolated = NULL
             WHERE topic_id = ? AND lane = ? AND token = ?
             """;
 
     static final String WITH_TOKEN = "SELECT topic_id, lane, token FROM {lane} WHERE token IN ({values})";
 
     static final String FREE_TOKEN = """
-            UPDATE {lane} SET owner = NULL, token = NULL, until = UTC_TIMESTAMP(6), alone = NULL
+            UPDATE {lane} SET owner = NULL, token = NULL, until = UTC_TIMESTAMP(6), isolated = NULL
             WHERE topic_id = ? AND lane = ? AND token = ?
             """;
 
@@ -84,7 +84,7 @@ final class InnoDbLanes implements LaneStatements {
             WHERE seq IN ({values}) AND topic_id = ? AND lane IS NOT NULL AND state <> 'DEAD'
             """;
 
-    static final String SET_ISOLATED = "UPDATE {lane} SET alone = ? WHERE topic_id = ? AND lane = ? AND token = ?";
+    static final String SET_ISOLATED = "UPDATE {lane} SET isolated = ? WHERE topic_id = ? AND lane = ? AND token = ?";
 
     /**
      * One name for all servers, because a number is proved by its age here. A server that lacks less than the last
@@ -131,8 +131,8 @@ final class InnoDbLanes implements LaneStatements {
     private static List<AcquiredLane> free(ResultSet rows, List<UUID> tokens) throws SQLException {
         List<AcquiredLane> free = new ArrayList<>();
         while (rows.next()) {
-            long alone = rows.getLong("alone");
-            Long suspect = rows.wasNull() ? null : alone;
+            long isolated = rows.getLong("isolated");
+            Long suspect = rows.wasNull() ? null : isolated;
             free.add(new AcquiredLane(
                     rows.getInt("lane"),
                     tokens.get(free.size()),
@@ -293,8 +293,8 @@ final class InnoDbLanes implements LaneStatements {
         Set<Long> many = new HashSet<>();
         Set<Long> one = new HashSet<>();
         for (AcquiredLane lane : crashed) {
-            if (lane.alone() != null) {
-                one.add(lane.alone());
+            if (lane.isolated() != null) {
+                one.add(lane.isolated());
             }
             many.addAll(sql.query(
                     connection,

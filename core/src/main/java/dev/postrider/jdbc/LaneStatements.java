@@ -20,7 +20,7 @@ interface LaneStatements {
      * A lane at its acquisition.
      *
      * @param crashed whether the last owner was lost
-     * @param alone the message in isolated delivery when the last owner was lost; null for none
+     * @param isolated the message in isolated delivery when the last owner was lost; null for none
      * @param buffer how many messages may have been in flight on the last owner
      */
     record AcquiredLane(
@@ -29,7 +29,7 @@ interface LaneStatements {
             int revision,
             long floor,
             boolean crashed,
-            @Nullable Long alone,
+            @Nullable Long isolated,
             int buffer) {}
 
     /**

@@ -24,7 +24,7 @@ final class PostgresLanes implements LaneStatements {
 
     static final String ACQUIRE = """
             WITH free AS MATERIALIZED (
-                SELECT topic_id, lane, owner IS NOT NULL AS crashed, alone, buffer FROM {lane}
+                SELECT topic_id, lane, owner IS NOT NULL AS crashed, isolated, buffer FROM {lane}
                 WHERE topic_id = ? AND until < clock_timestamp() - ? * interval '1 microsecond'
                 ORDER BY lane
                 LIMIT ?
@@ -34,10 +34,10 @@ final class PostgresLanes implements LaneStatements {
             )
             UPDATE {lane} AS l
             SET owner = ?, token = (?::uuid[])[numbered.place], until = clock_timestamp() + ? * interval '1 microsecond', buffer = ?,
-                alone = NULL
+                isolated = NULL
             FROM numbered
             WHERE l.topic_id = numbered.topic_id AND l.lane = numbered.lane
-            RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.alone, numbered.buffer
+            RETURNING l.lane, l.token, l.revision, l.floor, numbered.crashed, numbered.isolated, numbered.buffer
             """;
 
     /**
@@ -77,7 +77,7 @@ final class PostgresLanes implements LaneStatements {
                 FOR UPDATE OF l SKIP LOCKED
             )
             UPDATE {lane} AS l
-            SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, alone = NULL,
+            SET owner = NULL, token = NULL, until = clock_timestamp(), buffer = 0, isolated = NULL,
                 floor = CASE WHEN ? = coalesce(host(inet_server_addr()), '') || ' ' || extract(epoch FROM pg_postmaster_start_time())
                              THEN greatest(held.floor, l.floor) ELSE l.floor END
             FROM held
@@ -89,14 +89,14 @@ final class PostgresLanes implements LaneStatements {
             WITH held AS MATERIALIZED (
                 SELECT topic_id, lane FROM {lane} WHERE token = ANY (?::uuid[]) ORDER BY topic_id, lane FOR UPDATE SKIP LOCKED
             )
-            UPDATE {lane} AS l SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
+            UPDATE {lane} AS l SET owner = NULL, token = NULL, until = clock_timestamp(), isolated = NULL
             FROM held
             WHERE l.topic_id = held.topic_id AND l.lane = held.lane
             """;
 
     /** As {@link #RELEASE_TOKENS}, for a node that stops: waits for locked lanes, since the node does not come back to them. */
     static final String RELEASE_LAST_TOKENS = """
-            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), alone = NULL
+            UPDATE {lane} SET owner = NULL, token = NULL, until = clock_timestamp(), isolated = NULL
             WHERE token = ANY (?::uuid[]) AND (SELECT set_config('lock_timeout', ?, true)) IS NOT NULL
             """;
 
@@ -152,7 +152,7 @@ final class PostgresLanes implements LaneStatements {
             WITH mine AS MATERIALIZED (
                 SELECT topic_id, lane FROM {lane} WHERE topic_id = ? AND lane = ? AND token = ? FOR NO KEY UPDATE SKIP LOCKED
             ), noted AS (
-                UPDATE {lane} AS l SET alone = ? FROM mine WHERE l.topic_id = mine.topic_id AND l.lane = mine.lane
+                UPDATE {lane} AS l SET isolated = ? FROM mine WHERE l.topic_id = mine.topic_id AND l.lane = mine.lane
                 RETURNING l.lane
             )
             SELECT EXISTS (SELECT FROM noted) AS noted,
@@ -189,8 +189,8 @@ final class PostgresLanes implements LaneStatements {
     private List<AcquiredLane> taken(ResultSet rows) throws SQLException {
         List<AcquiredLane> taken = new ArrayList<>();
         while (rows.next()) {
-            long alone = rows.getLong("alone");
-            Long suspect = rows.wasNull() ? null : alone;
+            long isolated = rows.getLong("isolated");
+            Long suspect = rows.wasNull() ? null : isolated;
             taken.add(new AcquiredLane(
                     rows.getInt("lane"),
                     sql.readUuid(rows, "token"),
@@ -283,7 +283,7 @@ final class PostgresLanes implements LaneStatements {
     @Override
     public void suspect(Connection connection, int topicId, List<AcquiredLane> crashed) throws SQLException {
         Object[] one = crashed.stream()
-                .map(AcquiredLane::alone)
+                .map(AcquiredLane::isolated)
                 .filter(noted -> noted != null)
                 .toArray();
         if (one.length > 0) {

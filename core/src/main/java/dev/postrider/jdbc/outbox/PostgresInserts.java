@@ -267,12 +267,16 @@ final class PostgresInserts implements InsertStatements {
             return insertKeyed(
                     connection, INSERT_ONE_KEYED, List.of(row), null, binder -> row.bindContent(row.bindMark(binder)));
         }
-        int inserted = sql.update(connection, INSERT_ONE, row::bind);
+        int inserted = sql.update(connection, INSERT_ONE, binder -> bindRows(binder, List.of(row)));
         return inserted == 1 ? Set.of(row.id()) : Set.of();
     }
 
+    /** @throws IllegalStateException for a row with a delivery time: the statements of plain values would deliver it at once */
     private static void bindRows(Binder binder, List<NewRow> rows) throws SQLException {
         for (NewRow row : rows) {
+            if (row.isScheduled()) {
+                throw new IllegalStateException("A message with a delivery time needs the INSERT of the arrays");
+            }
             row.bind(binder);
         }
     }

@@ -23,7 +23,7 @@ final class SchemaCheck {
     /** The kind of data in a column, independent of the database. */
     private enum Kind {
         NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
-        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR"),
+        TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR", "ENUM"),
         BYTES(
                 "BYTEA",
                 "BLOB",
@@ -85,7 +85,7 @@ final class SchemaCheck {
                             Kind.TIME, "created_at removed_at"),
             "lane",
                     Map.of(
-                            Kind.NUMBER, "topic_id lane floor buffer alone revision",
+                            Kind.NUMBER, "topic_id lane floor buffer isolated revision",
                             Kind.TEXT, "owner",
                             Kind.ID, "token",
                             Kind.TIME, "until"),

@@ -116,7 +116,7 @@ CREATE TABLE IF NOT EXISTS ${tables}lane (
     floor    BIGINT NOT NULL DEFAULT 0,
     -- How many messages the owner may have in flight, and the number of the one in isolated delivery: for the owner after a crash.
     buffer   INT NOT NULL DEFAULT 0,
-    alone    BIGINT,
+    isolated BIGINT,
     revision INT NOT NULL DEFAULT 0,
     PRIMARY KEY (topic_id, lane)
 );

@@ -125,7 +125,7 @@ CREATE TABLE ${tables}lane (
     floor    bigint NOT NULL DEFAULT 0,
     -- How many messages the owner may have in flight, and the number of the one in isolated delivery: for the owner after a crash.
     buffer   integer NOT NULL DEFAULT 0,
-    alone    bigint,
+    isolated bigint,
     revision integer NOT NULL DEFAULT 0,
     CONSTRAINT ${prefix}lane_pk PRIMARY KEY (topic_id, lane)
 ) WITH (fillfactor = 50);

@@ -389,9 +389,10 @@ public abstract class LockOrderContract extends LaneFixture {
             stranger.rollback();
         }
         assertThat(node.store().startIsolated(suspect)).isTrue();
-        assertThat(query("SELECT alone FROM postrider_lane" + ofLane())).isEqualTo(Long.toString(suspect.seq()));
+        assertThat(query("SELECT isolated FROM postrider_lane" + ofLane())).isEqualTo(Long.toString(suspect.seq()));
         assertThat(node.store().endIsolated(suspect)).isTrue();
-        assertThat(query("SELECT COUNT(alone) FROM postrider_lane" + ofLane())).isEqualTo("0");
+        assertThat(query("SELECT COUNT(isolated) FROM postrider_lane" + ofLane()))
+                .isEqualTo("0");
         execute("UPDATE postrider_lane SET token = " + anotherToken() + ofLane());
         assertThat(node.store().startIsolated(suspect)).as("a lost lane").isFalse();
         assertThat(node.store().endIsolated(suspect)).as("a lost lane").isTrue();

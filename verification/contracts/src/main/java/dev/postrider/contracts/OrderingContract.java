@@ -486,7 +486,7 @@ public abstract class OrderingContract extends DatabaseContract {
 
         eventually("one is sent", () -> transport.deliveries().size() == 1);
         assertThat(query(
-                        "SELECT alone FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
+                        "SELECT isolated FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
                                 + topic + "'"))
                 .isEqualTo(query("SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "'"));
         never(
@@ -500,7 +500,7 @@ public abstract class OrderingContract extends DatabaseContract {
         eventually(
                 "no isolated delivery is left",
                 () -> query(
-                                "SELECT alone FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
+                                "SELECT isolated FROM postrider_lane l JOIN postrider_topic t ON t.id = l.topic_id WHERE t.topic = '"
                                         + topic + "'")
                         .equals("null"));
     }
@@ -548,8 +548,8 @@ public abstract class OrderingContract extends DatabaseContract {
     }
 
     /** Simulates the loss of a node that owned the topic's lanes. The next owner counts the loss. */
-    private void loseLane(String alone) throws Exception {
-        execute("UPDATE postrider_lane SET owner = 'lost', buffer = 10, alone = " + alone
+    private void loseLane(String isolated) throws Exception {
+        execute("UPDATE postrider_lane SET owner = 'lost', buffer = 10, isolated = " + isolated
                 + ", until = (SELECT MAX(created_at) FROM postrider_message WHERE topic = '" + topic
                 + "') WHERE topic_id = (SELECT id FROM postrider_topic WHERE topic = '" + topic + "')");
         LaneStore lanes = JdbcDatabase.open(dataSource(), TableOptions.defaults(), SOON, events::add)

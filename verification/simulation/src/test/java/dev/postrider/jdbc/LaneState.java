@@ -21,7 +21,7 @@ final class LaneState {
     int revision;
 
     @Nullable
-    Long alone;
+    Long isolated;
 
     LaneState(int topicId, int lane) {
         this.topicId = topicId;
@@ -36,7 +36,7 @@ final class LaneState {
         copy.floor = floor;
         copy.buffer = buffer;
         copy.revision = revision;
-        copy.alone = alone;
+        copy.isolated = isolated;
         return copy;
     }
 }

@@ -192,7 +192,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                     lane.token = tokens.get(taken.size() - 1);
                     lane.until = database.micros() + micros(request.lease());
                     lane.buffer = buffer;
-                    lane.alone = null;
+                    lane.isolated = null;
                     database.update(lane);
                 }
             }
@@ -207,7 +207,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     private static AcquiredLane taken(LaneState lane, UUID token) {
         return new AcquiredLane(
-                lane.lane, token, lane.revision, lane.floor, lane.owner != null, lane.alone, lane.buffer);
+                lane.lane, token, lane.revision, lane.floor, lane.owner != null, lane.isolated, lane.buffer);
     }
 
     @Override
@@ -309,7 +309,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         lane.owner = null;
         lane.token = null;
         lane.until = database.micros();
-        lane.alone = null;
+        lane.isolated = null;
     }
 
     @Override
@@ -374,11 +374,13 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             long began = database.micros();
             session.meanwhile(transaction);
             for (AcquiredLane lane : crashed) {
-                Long alone = lane.alone();
-                if (alone != null) {
-                    Row row = seen.containsKey(alone)
+                Long isolated = lane.isolated();
+                if (isolated != null) {
+                    Row row = seen.containsKey(isolated)
                             ? database.tryLockRow(
-                                    transaction, alone, newest -> newest.lane != null && newest.state != RowState.DEAD)
+                                    transaction,
+                                    isolated,
+                                    newest -> newest.lane != null && newest.state != RowState.DEAD)
                             : null;
                     if (row != null) {
                         row.crashes++;
@@ -414,14 +416,14 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     @Override
     public Noted setIsolated(Connection connection, LaneCursor cursor, @Nullable Long seq) throws SQLException {
-        return Session.of(connection).run("note what is delivered alone", transaction -> {
+        return Session.of(connection).run("note the isolated delivery", transaction -> {
             if (!isFree(transaction, cursor.topicId, cursor.lane)) {
                 return Noted.of(false, cursor.token.equals(lane(cursor).token));
             }
             LaneState lane =
                     lockLane(transaction, cursor.topicId, cursor.lane, newest -> cursor.token.equals(newest.token));
             if (lane != null) {
-                lane.alone = seq;
+                lane.isolated = seq;
                 database.update(lane);
             }
             return Noted.of(lane != null, false);
