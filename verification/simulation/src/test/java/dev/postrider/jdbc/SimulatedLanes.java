@@ -754,9 +754,10 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             for (Claim wanted :
                     claims.stream().sorted(Comparator.comparingLong(Claim::seq)).toList()) {
                 OrderingKey key = OrderingKey.of(wanted.message());
-                Predicate<Row> condition = row -> isMeant(row, wanted.message().id().value())
-                        && row.state == RowState.PENDING
-                        && isFenced(row, places);
+                Predicate<Row> condition =
+                        row -> isMeant(row, wanted.message().id().value())
+                                && row.state == RowState.PENDING
+                                && isFenced(row, places);
                 Row visible = seen.get(wanted.seq());
                 Row row = visible == null || !condition.test(visible) || broken.contains(key)
                         ? null
