@@ -136,7 +136,10 @@ final class OwnedLane {
          */
         boolean blocked;
 
-        /** The number of messages that were blocked and whose outcome is not written yet. */
+        /**
+         * The number of messages that failed or were blocked, and whose outcome is not written yet. Until then the database does not
+         * show that the key is blocked.
+         */
         int unwrittenBlocks;
 
         /**

@@ -354,6 +354,9 @@ final class Sequencer {
             return;
         }
         KeyQueue key = keyOf(message);
+        if (key != null && blocksKey(outcome)) {
+            key.unwrittenBlocks++;
+        }
         if (key != null && key.first == message && !continuesAfterWrite(message, outcome)) {
             key.first = null;
             continueKey(key, message, outcome);
@@ -474,6 +477,7 @@ final class Sequencer {
             return !keyBlocked; // no head was left: the message is the head itself, and due
         }
         if (blocksKey(outcome)) {
+            key.unwrittenBlocks--;
             return false;
         }
         if (message.isAt(LaneClaim.Place.IN_BLOCKED_KEY) && !settlement.isLost()) {

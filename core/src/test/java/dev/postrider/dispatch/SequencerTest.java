@@ -231,6 +231,28 @@ final class SequencerTest {
         assertThat(rig.looks).as("it is its own head: look for it").contains(true);
     }
 
+    /** Another session has locked the row of the failed message, and an operator replays an earlier message of the key meanwhile. */
+    @Test
+    void keyStaysBlockedWhileTheFailureOfItsMessageIsNotWritten() {
+        Lane lane = rig.take();
+        LaneClaim replayed = rig.next(lane, "a", Place.IN_BLOCKED_KEY);
+        LaneClaim failed = rig.next(lane, "a");
+        rig.offer(failed);
+        rig.fail(failed);
+        rig.offer(replayed);
+        rig.deliver(replayed);
+        rig.settle = outcomes -> outcomes.stream()
+                .<Settlement>map(outcome -> outcome instanceof Outcome.Retry
+                        ? new Settlement.Locked(outcome.claim())
+                        : new Settlement.Settled(outcome.claim(), false))
+                .toList();
+        rig.write();
+
+        rig.offer(rig.next(lane, "a"));
+
+        assertThat(rig.sent()).containsExactly("2", "1");
+    }
+
     @Test
     void keyStopsWhileOneOfItIsBeingPutBack() {
         Lane lane = rig.take();
