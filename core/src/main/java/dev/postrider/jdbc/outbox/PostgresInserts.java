@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgresInserts implements InsertStatements {
 
     /** The largest insert by plain values. Each number of rows is a separate prepared statement, and a connection keeps few of them. */
-    private static final int FEW = 8;
+    static final int FEW = 8;
 
     /**
      * The beginning of the INSERT of messages that are due now. The defaults of the table do the rest: the number, the state, the
@@ -36,7 +36,7 @@ final class PostgresInserts implements InsertStatements {
                                    lane)
             """;
 
-    private static final String ROW = """
+    static final String ROW = """
             (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 
