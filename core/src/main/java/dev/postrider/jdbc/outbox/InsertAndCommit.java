@@ -1,8 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
 import static dev.postrider.jdbc.outbox.PostgresInserts.FEW;
-import static dev.postrider.jdbc.outbox.PostgresInserts.INTO_MESSAGE;
-import static dev.postrider.jdbc.outbox.PostgresInserts.ROW;
 
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.GuardedConnection;
@@ -13,7 +11,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -31,43 +28,24 @@ final class InsertAndCommit {
 
     private static final Logger log = LoggerFactory.getLogger(InsertAndCommit.class);
 
-    private static final String BEFORE = "SAVEPOINT postrider_insert;\n";
-    private static final String COMMIT = ";\nCOMMIT";
     private static final String RETURN = "ROLLBACK TO SAVEPOINT postrider_insert";
-
-    static final String ONE = insertFew(1);
-
-    /** Returns the request for this number of rows. PostgreSQL inserts VALUES in their written order. */
-    private static String insertFew(int rows) {
-        return BEFORE + INTO_MESSAGE + "VALUES "
-                + String.join(", ", Collections.nCopies(rows, ROW)).strip() + COMMIT;
-    }
-
-    private static final List<String> INSERT_FEW = IntStream.rangeClosed(0, FEW)
-            .mapToObj(rows -> rows == 0 ? "" : insertFew(rows))
-            .toList();
-
-    /**
-     * Inserts one message for local hand-over: with a lease of this node, unless its topic is paused or removed. The outer join inserts
-     * the row in any case, because the commit follows.
-     */
-    static final String ONE_LEASED = BEFORE + """
-            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
-                                   lane, state, lease_token, locked_by, locked_until)
-            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text, ?::smallint,
-                   CASE WHEN NOT paused THEN 'PROCESSING' ELSE 'PENDING' END,
-                   CASE WHEN NOT paused THEN ?::uuid END, CASE WHEN NOT paused THEN ? END,
-                   CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
-            FROM (SELECT 1) AS one LEFT JOIN {topic} AS t ON t.id = ?
-            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq""" + COMMIT;
 
     /**
      * Tries the request without a message. The first statement is an error inside a savepoint. So the trial fails with a driver that sets a
      * savepoint of its own before each statement ({@code autosave}): after an error such a driver returns to that savepoint, which removes
-     * the one of this class. It also fails with a driver that sends one statement at a time.
+     * the one of this class. The answer is 0 if the driver sends each statement as a simple query ({@code preferQueryMode=simple}): then an
+     * error does not skip the rest. In the extended protocol, where it does, the SELECT sees its own portal.
      */
-    private static final String TRIAL =
-            "SET TRANSACTION NOT DEFERRABLE;\n" + BEFORE + "SELECT ?::int AS answer" + COMMIT;
+    private static final String TRIAL = """
+            SET TRANSACTION NOT DEFERRABLE;
+            SAVEPOINT postrider_insert;
+            SELECT count(*) AS answer FROM pg_cursors WHERE statement LIKE ?
+            ; COMMIT""";
+
+    /** By the number of their rows, from 1. */
+    private static final List<String> INSERT_FEW = IntStream.rangeClosed(1, FEW)
+            .mapToObj(PostgresInserts::insertFewAndCommit)
+            .toList();
 
     private final SqlRunner sql;
     private volatile @Nullable Boolean works;
@@ -96,7 +74,7 @@ final class InsertAndCommit {
 
     private static boolean tried(Connection connection) throws SQLException {
         try (PreparedStatement trial = connection.prepareStatement(TRIAL)) {
-            trial.setInt(1, 1);
+            trial.setString(1, "%pg_cursors%");
             boolean isResult = trial.execute();
             while (!isResult && trial.getUpdateCount() >= 0) {
                 isResult = trial.getMoreResults();
@@ -105,7 +83,7 @@ final class InsertAndCommit {
                 return false;
             }
             try (ResultSet row = trial.getResultSet()) {
-                return row.next() && row.getInt("answer") == 1;
+                return row.next() && row.getInt("answer") > 0;
             }
         }
     }
@@ -126,7 +104,8 @@ final class InsertAndCommit {
      */
     boolean run(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert) throws SQLException {
         Connection own = GuardedConnection.target(connection); // the guard refuses a COMMIT
-        String text = sql.sql(leasedInsert == null ? INSERT_FEW.get(rows.size()) : ONE_LEASED);
+        String text = sql.sql(
+                leasedInsert == null ? INSERT_FEW.get(rows.size() - 1) : PostgresInserts.INSERT_ONE_LEASED_AND_COMMIT);
         boolean committed = false;
         try (PreparedStatement prepared = own.prepareStatement(text)) {
             bind(prepared, rows, leasedInsert);
