@@ -32,7 +32,7 @@ final class InsertAndCommit {
 
     /**
      * Tries the request without a message. The first statement is an error inside a savepoint. So the trial fails with a driver that sets a
-     * savepoint of its own before each statement ({@code autosave}): after an error such a driver returns to that savepoint, which removes
+     * savepoint of its own before each statement ({@code autosave=always}): after an error such a driver returns to that savepoint, which removes
      * the one of this class. The answer is 0 if the driver sends each statement as a simple query ({@code preferQueryMode=simple}): then an
      * error does not skip the rest. In the extended protocol, where it does, the SELECT sees its own portal.
      */
@@ -41,6 +41,9 @@ final class InsertAndCommit {
             SAVEPOINT postrider_insert;
             SELECT count(*) AS answer FROM pg_cursors WHERE statement LIKE ?
             ; COMMIT""";
+
+    /** Before the trial, because {@code autosave=always} begins with the second statement of a transaction. It takes no snapshot. */
+    private static final String BEGUN = "SHOW transaction_isolation";
 
     /** By the number of their rows, from 1. */
     private static final List<String> INSERT_FEW = IntStream.rangeClosed(1, FEW)
@@ -73,6 +76,9 @@ final class InsertAndCommit {
     }
 
     private static boolean tried(Connection connection) throws SQLException {
+        try (Statement first = connection.createStatement()) {
+            first.execute(BEGUN);
+        }
         try (PreparedStatement trial = connection.prepareStatement(TRIAL)) {
             trial.setString(1, "%pg_cursors%");
             boolean isResult = trial.execute();

@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** The doorbell behind the pooler that most have. */
 final class PgBouncerTest {
@@ -94,7 +95,9 @@ final class PgBouncerTest {
             direct.migrate();
             statement.execute(
                     "CREATE TABLE purchase (id INT REFERENCES postrider_topic DEFERRABLE INITIALLY DEFERRED)");
-            DataSource watched = new WatchedDataSource(pooler.dataSource()) {
+            PGSimpleDataSource behind = (PGSimpleDataSource) pooler.dataSource();
+            behind.setPrepareThreshold(0); // the driver prepares even BEGIN in a session otherwise
+            DataSource watched = new WatchedDataSource(behind) {
                 @Override
                 protected Object on(Call call) throws Throwable {
                     if (call.isExecution() && call.sql() != null) {
