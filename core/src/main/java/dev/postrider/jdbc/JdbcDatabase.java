@@ -116,9 +116,12 @@ public final class JdbcDatabase {
         JdbcTransactions transactions = new JdbcTransactions(
                 dataSource,
                 outboxes,
-                sessions.autoCommit(),
-                dialect.inbox().canLoseATransaction(),
-                options.stagedLimit());
+                dialect.sql(),
+                new JdbcTransactions.Settings(
+                        sessions.autoCommit(),
+                        dialect.inbox().canLoseATransaction(),
+                        options.commitWithInsert(),
+                        options.stagedLimit()));
         return new JdbcDatabase(dialect, schema, sessions, transactions, settings);
     }
 

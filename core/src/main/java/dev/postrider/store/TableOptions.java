@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of the tables and the limits of their contents. Immutable; start with {@link #defaults()}.
+ * The place of the tables, the limits of their contents, and how they are written. Immutable; start with {@link #defaults()}.
  *
  * @param schema the schema (on MySQL and MariaDB: the database) that contains the tables; null for the schema of the connection
  * @param tablePrefix the prefix of every table name
@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param stagedLimit the most messages that one unit of work may stage
  * @param errorLimit how many characters of an error text are stored
  * @param archive which part of a delivered message the archive keeps
+ * @param commitWithInsert PostgreSQL: whether a transaction of Postrider is committed in one request with the INSERT of its staged
+ *     messages, where that is possible
  */
 public record TableOptions(
         @Nullable String schema,
@@ -21,7 +23,8 @@ public record TableOptions(
         int maxPayloadBytes,
         int stagedLimit,
         int errorLimit,
-        Archive archive) {
+        Archive archive,
+        boolean commitWithInsert) {
 
     /** The prefix of every table name, unless another one is configured. */
     public static final String DEFAULT_PREFIX = "postrider_";
@@ -54,7 +57,7 @@ public record TableOptions(
     }
 
     public static TableOptions defaults() {
-        return new TableOptions(null, DEFAULT_PREFIX, 1024 * 1024, 10_000, 2000, Archive.FULL);
+        return new TableOptions(null, DEFAULT_PREFIX, 1024 * 1024, 10_000, 2000, Archive.FULL, true);
     }
 
     /** Returns a copy with changes: {@code options.with(t -> t.schema("messaging"))}. */
@@ -79,6 +82,7 @@ public record TableOptions(
         private int stagedLimit;
         private int errorLimit;
         private Archive archive;
+        private boolean commitWithInsert;
 
         private Builder(TableOptions options) {
             schema = options.schema;
@@ -87,6 +91,7 @@ public record TableOptions(
             stagedLimit = options.stagedLimit;
             errorLimit = options.errorLimit;
             archive = options.archive;
+            commitWithInsert = options.commitWithInsert;
         }
 
         /** Sets the schema (on MySQL and MariaDB: the database) that contains the tables; null for that of the connection. */
@@ -125,8 +130,18 @@ public record TableOptions(
             return this;
         }
 
+        /**
+         * Sets whether, on PostgreSQL, a transaction of Postrider is committed in one request with the INSERT of its staged messages. Set
+         * false for a data source that reads statements, or must see the commit as a call of its own.
+         */
+        public Builder commitWithInsert(boolean commitWithInsert) {
+            this.commitWithInsert = commitWithInsert;
+            return this;
+        }
+
         private TableOptions build() {
-            return new TableOptions(schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive);
+            return new TableOptions(
+                    schema, tablePrefix, maxPayloadBytes, stagedLimit, errorLimit, archive, commitWithInsert);
         }
     }
 }

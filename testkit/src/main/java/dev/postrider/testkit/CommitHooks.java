@@ -6,6 +6,9 @@ import javax.sql.DataSource;
  * A data source that runs a hook just before or just after each commit. A test can use it to act while a transaction is written and
  * not yet committed, or while it is committed and the application does not have the result yet. The commit throws any exception of
  * the hook. Thread-safe.
+ *
+ * <p>On PostgreSQL Postrider commits together with its last INSERT, and the hooks come too late. Switch that off with
+ * {@code tables(tables -> tables.commitWithInsert(false))}.
  */
 public final class CommitHooks extends WatchedDataSource {
 

@@ -155,6 +155,24 @@ public final class JdbcOutbox {
         }
     }
 
+    /**
+     * Writes checked messages and commits, in one request.
+     *
+     * @return the answers; null if the transaction is not committed and the messages are not written
+     */
+    @Nullable
+    List<Enqueued> writeRowsAndCommit(
+            Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert, InsertAndCommit insert) {
+        try {
+            connections.checkUsable(connection);
+            return insert.run(connection, rows, leasedInsert)
+                    ? rows.stream().map(JdbcOutbox::created).toList()
+                    : null;
+        } catch (SQLException e) {
+            throw connections.failed(connection, OwnTransaction.DOING, e);
+        }
+    }
+
     private List<Enqueued> insertRows(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {
         refuseOneIdForTwo(rows);

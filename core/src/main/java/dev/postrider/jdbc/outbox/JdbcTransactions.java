@@ -2,35 +2,39 @@ package dev.postrider.jdbc.outbox;
 
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Transactions;
+import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlErrors;
+import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.outbox.Work;
 import java.sql.Connection;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** Runs the caller's work in transactions, together with the messages that it writes. Thread-safe. */
 public final class JdbcTransactions {
 
     private final DataSource dataSource;
     private final JdbcOutbox outboxes;
-    private final boolean autoCommit;
-    private final boolean canBeLost;
-    private final int stagedLimit;
+    private final Settings settings;
+    private final @Nullable InsertAndCommit insertAndCommit;
 
     /**
      * @param autoCommit whether the data source returns connections in autocommit mode
      * @param canBeLost whether the database may roll a transaction back and continue with a new one
+     * @param commitWithInsert whether the last INSERT and the commit are one request, where that is possible
      * @param stagedLimit the most messages that one unit of work may stage
      */
-    public JdbcTransactions(
-            DataSource dataSource, JdbcOutbox outboxes, boolean autoCommit, boolean canBeLost, int stagedLimit) {
+    public record Settings(boolean autoCommit, boolean canBeLost, boolean commitWithInsert, int stagedLimit) {}
+
+    public JdbcTransactions(DataSource dataSource, JdbcOutbox outboxes, SqlRunner sql, Settings settings) {
         this.dataSource = dataSource;
         this.outboxes = outboxes;
-        this.autoCommit = autoCommit;
-        this.canBeLost = canBeLost;
-        this.stagedLimit = stagedLimit;
+        this.settings = settings;
+        this.insertAndCommit =
+                settings.commitWithInsert() && sql.kind() == DatabaseKind.POSTGRESQL ? new InsertAndCommit(sql) : null;
     }
 
     public JdbcOutbox outboxes() {
@@ -44,7 +48,28 @@ public final class JdbcTransactions {
 
     /** As {@link #inTransaction(Work)}. The hand-over reserves slots for local hand-overs, and is called after the commit. */
     public <T, X extends Exception> T inTransaction(Work<T, X> work, HandOver handOver) throws X {
-        return inTransaction(work, unit -> {}, handOver);
+        try (OwnTransaction transaction = begin(insertAndCommit)) {
+            JdbcUnitOfWork unit = unitOfWork(transaction.connection(), handOver);
+            T result;
+            try {
+                result = work.run(unit);
+                if (unit.flush(insertAndCommit)) {
+                    transaction.commitAgain();
+                } else {
+                    transaction.commit(unit);
+                }
+            } catch (Throwable e) {
+                unit.abandoned();
+                transaction.rollback(e, unit);
+                throw e;
+            }
+            unit.committed();
+            return result;
+        }
+    }
+
+    private OwnTransaction begin(@Nullable InsertAndCommit tried) {
+        return OwnTransaction.begin(dataSource, settings.autoCommit(), settings.canBeLost(), tried);
     }
 
     /** Returns transactions of this database in which Postrider writes its own row together with the caller's work. */
@@ -57,7 +82,7 @@ public final class JdbcTransactions {
 
             @Override
             public Part join(Connection connection) {
-                return new SavepointScope(connection, outboxes, stagedLimit);
+                return new SavepointScope(connection, outboxes, settings.stagedLimit());
             }
 
             @Override
@@ -67,32 +92,11 @@ public final class JdbcTransactions {
         };
     }
 
-    private <T, X extends Exception> T inTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
-            throws X {
-        try (OwnTransaction transaction = OwnTransaction.begin(dataSource, autoCommit, canBeLost)) {
-            JdbcUnitOfWork unit = unitOfWork(transaction.connection(), handOver);
-            T result;
-            try {
-                result = work.run(unit);
-                unit.flush();
-                last.accept(unit);
-                transaction.commit(unit);
-            } catch (Throwable e) {
-                unit.abandoned();
-                transaction.rollback(e, unit);
-                throw e;
-            }
-            unit.committed();
-            return result;
-        }
-    }
-
     /** As {@link #inTransaction}, but it takes the connection at its first use: at the latest for the {@code last} action. */
     private <T, X extends Exception> T inLazyTransaction(Work<T, X> work, Consumer<UnitOfWork> last, HandOver handOver)
             throws X {
-        try (LazyUnitOfWork unit = new LazyUnitOfWork(
-                () -> OwnTransaction.begin(dataSource, autoCommit, canBeLost),
-                connection -> unitOfWork(connection, handOver))) {
+        try (LazyUnitOfWork unit =
+                new LazyUnitOfWork(() -> begin(null), connection -> unitOfWork(connection, handOver))) {
             T result;
             try {
                 result = work.run(unit);
@@ -113,11 +117,11 @@ public final class JdbcTransactions {
 
     /** As {@link #unitOfWork(Connection)}, with local hand-over after the commit. */
     public JdbcUnitOfWork unitOfWork(Connection connection, HandOver handOver) {
-        return new JdbcUnitOfWork(connection, outboxes, stagedLimit, handOver);
+        return new JdbcUnitOfWork(connection, outboxes, settings.stagedLimit(), handOver);
     }
 
     /** Returns a unit of work in which a message is handled, and which refuses to write that message again. */
     public JdbcUnitOfWork handlingUnit(Connection connection, HandOver handOver, MessageId handled) {
-        return new JdbcUnitOfWork(connection, outboxes, stagedLimit, handOver, handled);
+        return new JdbcUnitOfWork(connection, outboxes, settings.stagedLimit(), handOver, handled);
     }
 }

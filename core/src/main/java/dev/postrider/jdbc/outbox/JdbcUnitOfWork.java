@@ -186,14 +186,26 @@ public final class JdbcUnitOfWork implements UnitOfWork {
 
     /** Writes the staged messages: the last step before the commit. */
     public void flush() {
+        flush(null);
+    }
+
+    /**
+     * Writes the staged messages, and commits in the same request if that is possible.
+     *
+     * @param insertAndCommit null for the messages alone
+     * @return whether the transaction is committed
+     */
+    boolean flush(@Nullable InsertAndCommit insertAndCommit) {
         if (failure != null) {
             throw failure;
         }
+        boolean committed = false;
         if (!toWrite.isEmpty()) {
-            staged.addAll(writeStaged());
+            committed = writeStaged(insertAndCommit);
             toWrite.clear();
         }
         ended = true;
+        return committed;
     }
 
     @Override
@@ -201,18 +213,27 @@ public final class JdbcUnitOfWork implements UnitOfWork {
         return List.copyOf(staged);
     }
 
-    /** Writes the staged messages. Those for which this node has a free slot are inserted under its lease. */
-    private List<Enqueued> writeStaged() {
+    /**
+     * Writes the staged messages. Those for which this node has a free slot are inserted under its lease.
+     *
+     * @return whether the transaction is committed
+     */
+    private boolean writeStaged(@Nullable InsertAndCommit insertAndCommit) {
         List<Message> messages = toWrite.stream().map(NewRow::message).toList();
         reservation = handOver.reserve(messages);
         LeasedInsert insert = reservation.messages().isEmpty() ? null : new LeasedInsert(reservation);
-        List<Enqueued> answers = outboxes.writeRows(connection, toWrite, insert);
+        List<Enqueued> committed =
+                insertAndCommit != null && connection.isCertainlyGood() && insertAndCommit.suits(toWrite, insert)
+                        ? outboxes.writeRowsAndCommit(connection, toWrite, insert, insertAndCommit)
+                        : null;
+        List<Enqueued> answers = committed == null ? outboxes.writeRows(connection, toWrite, insert) : committed;
+        staged.addAll(answers);
         addWritten(messages, answers);
         if (insert != null) {
             leased = insert.claims(messages);
             written.removeIf(message -> insert.isInserted(message.id()));
         }
-        return answers;
+        return committed != null;
     }
 
     private void addWritten(List<Message> messages, List<Enqueued> answers) {

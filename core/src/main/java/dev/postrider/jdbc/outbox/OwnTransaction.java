@@ -22,7 +22,8 @@ final class OwnTransaction implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(OwnTransaction.class);
 
-    private static final String DOING = "run the transaction";
+    /** What fails with an error of the commit. */
+    static final String DOING = "run the transaction";
 
     private final Connection connection;
     private final boolean autoCommit;
@@ -38,14 +39,19 @@ final class OwnTransaction implements AutoCloseable {
     /**
      * @param autoCommit whether the connections of the data source are in autocommit mode
      * @param canBeLost whether the database may roll the transaction back and continue with a new one
+     * @param insertAndCommit tried once with the first connection; null if it is not needed
      * @throws UnusableConnectionException if the connection is already in a transaction of other code
      */
-    static OwnTransaction begin(DataSource dataSource, boolean autoCommit, boolean canBeLost) {
+    static OwnTransaction begin(
+            DataSource dataSource, boolean autoCommit, boolean canBeLost, @Nullable InsertAndCommit insertAndCommit) {
         try {
             Connection connection = dataSource.getConnection();
             try {
                 Sessions.refuseForeign(connection, autoCommit);
                 connection.setAutoCommit(false);
+                if (insertAndCommit != null) {
+                    insertAndCommit.tryOnce(connection);
+                }
                 return new OwnTransaction(connection, autoCommit, canBeLost ? connection.setSavepoint() : null);
             } catch (Throwable e) {
                 giveBack(connection, e);
@@ -82,6 +88,19 @@ final class OwnTransaction implements AutoCloseable {
             connection.commit();
         } catch (SQLException e) {
             throw SqlErrors.translateInTransaction(DOING, e);
+        }
+    }
+
+    /**
+     * Commits a transaction that the server has already committed. The driver sends nothing, and the pool sees the commit. An error here
+     * is only logged, because it does not change the committed transaction.
+     */
+    void commitAgain() {
+        checked = true;
+        try {
+            connection.commit();
+        } catch (SQLException e) {
+            log.debug("The connection refuses the commit of a transaction that is committed", e);
         }
     }
 

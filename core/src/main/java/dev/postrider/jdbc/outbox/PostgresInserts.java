@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgresInserts implements InsertStatements {
 
     /** The largest insert by plain values. Each number of rows is a separate prepared statement, and a connection keeps few of them. */
-    private static final int FEW = 8;
+    static final int FEW = 8;
 
     /**
      * The beginning of the INSERT of messages that are due now. The defaults of the table do the rest: the number, the state, the
@@ -51,6 +51,15 @@ final class PostgresInserts implements InsertStatements {
 
     private static final List<String> INSERT_FEW =
             IntStream.rangeClosed(0, FEW).mapToObj(PostgresInserts::insertFew).toList();
+
+    static final String INSERT_ONE_AND_COMMIT = """
+            SAVEPOINT postrider_insert;
+            """ + INTO_MESSAGE + "VALUES " + ROW + "; COMMIT";
+
+    /** Returns the INSERT of this number of rows that also commits. It has no ON CONFLICT: an existing id must prevent the commit. */
+    static String insertFewAndCommit(int rows) {
+        return INSERT_ONE_AND_COMMIT.replace(ROW, String.join(", ", Collections.nCopies(rows, ROW)));
+    }
 
     static final String MARK = """
             WITH mark AS (
@@ -139,6 +148,22 @@ final class PostgresInserts implements InsertStatements {
             ON CONFLICT (id) DO NOTHING
             RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
             """;
+
+    /**
+     * As {@link #INSERT_ONE_LEASED}, and commits. The outer join inserts the row also when its topic was removed, because no other statement
+     * could do that after the commit.
+     */
+    static final String INSERT_ONE_LEASED_AND_COMMIT = """
+            SAVEPOINT postrider_insert;
+            INSERT INTO {message} (id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes,
+                                   lane, state, lease_token, locked_by, locked_until)
+            SELECT ?::uuid, ?::int, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::bytea, ?::text, ?::smallint,
+                   CASE WHEN NOT paused THEN 'PROCESSING' ELSE 'PENDING' END,
+                   CASE WHEN NOT paused THEN ?::uuid END, CASE WHEN NOT paused THEN ? END,
+                   CASE WHEN NOT paused THEN clock_timestamp() + ? * interval '1 microsecond' END
+            FROM (SELECT 1) AS one LEFT JOIN {topic} AS t ON t.id = ?
+            RETURNING id, CASE WHEN lease_token IS NOT NULL THEN seq END AS seq
+            """ + "; COMMIT";
 
     static final String INSERT_ONE_KEYED_LEASED = MARK + ", written AS ( " + ONE_LEASED + """
             FROM {topic} AS t CROSS JOIN mark WHERE t.id = ?

@@ -140,6 +140,16 @@ public final class GuardedConnection implements Connection {
         }
     }
 
+    /** Whether the transaction can be committed without a question to the server: no error was recorded, and no proof is due. */
+    public boolean isCertainlyGood() {
+        return !mayHaveFailed
+                && !wasRolledBack()
+                && refusal == null
+                && !proof.isDue()
+                && proof.ended() == null
+                && !(target instanceof GuardedConnection);
+    }
+
     /**
      * Checks at the server whether the transaction can be committed. Without a recorded error it sends nothing. On PostgreSQL the first
      * error aborts a transaction, and its commit is silently a rollback.

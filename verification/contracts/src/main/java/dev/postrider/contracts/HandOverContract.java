@@ -67,6 +67,7 @@ public abstract class HandOverContract extends DatabaseContract {
             this.timeout = timeout;
             postrider = Postrider.on(commits)
                     .dispatchOn(dataSource())
+                    .tables(tables -> tables.commitWithInsert(false)) // the hooks need a commit of its own
                     .topic(topic, declared -> declaration.accept(declared.deliver(this)))
                     .dispatch(dispatch -> options.accept(dispatch.pollInterval(Duration.ofSeconds(10))))
                     .listener(events::add)

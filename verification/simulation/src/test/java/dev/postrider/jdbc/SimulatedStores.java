@@ -47,7 +47,7 @@ public final class SimulatedStores {
     public SimulatedStores(SimulatedDatabase database, Speech speech, EventListener events) {
         SimulatedDialect spoken = (SimulatedDialect) speech.dialect(database);
         SqlRunner sql = spoken.sql();
-        TableOptions options = TableOptions.defaults();
+        TableOptions options = TableOptions.defaults().with(tables -> tables.commitWithInsert(false));
         this.database = database;
         this.statements = spoken.statements();
         DataSource dataSource = dataSource();

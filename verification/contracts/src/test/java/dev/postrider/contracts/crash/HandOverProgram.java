@@ -23,6 +23,7 @@ final class HandOverProgram {
                         topic -> topic.deliver(delivery ->
                                 Parent.tell("delivered", Orders.of(delivery.message()), delivery.attempt())))
                 .dispatchOn(pool)
+                .tables(tables -> tables.commitWithInsert(false)) // the hooks need a commit of its own
                 .dispatch(options -> pace.set(options, arguments[4]))
                 .build();
         postrider.start();
