@@ -24,12 +24,12 @@ interface ClaimStatements {
     /**
      * The due messages that were claimed, in the order of their due times.
      *
-     * @param sight null if no message was due, or if the database does not provide it
+     * @param snapshot null if no message was due, or if the database does not provide it
      */
-    record Due(List<ClaimedRow> rows, DueScanStart.@Nullable Sight sight) {}
+    record DueClaim(List<ClaimedRow> rows, DueScanStart.@Nullable Snapshot snapshot) {}
 
     /** Claims due messages. The scan starts at the due time {@code from}. */
-    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException;
 
     /** Claims messages whose lease ended at most {@code span} ago. A database that gains nothing by this limit ignores it. */

@@ -94,14 +94,14 @@ final class InnoDbClaims implements ClaimStatements {
     }
 
     @Override
-    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         List<Long> locked = sql.query(
                 connection,
                 withTenants(LOCK_DUE, request),
                 binder -> bindLock(binder.integer(topicId).time(from), topicId, request),
                 rows -> upToBudget(rows, request.maxBytes()));
-        return new Due(lease(connection, LEASE_DUE, locked, request, token), null);
+        return new DueClaim(lease(connection, LEASE_DUE, locked, request, token), null);
     }
 
     /** Ignores the span: leases have no index of their own, so the statement reads all leased rows in any case. */

@@ -159,9 +159,9 @@ final class JdbcMessageStore implements MessageStore {
 
     private List<Claim> claimDue(int topicId, ClaimRequest request) {
         DueScanStart start = scans(topicId).of(request.tenants()).due;
-        DueScanStart.Scan scan = start.begin(nanos.getAsLong());
+        DueScanStart.DueScan scan = start.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            ClaimStatements.Due due = claimStatements.claimDue(connection, topicId, request, token, scan.from());
+            ClaimStatements.DueClaim due = claimStatements.claimDue(connection, topicId, request, token, scan.from());
             start.ended(scan, due, due.rows().size() == request.limit(), nanos.getAsLong());
             return due.rows();
         });
@@ -318,14 +318,14 @@ final class JdbcMessageStore implements MessageStore {
             return;
         }
         if (sessions.kind().worksInSingleStatements()) {
-            for (OutcomeBatch.Step step : batch.steps()) {
+            for (OutcomeBatch.OutcomeWrite step : batch.steps()) {
                 batch.written(sessions.statement("write outcomes", step::write));
             }
             return;
         }
         batch.written(sessions.transaction("write outcomes", connection -> {
             Set<LeasedRow> answers = new HashSet<>();
-            for (OutcomeBatch.Step step : batch.steps()) {
+            for (OutcomeBatch.OutcomeWrite step : batch.steps()) {
                 answers.addAll(step.write(connection));
             }
             return answers;
@@ -501,7 +501,7 @@ final class JdbcMessageStore implements MessageStore {
 
     /** Refuses an ordered topic: its messages belong to the owner of their lane. */
     private int unordered(TopicName name) {
-        Topics.Topic topic = topic(name);
+        Topics.RegisteredTopic topic = topic(name);
         if (topic.lanes() > 0) {
             throw new InvalidConfigurationException(
                     "topic",
@@ -510,7 +510,7 @@ final class JdbcMessageStore implements MessageStore {
         return topic.id();
     }
 
-    private Topics.Topic topic(TopicName name) {
+    private Topics.RegisteredTopic topic(TopicName name) {
         return topics.known(name)
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }

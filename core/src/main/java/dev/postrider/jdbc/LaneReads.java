@@ -42,11 +42,11 @@ interface LaneReads {
      */
     record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
 
-    LaneRead read(Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+    LaneRead read(Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException;
 
     /** Returns the numbers that any of the scans leaves out. */
-    static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
+    static List<Long> leaveOut(List<LaneCursor.LaneScan> scans) {
         return scans.stream().flatMap(scan -> scan.leaveOut().stream()).toList();
     }
 

@@ -147,13 +147,13 @@ final class PostgresLaneReads implements LaneReads {
 
     @Override
     public LaneRead read(
-            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException {
         List<Long> leaveOut = LaneReads.leaveOut(scans);
-        Object[] lanes = PostgresLanes.column(scans, LaneCursor.Scan::lane);
-        Object[] starts = PostgresLanes.column(scans, LaneCursor.Scan::start);
-        Object[] rooms = PostgresLanes.column(scans, LaneCursor.Scan::room);
-        long rows = scans.stream().mapToLong(LaneCursor.Scan::room).sum();
+        Object[] lanes = PostgresLanes.column(scans, LaneCursor.LaneScan::lane);
+        Object[] starts = PostgresLanes.column(scans, LaneCursor.LaneScan::start);
+        Object[] rooms = PostgresLanes.column(scans, LaneCursor.LaneScan::room);
+        long rows = scans.stream().mapToLong(LaneCursor.LaneScan::room).sum();
         Optional<LaneRead> small = sql.query(
                 connection,
                 READ,

@@ -9,6 +9,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
 import static java.util.stream.Collectors.toCollection;
+import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -479,12 +480,35 @@ final class ArchitectureTest {
                 .and()
                 .doNotHaveModifier(JavaModifier.ABSTRACT)
                 .and(describe(
-                        "are nobody's base", type -> type.getAllSubclasses().isEmpty()))
+                        "have no subclass", type -> type.getAllSubclasses().isEmpty()))
                 .and()
                 .doNotHaveSimpleName("package-info")
                 .should()
                 .haveModifier(JavaModifier.FINAL)
                 .check(CORE);
+    }
+
+    /**
+     * A simple name says which type is meant. Exceptions are the names that a reader expects behind the name of their outer
+     * type: the cases of a sealed interface ({@code Enqueued.Created}), and {@code Builder}, {@code Cases}, {@code State}.
+     */
+    @Test
+    void noTwoTypesHaveTheSameSimpleName() {
+        Set<String> expectedInManyTypes = Set.of("Builder", "Cases", "State");
+        Map<String, List<String>> names = CORE.stream()
+                .filter(type ->
+                        !type.isAnonymousClass() && !type.getSimpleName().equals("package-info"))
+                .filter(type -> !expectedInManyTypes.contains(type.getSimpleName()) || type.isTopLevelClass())
+                .filter(type -> !isCaseOfItsOuterType(type))
+                .collect(groupingBy(JavaClass::getSimpleName, TreeMap::new, mapping(JavaClass::getName, toList())));
+        assertThat(names).hasSizeGreaterThan(300);
+        assertThat(names.values()).allSatisfy(types -> assertThat(types).hasSize(1));
+    }
+
+    private static boolean isCaseOfItsOuterType(JavaClass type) {
+        return type.getEnclosingClass()
+                .filter(outer -> outer.isInterface() && type.isAssignableTo(outer.getName()))
+                .isPresent();
     }
 
     private static DescribedPredicate<JavaAccess<?>> isOf(Class<?> type) {

@@ -96,9 +96,9 @@ final class DueScanStartTest {
         costly();
         claim(NOON, 11, 11);
         look(QUICK, true, NOON.plusSeconds(3));
-        DueScanStart.Scan goingOn = frontier.begin(now);
-        DueScanStart.Sight sight = new DueScanStart.Sight(NOON.plusSeconds(3), 12, 12);
-        frontier.ended(goingOn, new ClaimStatements.Due(List.of(row(NOON.plusSeconds(3))), sight), false, now);
+        DueScanStart.DueScan goingOn = frontier.begin(now);
+        DueScanStart.Snapshot snapshot = new DueScanStart.Snapshot(NOON.plusSeconds(3), 12, 12);
+        frontier.ended(goingOn, new ClaimStatements.DueClaim(List.of(row(NOON.plusSeconds(3))), snapshot), false, now);
 
         assertThat(goingOn.from()).isEqualTo(NOON.plusSeconds(3));
         assertThat(frontier.begin(now).from())
@@ -120,8 +120,8 @@ final class DueScanStartTest {
 
     /** One message that came due at the same moment, and what the claim tells of transactions. */
     private void claim(Instant at, long transaction, long finishedBefore) {
-        DueScanStart.Sight sight = new DueScanStart.Sight(at, transaction, finishedBefore);
-        frontier.ended(frontier.begin(now), new ClaimStatements.Due(List.of(row(at)), sight), false, now);
+        DueScanStart.Snapshot snapshot = new DueScanStart.Snapshot(at, transaction, finishedBefore);
+        frontier.ended(frontier.begin(now), new ClaimStatements.DueClaim(List.of(row(at)), snapshot), false, now);
     }
 
     /** Each of those that go further back, twice. */
@@ -135,14 +135,14 @@ final class DueScanStartTest {
     }
 
     private Instant look(long took, boolean full, Instant... claimed) {
-        DueScanStart.Scan look = frontier.begin(now);
+        DueScanStart.DueScan look = frontier.begin(now);
         now += took;
         frontier.ended(look, due(claimed), full, now);
         return look.from();
     }
 
-    private static ClaimStatements.Due due(Instant... claimed) {
-        return new ClaimStatements.Due(
+    private static ClaimStatements.DueClaim due(Instant... claimed) {
+        return new ClaimStatements.DueClaim(
                 Stream.of(claimed).map(DueScanStartTest::row).toList(), null);
     }
 

@@ -74,8 +74,8 @@ final class DueScanSightTest {
     }
 
     private List<String> claim(Connection connection, int topicId) throws SQLException {
-        DueScanStart.Scan look = frontier.begin(NANOS);
-        ClaimStatements.Due due =
+        DueScanStart.DueScan look = frontier.begin(NANOS);
+        ClaimStatements.DueClaim due =
                 claims.claimDue(connection, topicId, ClaimRequest.of("own", "worker"), UUID.randomUUID(), look.from());
         frontier.ended(look, due, false, NANOS);
         due.rows().forEach(row -> reached = row.availableAt());

@@ -88,7 +88,7 @@ public final class SimulatedDatabase {
     final List<InboxHandler> handlers = new ArrayList<>();
     private final Map<Integer, Cell<Integer>> gaps = new LinkedHashMap<>();
     private final Map<UUID, TopicName> inserted = new LinkedHashMap<>();
-    private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
+    private final Map<TopicName, Topics.RegisteredTopic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
@@ -125,7 +125,7 @@ public final class SimulatedDatabase {
     /** @param count 0 for an unordered topic */
     public void declare(TopicName name, int count) {
         int id = topics.size() + 1;
-        topics.put(name, new Topics.Topic(id, count, false, false));
+        topics.put(name, new Topics.RegisteredTopic(id, count, false, false));
         for (int lane = 0; lane < count; lane++) {
             Cell<LaneState> cell = new Cell<>();
             LaneState state = new LaneState(id, lane);
@@ -135,7 +135,7 @@ public final class SimulatedDatabase {
         }
     }
 
-    Topics.@Nullable Topic topic(TopicName name) {
+    Topics.@Nullable RegisteredTopic topic(TopicName name) {
         return topics.get(name);
     }
 

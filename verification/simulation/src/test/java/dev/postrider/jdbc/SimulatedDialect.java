@@ -131,7 +131,7 @@ class SimulatedDialect
     // Claiming
 
     @Override
-    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what is due", transaction -> {
@@ -146,11 +146,11 @@ class SimulatedDialect
             long finishedBefore = database.oldestRunning();
             session.meanwhile(transaction);
             List<ClaimedRow> rows = lease(session, transaction, due, condition, request, token, row -> {});
-            return new Due(
+            return new DueClaim(
                     rows,
                     rows.isEmpty()
                             ? null
-                            : new DueScanStart.Sight(instant(began), database.number(transaction), finishedBefore));
+                            : new DueScanStart.Snapshot(instant(began), database.number(transaction), finishedBefore));
         });
     }
 
@@ -675,7 +675,7 @@ class SimulatedDialect
         SimulatedSql known = new SimulatedSql(sql);
         commands().addTo(known, sql);
         known.add(Topics.FIND, "look up a topic", (session, transaction, values) -> {
-            Topics.Topic topic = database.topic(new TopicName(values.required(), values.required()));
+            Topics.RegisteredTopic topic = database.topic(new TopicName(values.required(), values.required()));
             return SimulatedSql.Answer.rows(topic == null ? List.of() : List.of(row(topic)));
         });
         known.add(
@@ -692,7 +692,7 @@ class SimulatedDialect
         return known;
     }
 
-    private static Map<String, @Nullable Object> row(Topics.Topic topic) {
+    private static Map<String, @Nullable Object> row(Topics.RegisteredTopic topic) {
         Map<String, @Nullable Object> row = new LinkedHashMap<>();
         row.put("id", topic.id());
         row.put("lanes", topic.lanes());

@@ -435,7 +435,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
     public LaneRead read(
-            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
@@ -458,11 +458,11 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     static List<LaneRow> rows(
             NavigableMap<Long, Row> seen,
             int topicId,
-            List<LaneCursor.Scan> scans,
+            List<LaneCursor.LaneScan> scans,
             List<Long> leaveOut,
             long maxBytes) {
         List<LaneRow> rows = new ArrayList<>();
-        for (LaneCursor.Scan scan : scans) {
+        for (LaneCursor.LaneScan scan : scans) {
             seen.tailMap(scan.start(), false).values().stream()
                     .filter(row -> row.isIn(topicId, scan.lane()) && row.state == RowState.PENDING)
                     .filter(row -> !leaveOut.contains(row.seq))

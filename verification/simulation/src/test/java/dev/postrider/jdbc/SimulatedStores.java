@@ -58,7 +58,7 @@ public final class SimulatedStores {
                 new Sessions(
                         dataSource,
                         sql.kind(),
-                        new ConnectionSettings(true, false, new IdleLimit.None()),
+                        new ConnectionSettings(true, false, new IdleLimit.Unlimited()),
                         NETWORK_TIMEOUT),
                 new CallerConnections(sql.kind(), ADDRESS),
                 new JdbcDatabase.Settings(options, events));
