@@ -147,7 +147,7 @@ final class LaneCostTest {
         });
     }
 
-    /** Dead rows that nobody may remove lie before the floor, and reading begins behind it. */
+    /** Dead rows that a vacuum may not remove lie before the floor, and reading begins behind it. */
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void readFromTheFloorPassesNoDeadRowUnderAHeldSnapshot(Engine engine) throws SQLException {

@@ -570,7 +570,7 @@ class SimulatedDialect
 
     // Writing
 
-    /** Nobody gives an id twice but the inbox, whose marks keep those apart who come at once. */
+    /** Only the inbox gives an id twice, and its marks keep concurrent ones apart. */
     @Override
     public Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {

@@ -560,7 +560,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     // Outcomes
 
-    /** The lanes that are still as the cursors know them, locked in share mode; passes over what somebody else has locked. */
+    /** The lanes that are still as the cursors know them, locked in share mode; skips those that another transaction has locked. */
     Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) throws SQLException {
         Set<SimulatedDatabase.Place> places = new HashSet<>();
         for (LaneCursor cursor : inOrder(fence)) {
@@ -585,7 +585,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         return row.lane != null && fence.contains(new SimulatedDatabase.Place(row.topicId, row.lane));
     }
 
-    /** For whoever judges the run: under which token a row is changed, and which its lane has at that moment. */
+    /** For the judges of the run: under which token a row is changed, and which its lane has at that moment. */
     private void settled(String doing, Row row, Collection<LaneCursor> fence) {
         for (LaneCursor cursor : fence) {
             if (row.isIn(cursor.topicId, cursor.lane)) {

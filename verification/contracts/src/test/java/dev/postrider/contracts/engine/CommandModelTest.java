@@ -139,7 +139,7 @@ final class CommandModelTest {
             seen.add(row);
         }
 
-        /** Acts on what somebody saw, perhaps long ago. */
+        /** Acts on a row that was read, perhaps long ago. */
         private void take(String at) {
             if (seen.isEmpty()) {
                 return;
