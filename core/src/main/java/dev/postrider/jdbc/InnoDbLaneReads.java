@@ -189,26 +189,19 @@ final class InnoDbLaneReads implements LaneReads {
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
-        Set<Long> inFlight = new HashSet<>(leaveOut);
+        Set<Long> inFlight = new HashSet<>(scan.leaveOut());
         List<Sized> due = new ArrayList<>();
-        for (DueRow beside : due(connection, RowState.SCHEDULED, topicId, lanes, MOST_TIMED + inFlight.size())) {
+        for (DueRow beside : due(connection, RowState.SCHEDULED, topicId, scan.lanes(), MOST_TIMED + inFlight.size())) {
             if (inFlight.contains(beside.seq())) {
                 continue;
             }
             due.add(new Sized(beside.seq(), beside.lane(), RowState.SCHEDULED, beside.bytes()));
         }
-        due.addAll(dueHeads(connection, topicId, lanes, inFlight));
+        due.addAll(dueHeads(connection, topicId, scan.lanes(), inFlight));
         due.sort(Comparator.comparingLong(Sized::seq));
-        return fetch(connection, topic, upToBudget(due, maxBytes));
+        return fetch(connection, topic, upToBudget(due, scan.maxBytes()));
     }
 
     /**

@@ -494,7 +494,7 @@ final class JdbcAdmin implements Admin {
         sessions.transaction("partition the marks of the inbox", connection -> {
             if (!partitions.exist(connection)) {
                 partitions.introduce(connection);
-                audit(connection, operator, "PARTITION_INBOX", "", "", null);
+                audit(connection, operator, "PARTITION_INBOX", null, null);
             }
             return true;
         });
@@ -545,21 +545,15 @@ final class JdbcAdmin implements Admin {
         return new HandlerRetirement(sessions, sql).bury(registered);
     }
 
-    private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
-            throws SQLException {
-        audit(connection, operator, action, topic.namespace(), topic.topic(), id);
-    }
-
+    /** @param topic null for an action that concerns no topic */
     private void audit(
-            Connection connection,
-            String operator,
-            String action,
-            String namespace,
-            String topic,
-            @Nullable MessageId id)
+            Connection connection, String operator, String action, @Nullable TopicName topic, @Nullable MessageId id)
             throws SQLException {
         sql.update(connection, AUDIT, binder -> {
-            binder.text(operator).text(action).text(namespace).text(topic);
+            binder.text(operator)
+                    .text(action)
+                    .text(topic == null ? "" : topic.namespace())
+                    .text(topic == null ? "" : topic.topic());
             if (id == null) {
                 binder.none();
             } else {

@@ -442,9 +442,8 @@ final class JdbcMessageStore implements MessageStore {
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
         ScanWindow lost = scans(topicId).lost;
         ScanWindow.Scan scan = lost.begin(nanos.getAsLong());
-        int buried = run(
-                "sweep lost messages",
-                connection -> claimStatements.sweep(connection, topicId, maxAttempts, epitaph, scan.span(), limit));
+        ClaimStatements.Sweep sweep = new ClaimStatements.Sweep(maxAttempts, epitaph, scan.span(), limit);
+        int buried = run("sweep lost messages", connection -> claimStatements.sweep(connection, topicId, sweep));
         lost.ended(scan, buried < limit, nanos.getAsLong());
         return buried;
     }

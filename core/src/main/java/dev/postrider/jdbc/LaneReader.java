@@ -206,18 +206,11 @@ final class LaneReader {
             Set<Long> inFlight = byLane.values().stream()
                     .flatMap(cursor -> cursor.inFlight().stream())
                     .collect(Collectors.toUnmodifiableSet());
+            LaneReads.TimedScan scan =
+                    new LaneReads.TimedScan(List.copyOf(byLane.keySet()), List.copyOf(inFlight), limit, maxBytes);
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
-                    connection -> table.sql
-                            .reads()
-                            .readTimed(
-                                    connection,
-                                    topicId,
-                                    topic,
-                                    List.copyOf(byLane.keySet()),
-                                    List.copyOf(inFlight),
-                                    limit,
-                                    maxBytes));
+                    connection -> table.sql.reads().readTimed(connection, topicId, topic, scan));
             return take(lanes, byLane, rows, inFlight);
         }
     }

@@ -176,18 +176,17 @@ final class PostgresClaims implements ClaimStatements {
     }
 
     @Override
-    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException {
+    public int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException {
         return sql.update(
                 connection,
                 SWEEP,
                 binder -> binder.integer(topicId)
-                        .micros(span)
-                        .integer(maxAttempts)
-                        .integer(limit)
-                        .text(epitaph.reason())
-                        .text(epitaph.error())
-                        .text(epitaph.fingerprint()));
+                        .micros(sweep.span())
+                        .integer(sweep.maxAttempts())
+                        .integer(sweep.limit())
+                        .text(sweep.epitaph().reason())
+                        .text(sweep.epitaph().error())
+                        .text(sweep.epitaph().fingerprint()));
     }
 
     @Override

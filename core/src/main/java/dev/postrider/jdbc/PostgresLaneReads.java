@@ -211,26 +211,19 @@ final class PostgresLaneReads implements LaneReads {
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
         return sql.query(
                 connection,
                 READ_TIMED,
-                binder -> binder.array("int2", lanes.toArray())
+                binder -> binder.array("int2", scan.lanes().toArray())
                         .integer(topicId)
-                        .array("int8", leaveOut.toArray())
-                        .integer(limit)
+                        .array("int8", scan.leaveOut().toArray())
+                        .integer(scan.limit())
                         .integer(topicId)
                         .integer(BEHIND_HEAD)
                         .integer(topicId)
-                        .number(maxBytes),
+                        .number(scan.maxBytes()),
                 rows -> LaneReads.laneRows(rows, sql, topic));
     }
 

@@ -511,6 +511,44 @@ final class ArchitectureTest {
                 .isPresent();
     }
 
+    /** More parameters than these are a concept without a name. The components of a record are named where it is made. */
+    private static final int MOST_PARAMETERS = 5;
+
+    /** Records that are not part of the API and have more components: the rows of tables, and what is written into one. */
+    private static final Set<String> WIDE_ROWS =
+            Set.of("AcquiredLane", "ClaimedRow", "CommandClaim", "CommandRecord", "MessageAttributes", "Move", "Row");
+
+    @Test
+    void constructorsAndMethodsHaveFewParameters() {
+        assertThat(CORE.stream()
+                        .filter(type -> !type.isEnum())
+                        .flatMap(type -> type.getCodeUnits().stream())
+                        .filter(unit ->
+                                !(unit.isConstructor() && unit.getOwner().isRecord()))
+                        .filter(unit -> !unit.getModifiers().contains(JavaModifier.SYNTHETIC))
+                        .filter(unit -> parameters(unit) > MOST_PARAMETERS))
+                .isEmpty();
+    }
+
+    /** The constructor of an inner class has its outer object and the variables that it captures as parameters too. */
+    private static int parameters(JavaCodeUnit unit) {
+        return unit.isConstructor()
+                ? unit.getParameterTypes().size()
+                : unit.getRawParameterTypes().size();
+    }
+
+    @Test
+    void wideRecordsAreDataOfTheApiOrRows() {
+        assertThat(CORE.stream()
+                        .filter(type -> type.isRecord() && (isInternal(type) || !isPublic(type)))
+                        .filter(type -> type.getFields().stream()
+                                        .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))
+                                        .count()
+                                > MOST_PARAMETERS)
+                        .map(JavaClass::getSimpleName))
+                .containsExactlyInAnyOrderElementsOf(WIDE_ROWS);
+    }
+
     private static DescribedPredicate<JavaAccess<?>> isOf(Class<?> type) {
         return describe(
                 "of " + type.getSimpleName(), call -> call.getTargetOwner().isAssignableTo(type));

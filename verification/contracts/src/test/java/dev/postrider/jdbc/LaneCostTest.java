@@ -479,7 +479,8 @@ final class LaneCostTest {
                     Statement statement = connection.createStatement()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 statement.execute("FLUSH STATUS");
-                assertThat(lanes.readTimed(connection, topicId, OWN, owned, List.of(), 8, Long.MAX_VALUE))
+                assertThat(lanes.readTimed(
+                                connection, topicId, OWN, new LaneReads.TimedScan(owned, List.of(), 8, Long.MAX_VALUE)))
                         .hasSize(20);
                 assertThat(handled(statement))
                         .as("rows the server stepped over, of %s", crowd)

@@ -462,8 +462,7 @@ class SimulatedDialect
     // Housekeeping
 
     @Override
-    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException {
+    public int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException {
         Session session = Session.of(connection);
         return session.run("sweep", transaction -> {
             transaction.isClaim = true;
@@ -471,8 +470,8 @@ class SimulatedDialect
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
-                    && row.lockedUntil >= began - Binder.toMicros(span)
-                    && row.attempts >= maxAttempts;
+                    && row.lockedUntil >= began - Binder.toMicros(sweep.span())
+                    && row.attempts >= sweep.maxAttempts();
             List<Row> lost = database.snapshot(transaction).values().stream()
                     .filter(condition)
                     .toList();
@@ -485,7 +484,7 @@ class SimulatedDialect
                 if (row != null) {
                     database.deprived("sweep", row, began);
                     row.crashes++;
-                    row.reason = epitaph.reason();
+                    row.reason = sweep.epitaph().reason();
                     free(row, RowState.DEAD);
                     buried++;
                 }

@@ -493,14 +493,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
         return Session.of(connection).run("read what is due in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -509,18 +502,18 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             if (database.isPaused(topicId)) {
                 return rows;
             }
-            for (int lane : lanes) {
+            for (int lane : scan.lanes()) {
                 seen.values().stream()
                         .filter(row -> row.isIn(topicId, lane) && row.isTimed() && row.availableAt <= began)
-                        .filter(row -> !leaveOut.contains(row.seq))
+                        .filter(row -> !scan.leaveOut().contains(row.seq))
                         .filter(row -> row.state == RowState.SCHEDULED || !hasWaitingBefore(seen, row))
                         .sorted(Comparator.comparingLong((Row row) -> row.availableAt)
                                 .thenComparingLong(row -> row.seq))
-                        .limit(limit)
+                        .limit(scan.limit())
                         .forEach(due -> withWhatIsBehind(rows, seen, due));
             }
             rows.sort(BY_NUMBER);
-            return within(rows, maxBytes);
+            return within(rows, scan.maxBytes());
         });
     }
 

@@ -52,7 +52,6 @@ public final class SimulatedStores {
         this.statements = spoken.statements();
         DataSource dataSource = dataSource();
         this.room = JdbcDatabase.of(
-                dataSource,
                 spoken,
                 new JdbcSchema(dataSource, sql, SchemaStatements.of(sql), null),
                 new Sessions(
