@@ -62,9 +62,10 @@ public final class Postrider implements AutoCloseable {
     record Databases(JdbcDatabase writing, JdbcDatabase dispatching, MessageStore store) {}
 
     /** The topics and inbox handlers that the application declares. */
-    record Declared(List<Topic> topics, List<InboxHandler> handlers) {}
+    record Declarations(List<Topic> topics, List<InboxHandler> handlers) {}
 
-    Postrider(Databases databases, Declared declared, Dispatcher dispatcher, Commands commands, Heartbeat heartbeat) {
+    Postrider(
+            Databases databases, Declarations declared, Dispatcher dispatcher, Commands commands, Heartbeat heartbeat) {
         this.database = databases.writing();
         this.dispatching = databases.dispatching();
         this.store = databases.store();

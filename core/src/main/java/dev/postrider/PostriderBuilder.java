@@ -166,7 +166,7 @@ public final class PostriderBuilder {
                 events);
         return new Postrider(
                 new Postrider.Databases(database, dispatching, store),
-                new Postrider.Declared(declared, List.copyOf(handlers)),
+                new Postrider.Declarations(declared, List.copyOf(handlers)),
                 dispatcher,
                 runner,
                 heartbeat);

@@ -16,7 +16,7 @@ final class CircuitBreaker {
 
     /** Called each time a breaker opens. */
     @FunctionalInterface
-    interface Listener {
+    interface BreakerListener {
         void breakerOpened(Topic topic, Duration pause);
     }
 
@@ -25,7 +25,7 @@ final class CircuitBreaker {
     private final Topic topic;
     private final Platform time;
     private final EventListener events;
-    private final Listener listener;
+    private final BreakerListener listener;
     private volatile boolean armed;
     private volatile int failures;
 
@@ -34,7 +34,7 @@ final class CircuitBreaker {
 
     private volatile long pauseEnd;
 
-    CircuitBreaker(Topic topic, Platform time, EventListener events, Listener listener) {
+    CircuitBreaker(Topic topic, Platform time, EventListener events, BreakerListener listener) {
         this.topic = topic;
         this.time = time;
         this.events = events;

@@ -61,16 +61,16 @@ final class HandlerDelivery implements TopicDelivery {
      * @param threads one for each running transaction
      * @param endings end the sessions of transactions that are given up; not in a thread that runs one
      */
-    record Transactions(
+    record HandlerResources(
             HandlingStore store, HandOver handOver, Executor threads, Executor endings, Platform platform) {}
 
     private final Topic topic;
     private final HandlingStore.Handler handler;
-    private final Transactions transactions;
+    private final HandlerResources transactions;
     private final OutcomeDecider decider;
     private final OutcomeReceiver outcomes;
-    private final Set<Run> running = ConcurrentHashMap.newKeySet();
-    private final Map<InFlightMessage, Run> runs = new ConcurrentHashMap<>();
+    private final Set<HandlerRun> running = ConcurrentHashMap.newKeySet();
+    private final Map<InFlightMessage, HandlerRun> runs = new ConcurrentHashMap<>();
     private final Platform.Waiter closing;
     private volatile boolean draining;
     private volatile boolean closed;
@@ -85,7 +85,7 @@ final class HandlerDelivery implements TopicDelivery {
     HandlerDelivery(
             Topic topic,
             TopicDestination.InTransaction destination,
-            Transactions transactions,
+            HandlerResources transactions,
             OutcomeDecider decider,
             OutcomeReceiver outcomes) {
         this.topic = topic;
@@ -199,9 +199,9 @@ final class HandlerDelivery implements TopicDelivery {
 
     /** @return the messages that must be handled again, each alone */
     private List<InFlightMessage> run(List<InFlightMessage> together, boolean again) {
-        Run run = new Run(together);
+        HandlerRun run = new HandlerRun(together);
         List<InFlightMessage> undone = new ArrayList<>();
-        for (HandlingStore.Handled handled : run.run()) {
+        for (HandlingStore.HandlingResult handled : run.run()) {
             InFlightMessage claimed = run.claimed(handled.claim());
             if (run.isLate(claimed)) {
                 outcomes.decided(claimed, decider.on(claimed, late()));
@@ -218,7 +218,7 @@ final class HandlerDelivery implements TopicDelivery {
         return end == HandlingStore.End.LOCKED || (again && end == HandlingStore.End.UNDONE);
     }
 
-    private void decide(InFlightMessage claimed, HandlingStore.Handled handled) {
+    private void decide(InFlightMessage claimed, HandlingStore.HandlingResult handled) {
         Throwable failure = handled.failure();
         switch (handled.end()) {
             case DONE -> {
@@ -318,7 +318,7 @@ final class HandlerDelivery implements TopicDelivery {
      */
     @Override
     public void giveUp(InFlightMessage claimed) {
-        Run run = runs.get(claimed);
+        HandlerRun run = runs.get(claimed);
         if (run != null && !run.interrupt(claimed)) {
             run.abandon();
             outcomes.decided(claimed, decider.on(claimed, late()));
@@ -328,7 +328,7 @@ final class HandlerDelivery implements TopicDelivery {
     }
 
     /** Ends the session on another thread: the calling thread extends leases, and the database may block. */
-    private void endSession(Run run) {
+    private void endSession(HandlerRun run) {
         try {
             transactions.endings().execute(run::endSession);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
@@ -357,16 +357,16 @@ final class HandlerDelivery implements TopicDelivery {
         drain();
         closed = true;
         closing.signal();
-        List<Run> open = List.copyOf(running);
-        open.forEach(Run::abandon);
+        List<HandlerRun> open = List.copyOf(running);
+        open.forEach(HandlerRun::abandon);
         boolean reachable = true;
-        for (Run run : open) {
+        for (HandlerRun run : open) {
             reachable = reachable && run.endSession();
         }
     }
 
     /** One transaction with its messages. */
-    private final class Run {
+    private final class HandlerRun {
 
         private final Map<Claim, InFlightMessage> byClaim = new HashMap<>();
         private final Set<InFlightMessage> late = ConcurrentHashMap.newKeySet();
@@ -376,7 +376,7 @@ final class HandlerDelivery implements TopicDelivery {
         private @Nullable InFlightMessage current;
         private @Nullable Thread thread;
 
-        Run(List<InFlightMessage> together) {
+        HandlerRun(List<InFlightMessage> together) {
             together.forEach(claimed -> byClaim.put(claimed.claim(), claimed));
             List<HandlingStore.Item> items =
                     together.stream().map(HandlerDelivery::item).toList();
@@ -403,7 +403,7 @@ final class HandlerDelivery implements TopicDelivery {
             return late.contains(claimed);
         }
 
-        List<HandlingStore.Handled> run() {
+        List<HandlingStore.HandlingResult> run() {
             byClaim.values().forEach(HandlerDelivery.this::reserveRow);
             byClaim.values().forEach(claimed -> runs.put(claimed, this));
             running.add(this);

@@ -34,7 +34,7 @@ final class InFlight {
     /** Whether a request for slots or bytes failed since the last wake-up. */
     private boolean isWanted;
 
-    private volatile Listener listener = () -> {};
+    private volatile SlotListener listener = () -> {};
     private boolean handOversWanted;
 
     /** The topics with older messages that wait for a slot in the database. */
@@ -44,7 +44,7 @@ final class InFlight {
 
     /** Called when slots or bytes are free that were waited for. */
     @FunctionalInterface
-    interface Listener {
+    interface SlotListener {
         void slotsFreed();
     }
 
@@ -68,7 +68,7 @@ final class InFlight {
      * thread that gives them back. {@link #remove} does not call it: the outcome writer removes many messages at once and wakes
      * the waiting threads itself.
      */
-    void onFreed(Listener listener) {
+    void onFreed(SlotListener listener) {
         this.listener = listener;
     }
 

@@ -28,7 +28,7 @@ final class LaneBalancer {
 
     /** Called for each topic whose lanes were acquired, or kept after all, because they may have messages. */
     @FunctionalInterface
-    interface Listener {
+    interface LaneListener {
         void lanesToRead(TopicName topic);
     }
 
@@ -41,7 +41,7 @@ final class LaneBalancer {
     private final LaneStore.Node node;
     private final Platform time;
     private final EventListener events;
-    private final Listener listener;
+    private final LaneListener listener;
     private final Map<Sequencer, BeyondShare> beyondShare = new HashMap<>();
     private long lastUnclaimed;
     private long lastRound;
@@ -53,7 +53,8 @@ final class LaneBalancer {
     private boolean announced;
     private volatile boolean stopping;
 
-    LaneBalancer(LaneStore store, NodeSettings settings, Sequencers sequencers, Platform platform, Listener listener) {
+    LaneBalancer(
+            LaneStore store, NodeSettings settings, Sequencers sequencers, Platform platform, LaneListener listener) {
         this.store = store;
         this.options = settings.options();
         this.events = settings.events();

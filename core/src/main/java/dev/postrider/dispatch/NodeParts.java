@@ -123,8 +123,8 @@ final class NodeParts {
             if (destination instanceof TopicDestination.InTransaction inTransaction) {
                 Executor handlers = handlerThreads(topic);
                 Executor endings = inCallersThread ? senders : handlers;
-                HandlerDelivery.Transactions transactions =
-                        new HandlerDelivery.Transactions(stores.handling(), handOver, handlers, endings, platform);
+                HandlerDelivery.HandlerResources transactions =
+                        new HandlerDelivery.HandlerResources(stores.handling(), handOver, handlers, endings, platform);
                 deliveries.put(
                         topic.name(), new HandlerDelivery(topic, inTransaction, transactions, decider, outcomes));
             } else if (destination instanceof TopicDestination.ByTransport by) {

@@ -23,10 +23,10 @@ record OutcomeReport(Counted counted, Event event) {
                             ? new Event.AlreadyFinished(message, attempt)
                             : new Event.LeaseLost(message, attempt));
         }
-        return outcome.fold(new Written(message, attempt, claimed.topic().maxAttempts(), sinceStart));
+        return outcome.fold(new ReportCases(message, attempt, claimed.topic().maxAttempts(), sinceStart));
     }
 
-    private record Written(Message message, int attempt, int maxAttempts, Duration sinceStart)
+    private record ReportCases(Message message, int attempt, int maxAttempts, Duration sinceStart)
             implements LaneOutcome.Cases<OutcomeReport> {
 
         @Override

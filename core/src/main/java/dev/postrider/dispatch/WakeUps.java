@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Collection;
 
 /** Requests scans, and wakes the loops of this node that have work now. Thread-safe. */
-final class WakeUps implements CircuitBreaker.Listener, LaneBalancer.Listener, InFlight.Listener {
+final class WakeUps implements CircuitBreaker.BreakerListener, LaneBalancer.LaneListener, InFlight.SlotListener {
 
     private final ScanSchedule scans;
     private final NodeThreads threads;

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * Something that happened in a Postrider, sent to every {@link EventListener}. Immutable.
+ * An event of a Postrider, such as a delivery or a lost lease, sent to every {@link EventListener}. Immutable.
  *
  * <p>Error texts in events are one line without control characters. Text that looks like a password or token is redacted.
  */

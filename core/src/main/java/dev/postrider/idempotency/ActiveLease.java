@@ -71,7 +71,7 @@ final class ActiveLease implements LeasedCommand {
         if (name.isEmpty() || name.length() > LONGEST_NAME) {
             throw new InvalidCommandException("step", "must have a name of 1 to " + LONGEST_NAME + " characters");
         }
-        StepResults.Step done = steps.find(name);
+        StepResults.StepResult done = steps.find(name);
         if (done != null) {
             return read(name, codec, done);
         }
@@ -80,7 +80,7 @@ final class ActiveLease implements LeasedCommand {
         return result;
     }
 
-    private static <T> @Nullable T read(String name, ResultCodec<T> codec, StepResults.Step done) {
+    private static <T> @Nullable T read(String name, ResultCodec<T> codec, StepResults.StepResult done) {
         if (!done.codec().equals(codec.name())) {
             throw new InvalidCommandException(
                     "step " + name,
@@ -101,7 +101,7 @@ final class ActiveLease implements LeasedCommand {
      */
     private <T> void keep(String name, ResultCodec<T> codec, @Nullable T result) {
         ByteBuffer bytes = result == null ? null : ByteBuffer.wrap(codec.encode(result));
-        steps.add(name, new StepResults.Step(codec.name(), bytes));
+        steps.add(name, new StepResults.StepResult(codec.name(), bytes));
         CommandRecord.Steps stored = results.sealSteps(row, steps.stored());
         if (stored.bytes().length > CommandOptions.HARD_CAP) {
             steps.remove(name);

@@ -65,7 +65,7 @@ public final class AesGcmCipher implements ResultCipher {
         byte[] nonce = new byte[NONCE];
         random.nextBytes(nonce);
         byte[] header = header(current);
-        byte[] sealed = run(Cipher.ENCRYPT_MODE, current, nonce, header, context, plain);
+        byte[] sealed = run(Cipher.ENCRYPT_MODE, header, nonce, context, plain);
         return ByteBuffer.allocate(HEADER + NONCE + sealed.length)
                 .put(header)
                 .put(nonce)
@@ -83,20 +83,15 @@ public final class AesGcmCipher implements ResultCipher {
         byte[] nonce = new byte[NONCE];
         byte[] sealed = new byte[encrypted.length - HEADER - NONCE];
         in.get(header).get(nonce).get(sealed);
-        return run(
-                Cipher.DECRYPT_MODE,
-                ByteBuffer.wrap(header, 1, Integer.BYTES).getInt(),
-                nonce,
-                header,
-                context,
-                sealed);
+        return run(Cipher.DECRYPT_MODE, header, nonce, context, sealed);
     }
 
     private static byte[] header(int key) {
         return ByteBuffer.allocate(HEADER).put(VERSION).putInt(key).array();
     }
 
-    private byte[] run(int mode, int number, byte[] nonce, byte[] header, byte[] context, byte[] input) {
+    private byte[] run(int mode, byte[] header, byte[] nonce, byte[] context, byte[] input) {
+        int number = ByteBuffer.wrap(header, 1, Integer.BYTES).getInt();
         @Nullable SecretKey key = keys.get(number);
         if (key == null) {
             throw new StoreException(

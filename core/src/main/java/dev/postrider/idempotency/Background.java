@@ -4,7 +4,7 @@ import dev.postrider.internal.Internal;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Where commands get their threads from: the one that keeps up their leases, and those that ask probes. */
+/** Provides the threads of commands: the one that extends their leases, and those that ask probes. */
 @Internal
 public interface Background {
 

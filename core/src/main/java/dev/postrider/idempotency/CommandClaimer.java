@@ -158,7 +158,8 @@ final class CommandClaimer {
      */
     private <R> Optional<CommandClaimResult> probed(CommandRequest<R> request, CommandRecord row) {
         OutcomeProbe<R> probe = request.command().probe();
-        ProbeRunner.Answer answer = probe == null ? ProbeRunner.Answer.UNKNOWN : probes.ask(probe, request, row);
+        ProbeRunner.ProbeAnswer answer =
+                probe == null ? ProbeRunner.ProbeAnswer.UNKNOWN : probes.ask(probe, request, row);
         return switch (answer) {
             case SETTLED -> Optional.empty();
             case UNKNOWN -> Optional.of(new CommandClaimResult.Uncertain(row.reference()));

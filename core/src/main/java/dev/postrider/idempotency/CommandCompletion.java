@@ -6,7 +6,7 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.internal.store.CommandOutcome;
-import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.ResultKind;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.CommandStore;
@@ -73,7 +73,7 @@ final class CommandCompletion {
                 null,
                 Duration.ZERO,
                 outcome.keyTtl(),
-                outcome.result().kind() == Kind.INLINE ? outcome.resultTtl() : null,
+                outcome.result().kind() == ResultKind.INLINE ? outcome.resultTtl() : null,
                 row.readAt());
     }
 

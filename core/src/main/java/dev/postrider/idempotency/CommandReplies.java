@@ -2,7 +2,7 @@ package dev.postrider.idempotency;
 
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
-import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.ResultKind;
 import dev.postrider.internal.store.CommandRecord;
 import java.time.Duration;
 import java.util.Objects;
@@ -52,14 +52,14 @@ final class CommandReplies {
         events.on(new Event.CommandReplayed(request.command().identity().operation(), row.reference()));
         Duration left = row.resultLeft();
         boolean over = left != null && (left.isNegative() || left.isZero());
-        Kind kind = over ? Kind.DROPPED : ended.result().kind();
+        ResultKind kind = over ? ResultKind.DROPPED : ended.result().kind();
         if (ended.rejected()) {
             R value = over ? null : value(request, row, ended);
             String reason = reason(row, ended);
-            return new CommandResult.Rejected<>(row.reference(), reason, value, true, kind == Kind.DROPPED, true);
+            return new CommandResult.Rejected<>(row.reference(), reason, value, true, kind == ResultKind.DROPPED, true);
         }
-        if (kind == Kind.OMITTED || kind == Kind.DROPPED) {
-            return new CommandResult.ResultOmitted<>(row.reference(), kind == Kind.OMITTED);
+        if (kind == ResultKind.OMITTED || kind == ResultKind.DROPPED) {
+            return new CommandResult.ResultOmitted<>(row.reference(), kind == ResultKind.OMITTED);
         }
         return new CommandResult.Completed<>(row.reference(), value(request, row, ended), true);
     }

@@ -24,7 +24,7 @@ final class CompletedCommandCache {
 
     private final long limit;
     private final LongSupplier nanos;
-    private final Map<SharedCall.Route, Entry> entries = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<SharedCall.CallKey, Entry> entries = new LinkedHashMap<>(16, 0.75f, true);
     private long bytes;
 
     CompletedCommandCache(long limit, LongSupplier nanos) {
@@ -32,7 +32,7 @@ final class CompletedCommandCache {
         this.nanos = nanos;
     }
 
-    synchronized Optional<CommandRecord> find(SharedCall.Route route) {
+    synchronized Optional<CommandRecord> find(SharedCall.CallKey route) {
         Entry entry = entries.get(route);
         if (entry != null && nanos.getAsLong() - entry.until() >= 0) {
             remove(route);
@@ -46,7 +46,7 @@ final class CompletedCommandCache {
      *
      * @param asked the time before the row was read; the remaining retention counts from it
      */
-    synchronized void add(SharedCall.Route route, CommandRecord row, long asked) {
+    synchronized void add(SharedCall.CallKey route, CommandRecord row, long asked) {
         Duration keyLeft = row.keyLeft();
         Duration resultLeft = row.resultLeft();
         Duration left = shorter(LONGEST, resultLeft == null ? keyLeft : shorter(keyLeft, resultLeft));
@@ -68,7 +68,7 @@ final class CompletedCommandCache {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    private void remove(SharedCall.Route route) {
+    private void remove(SharedCall.CallKey route) {
         Entry removed = entries.remove(route);
         bytes -= removed == null ? 0 : removed.bytes();
     }

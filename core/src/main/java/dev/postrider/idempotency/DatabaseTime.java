@@ -9,22 +9,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class DatabaseTime {
 
-    private record Seen(Instant time, long nanos) {}
+    private record Reading(Instant time, long nanos) {}
 
     private final Platform platform;
-    private volatile @Nullable Seen last;
+    private volatile @Nullable Reading last;
 
     DatabaseTime(Platform platform) {
         this.platform = platform;
     }
 
     void seen(Instant time) {
-        last = new Seen(time, platform.nanos());
+        last = new Reading(time, platform.nanos());
     }
 
     /** The estimate; the wall clock of this node until a time of the database was read. */
     Instant now() {
-        Seen seen = last;
+        Reading seen = last;
         return seen == null ? platform.now() : seen.time().plusNanos(platform.nanos() - seen.nanos());
     }
 }

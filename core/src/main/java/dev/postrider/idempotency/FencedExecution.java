@@ -26,7 +26,7 @@ final class FencedExecution {
     <R, X extends Exception> RunResult<R> run(
             CommandRequest<R> request, CommandClaimResult.Claimed claimed, CommandWork<R, X> work) throws X {
         CommandRecord row = claimed.row();
-        Run<R, X> run = new Run<>(request, row, work);
+        FencedRun<R, X> run = new FencedRun<>(request, row, work);
         CommandLeases.RunningLease runningLease =
                 leases.begin(claimed, request.command().options());
         try {
@@ -49,7 +49,7 @@ final class FencedExecution {
         }
     }
 
-    private final class Run<R, X extends Exception> {
+    private final class FencedRun<R, X extends Exception> {
 
         private final CommandRequest<R> request;
         private final CommandRecord row;
@@ -58,7 +58,7 @@ final class FencedExecution {
         private @Nullable Throwable thrown;
         private boolean ended;
 
-        Run(CommandRequest<R> request, CommandRecord row, CommandWork<R, X> work) {
+        FencedRun(CommandRequest<R> request, CommandRecord row, CommandWork<R, X> work) {
             this.request = request;
             this.row = row;
             this.work = work;
@@ -97,7 +97,7 @@ final class FencedExecution {
             if (e instanceof UnusableConnectionException unusable
                     && unusable.problem() == UnusableConnectionException.Problem.ENDED) {
                 completion.markUncertain(request, row, e); // the work ended its transaction: a part may be committed
-                throw Run.<X>as(e);
+                throw FencedRun.<X>as(e);
             }
             if (thrown instanceof CommandRejectedException rejection) {
                 return rejected(rejection, nanos);
@@ -108,12 +108,12 @@ final class FencedExecution {
             if (!ended) {
                 Throwable cause = thrown == null ? e : thrown;
                 completion.markFailed(request, row, cause);
-                throw Run.<X>as(cause);
+                throw FencedRun.<X>as(cause);
             }
             if (wasCommitted(e)) {
                 return completion.ended(request, row, kept(), nanos);
             }
-            throw Run.<X>as(e);
+            throw FencedRun.<X>as(e);
         }
 
         private boolean wasCommitted(Throwable e) throws X {
@@ -121,7 +121,7 @@ final class FencedExecution {
                 return completion.wasCommitted(request, row.owner(), e);
             } catch (PostriderException unknown) {
                 e.addSuppressed(unknown);
-                throw Run.<X>as(e);
+                throw FencedRun.<X>as(e);
             }
         }
 

@@ -27,7 +27,7 @@ final class ProbeRunner {
     private static final int MOST = 100;
 
     /** The result of a probe. */
-    enum Answer {
+    enum ProbeAnswer {
         /** The row contains the outcome, or another caller changed the row in the meantime. */
         SETTLED,
         /** The other system cannot tell the outcome. */
@@ -53,7 +53,7 @@ final class ProbeRunner {
     private static final class Inquiry {
 
         private final Platform.Latch over;
-        private volatile Answer answer = Answer.PENDING;
+        private volatile ProbeAnswer answer = ProbeAnswer.PENDING;
         private volatile @Nullable RuntimeException failure;
 
         private Inquiry(Platform.Latch over) {
@@ -66,10 +66,10 @@ final class ProbeRunner {
      *
      * @throws dev.postrider.error.PostriderException when the finding could not be written
      */
-    <R> Answer ask(OutcomeProbe<R> probe, CommandRequest<R> request, CommandRecord row) {
+    <R> ProbeAnswer ask(OutcomeProbe<R> probe, CommandRequest<R> request, CommandRecord row) {
         Inquiry own = new Inquiry(platform.latch());
         if (running.size() >= MOST && !running.containsKey(row.reference())) {
-            return Answer.PENDING;
+            return ProbeAnswer.PENDING;
         }
         Inquiry other = running.putIfAbsent(row.reference(), own);
         if (other != null) {
@@ -78,13 +78,13 @@ final class ProbeRunner {
         try {
             background.start(() -> run(own, probe, request, row));
         } catch (Throwable e) {
-            end(own, row, Answer.PENDING);
+            end(own, row, ProbeAnswer.PENDING);
             throw e;
         }
         return await(own);
     }
 
-    private static Answer await(Inquiry inquiry) {
+    private static ProbeAnswer await(Inquiry inquiry) {
         try {
             inquiry.over.await(PATIENCE.toNanos());
         } catch (InterruptedException e) {
@@ -98,7 +98,7 @@ final class ProbeRunner {
     }
 
     private <R> void run(Inquiry inquiry, OutcomeProbe<R> probe, CommandRequest<R> request, CommandRecord row) {
-        Answer answer = Answer.UNKNOWN;
+        ProbeAnswer answer = ProbeAnswer.UNKNOWN;
         try {
             answer = settle(request, row.owner(), asked(probe, request, row));
         } catch (RuntimeException e) {
@@ -122,14 +122,14 @@ final class ProbeRunner {
         }
     }
 
-    private void end(Inquiry inquiry, CommandRecord row, Answer answer) {
+    private void end(Inquiry inquiry, CommandRecord row, ProbeAnswer answer) {
         inquiry.answer = answer;
         running.remove(row.reference(), inquiry);
         inquiry.over.open();
     }
 
     /** Writes the finding. The statement has no effect if the owner of the row changed in the meantime. */
-    private <R> Answer settle(CommandRequest<R> request, CommandOwner owner, OutcomeProbe.Finding<R> finding) {
+    private <R> ProbeAnswer settle(CommandRequest<R> request, CommandOwner owner, OutcomeProbe.Finding<R> finding) {
         switch (finding.kind()) {
             case HAPPENED ->
                 store.complete(
@@ -138,9 +138,9 @@ final class ProbeRunner {
                                 .outcome());
             case DID_NOT_HAPPEN -> store.fail(owner, "The probe says that it did not happen", 0);
             case UNKNOWN -> {
-                return Answer.UNKNOWN;
+                return ProbeAnswer.UNKNOWN;
             }
         }
-        return Answer.SETTLED;
+        return ProbeAnswer.SETTLED;
     }
 }

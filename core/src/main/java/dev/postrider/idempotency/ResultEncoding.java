@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.postrider.error.StoreException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.internal.store.CommandOutcome;
-import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.ResultKind;
 import dev.postrider.internal.store.CommandOutcome.StoredResult;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandRecord;
@@ -75,7 +75,7 @@ final class ResultEncoding {
     private <R> Kept<R> keep(Command<R> command, CommandOwner owner, @Nullable R value, @Nullable String reason) {
         byte[] encoded = value == null ? null : command.codec().encode(value);
         StoredResult stored = encoded == null || value == null
-                ? StoredResult.without(Kind.NONE)
+                ? StoredResult.without(ResultKind.NONE)
                 : store(command, owner, value, encoded);
         CommandOutcome outcome = new CommandOutcome(
                 reason != null,
@@ -95,7 +95,7 @@ final class ResultEncoding {
         if (cipher == null) {
             return reason;
         }
-        byte[] sealed = cipher.encrypt(reason.getBytes(UTF_8), context(owner, Part.REASON));
+        byte[] sealed = cipher.encrypt(reason.getBytes(UTF_8), context(owner, EncryptedPart.REASON));
         String text = SEALED_REASON + Base64.getEncoder().encodeToString(sealed);
         if (text.length() > REASON_LIMIT) {
             throw new StoreException("The encrypted reason of a rejection is too long for its column", null);
@@ -111,7 +111,7 @@ final class ResultEncoding {
             return stored;
         }
         byte[] bytes = Base64.getDecoder().decode(stored.substring(SEALED_REASON.length()));
-        return new String(cipher.decrypt(bytes, context(owner, Part.REASON)), UTF_8);
+        return new String(cipher.decrypt(bytes, context(owner, EncryptedPart.REASON)), UTF_8);
     }
 
     /**
@@ -133,14 +133,14 @@ final class ResultEncoding {
     CommandOutcome without(Command<?> command) {
         return new CommandOutcome(
                 false,
-                StoredResult.without(Kind.OMITTED),
+                StoredResult.without(ResultKind.OMITTED),
                 null,
                 command.options().resultTtl(),
                 command.options().keyKept());
     }
 
     private <R> StoredResult store(Command<R> command, CommandOwner owner, R value, byte[] encoded) {
-        byte[] context = context(owner, Part.RESULT);
+        byte[] context = context(owner, EncryptedPart.RESULT);
         byte[] packed = pack(encoded, context);
         R shortened = value;
         for (int i = 0; packed == null && shortened != null && i < MOST_SHORTENED; i++) {
@@ -148,7 +148,7 @@ final class ResultEncoding {
             packed = shortened == null ? null : pack(command.codec().encode(shortened), context);
         }
         return packed == null
-                ? StoredResult.without(Kind.OMITTED)
+                ? StoredResult.without(ResultKind.OMITTED)
                 : StoredResult.inline(command.codec().name(), packed);
     }
 
@@ -164,7 +164,7 @@ final class ResultEncoding {
                     "is '" + command.codec().name() + "', but the result was stored by '" + result.codec()
                             + "': use that codec until the result is purged");
         }
-        return command.codec().decode(unpack(bytes, context(owner, Part.RESULT), "result"));
+        return command.codec().decode(unpack(bytes, context(owner, EncryptedPart.RESULT), "result"));
     }
 
     private byte @Nullable [] pack(byte[] plain, byte[] context) {
@@ -225,7 +225,7 @@ final class ResultEncoding {
     }
 
     /** The kind of an encrypted value. A value of one kind cannot replace a value of another kind. */
-    private enum Part {
+    private enum EncryptedPart {
         RESULT(0),
         REASON(1),
         STEPS(2);
@@ -233,13 +233,13 @@ final class ResultEncoding {
         /** Part of the authenticated context of stored bytes; must not change. */
         private final byte code;
 
-        Part(int code) {
+        EncryptedPart(int code) {
             this.code = (byte) code;
         }
     }
 
     /** The row and its fence. The bytes cannot be decrypted in another row, or for a later run of the same command. */
-    private static byte[] context(CommandOwner owner, Part part) {
+    private static byte[] context(CommandOwner owner, EncryptedPart part) {
         byte[] id = owner.id().bytes();
         return ByteBuffer.allocate(1 + id.length + Long.BYTES)
                 .put(part.code)
@@ -251,7 +251,7 @@ final class ResultEncoding {
     private static byte[] stepsContext(CommandRecord row) {
         byte[] id = row.owner().id().bytes();
         return ByteBuffer.allocate(1 + id.length + 2 * Long.BYTES)
-                .put(Part.STEPS.code)
+                .put(EncryptedPart.STEPS.code)
                 .put(id)
                 .putLong(row.reference().getMostSignificantBits())
                 .putLong(row.reference().getLeastSignificantBits())

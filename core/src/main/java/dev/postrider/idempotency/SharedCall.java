@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class SharedCall {
 
     /** The lookup key. Requests with the same identity and different fingerprints do not share a call. */
-    record Route(CommandId id, CommandPrint print) {}
+    record CallKey(CommandId id, CommandPrint print) {}
 
-    private final Route route;
+    private final CallKey route;
     private final Semaphore permits;
     private final Platform.Latch published;
     private final Platform.Latch over;
@@ -25,14 +25,14 @@ final class SharedCall {
     private volatile @Nullable RuntimeException failure;
     private volatile Optional<CommandRecord> end = Optional.empty();
 
-    SharedCall(Route route, int permits, Platform platform) {
+    SharedCall(CallKey route, int permits, Platform platform) {
         this.route = route;
         this.permits = new Semaphore(permits);
         this.published = platform.latch();
         this.over = platform.latch();
     }
 
-    Route route() {
+    CallKey route() {
         return route;
     }
 

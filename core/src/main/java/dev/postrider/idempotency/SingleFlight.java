@@ -26,7 +26,7 @@ final class SingleFlight {
     private final Semaphore permits;
     private final CompletedCommandCache ended;
     private final Platform platform;
-    private final Map<SharedCall.Route, SharedCall> calls = new ConcurrentHashMap<>();
+    private final Map<SharedCall.CallKey, SharedCall> calls = new ConcurrentHashMap<>();
 
     SingleFlight(
             CommandClaimer claimer,
@@ -45,7 +45,7 @@ final class SingleFlight {
 
     <R, X extends Exception> CommandResult<R> once(
             CommandRequest<R> request, boolean uncertainIfLost, RunResult.Mode<R, X> mode) throws X {
-        SharedCall.Route route = new SharedCall.Route(request.id(), request.print());
+        SharedCall.CallKey route = new SharedCall.CallKey(request.id(), request.print());
         long deadline =
                 platform.nanos() + request.command().options().waitForResult().toNanos();
         while (true) {

@@ -19,9 +19,9 @@ final class StepResults {
     private static final byte VERSION = 1;
 
     /** The result of one step; null is a valid result and has no bytes. */
-    record Step(String codec, @Nullable ByteBuffer result) {}
+    record StepResult(String codec, @Nullable ByteBuffer result) {}
 
-    private final Map<String, Step> steps = new LinkedHashMap<>();
+    private final Map<String, StepResult> steps = new LinkedHashMap<>();
 
     static StepResults of(byte @Nullable [] stored) {
         StepResults results = new StepResults();
@@ -41,7 +41,7 @@ final class StepResults {
                 String name = UTF_8.decode(part(in)).toString();
                 String codec = UTF_8.decode(part(in)).toString();
                 int length = in.getInt();
-                steps.put(name, new Step(codec, length == ABSENT ? null : part(in, length)));
+                steps.put(name, new StepResult(codec, length == ABSENT ? null : part(in, length)));
             }
         } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
             throw new StoreException("The steps of a command are damaged", e);
@@ -59,11 +59,11 @@ final class StepResults {
     }
 
     @Nullable
-    Step find(String name) {
+    StepResult find(String name) {
         return steps.get(name);
     }
 
-    void add(String name, Step step) {
+    void add(String name, StepResult step) {
         steps.put(name, step);
     }
 
@@ -73,7 +73,7 @@ final class StepResults {
 
     byte[] stored() {
         int size = 1;
-        for (Map.Entry<String, Step> step : steps.entrySet()) {
+        for (Map.Entry<String, StepResult> step : steps.entrySet()) {
             size += 3 * Integer.BYTES
                     + bytes(step.getKey()).length
                     + bytes(step.getValue().codec()).length;

@@ -69,7 +69,7 @@ public final class Json {
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, String> readStrings(String text) {
-        return text.equals("{}") ? Map.of() : new Reader(text).whole(Reader::string);
+        return text.equals("{}") ? Map.of() : new Parser(text).whole(Parser::string);
     }
 
     /**
@@ -78,21 +78,21 @@ public final class Json {
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, Object> readObject(String text) {
-        return new Reader(text).whole(Reader::value);
+        return new Parser(text).whole(Parser::value);
     }
 
-    private static final class Reader {
+    private static final class Parser {
 
         private static final int LONGEST_NUMBER = 18;
 
         private final String text;
         private int at;
 
-        Reader(String text) {
+        Parser(String text) {
             this.text = text;
         }
 
-        <V> Map<String, V> whole(Function<Reader, V> value) {
+        <V> Map<String, V> whole(Function<Parser, V> value) {
             Map<String, V> members = object(value);
             skipBlanks();
             if (at < text.length()) {
@@ -101,7 +101,7 @@ public final class Json {
             return members;
         }
 
-        private <V> Map<String, V> object(Function<Reader, V> value) {
+        private <V> Map<String, V> object(Function<Parser, V> value) {
             Map<String, V> members = new LinkedHashMap<>();
             expect('{');
             if (!accept('}')) {
@@ -118,7 +118,7 @@ public final class Json {
         private Object value() {
             skipBlanks();
             char first = at < text.length() ? text.charAt(at) : '"';
-            return first == '{' ? object(Reader::string) : isDigit(first) ? number() : string();
+            return first == '{' ? object(Parser::string) : isDigit(first) ? number() : string();
         }
 
         private Long number() {

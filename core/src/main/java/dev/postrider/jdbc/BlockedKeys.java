@@ -67,7 +67,7 @@ final class BlockedKeys {
      *
      * @param head the head that was changed; null if nothing was changed
      */
-    record Change(Repair repair, @Nullable MessageId head) {}
+    record KeyChange(Repair repair, @Nullable MessageId head) {}
 
     private final SqlRunner sql;
     private final LaneKeys keys;
@@ -117,17 +117,17 @@ final class BlockedKeys {
     }
 
     /** Makes the head due now. A parked head starts again with zero attempts. */
-    Change retry(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+    KeyChange retry(Connection connection, Topics.RegisteredTopic topic, OrderingKey key) throws SQLException {
         Optional<LaneKeys.Row> found = keys.head(connection, topic, key);
         if (found.isEmpty()) {
-            return new Change(Repair.NOT_FOUND, null);
+            return new KeyChange(Repair.NOT_FOUND, null);
         }
         LaneKeys.Row head = found.get();
         if (!keys.lockRow(connection, head)) {
-            return new Change(Repair.BUSY, null);
+            return new KeyChange(Repair.BUSY, null);
         }
         keys.goOn(connection, head, head.state() == RowState.PARKED ? "0" : "attempts");
-        return new Change(Repair.DONE, head.id());
+        return new KeyChange(Repair.DONE, head.id());
     }
 
     /**
@@ -135,22 +135,25 @@ final class BlockedKeys {
      *
      * @param seen the head that the operator saw; the result is {@code NOT_FOUND} if the key has another head by now
      */
-    Change bury(Connection connection, Topics.Topic topic, OrderingKey key, MessageId seen) throws SQLException {
+    KeyChange bury(Connection connection, Topics.RegisteredTopic topic, OrderingKey key, MessageId seen)
+            throws SQLException {
         Optional<LaneKeys.Row> found =
                 keys.head(connection, topic, key).filter(row -> row.id().equals(seen));
         if (found.isEmpty()) {
-            return new Change(Repair.NOT_FOUND, null);
+            return new KeyChange(Repair.NOT_FOUND, null);
         }
         LaneKeys.Row head = found.get();
         if (!keys.lockRow(connection, head)) {
-            return new Change(Repair.BUSY, null);
+            return new KeyChange(Repair.BUSY, null);
         }
         int met = sql.update(
                 connection,
                 BURY,
                 binder -> binder.text(DeadReason.BURIED.name()).number(head.seq()));
         SqlRunner.expect(1, met, "bury the head of a key");
-        return keys.promote(connection, head) ? new Change(Repair.DONE, head.id()) : new Change(Repair.BUSY, null);
+        return keys.promote(connection, head)
+                ? new KeyChange(Repair.DONE, head.id())
+                : new KeyChange(Repair.BUSY, null);
     }
 
     /**

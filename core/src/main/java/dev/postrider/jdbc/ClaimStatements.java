@@ -24,12 +24,12 @@ interface ClaimStatements {
     /**
      * The due messages that were claimed, in the order of their due times.
      *
-     * @param sight null if no message was due, or if the database does not provide it
+     * @param snapshot null if no message was due, or if the database does not provide it
      */
-    record Due(List<ClaimedRow> rows, DueScanStart.@Nullable Sight sight) {}
+    record DueClaim(List<ClaimedRow> rows, DueScanStart.@Nullable Snapshot snapshot) {}
 
     /** Claims due messages. The scan starts at the due time {@code from}. */
-    Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException;
 
     /** Claims messages whose lease ended at most {@code span} ago. A database that gains nothing by this limit ignores it. */
@@ -44,11 +44,15 @@ interface ClaimStatements {
     int releaseClaim(Connection connection, int topicId, UUID token) throws SQLException;
 
     /**
-     * Buries messages whose lease ended during the last attempt, at most {@code span} ago. A database that gains nothing by this limit
-     * ignores it.
+     * Which messages a sweep buries, and how.
+     *
+     * @param span how long ago the lease may have ended; a database that gains nothing by this limit ignores it
+     * @param limit the most messages to bury
      */
-    int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException;
+    record Sweep(int maxAttempts, DeathRecord epitaph, Duration span, int limit) {}
+
+    /** Buries messages whose lease ended during the last attempt. Returns how many. */
+    int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException;
 
     /**
      * The start of a search for the next due time.

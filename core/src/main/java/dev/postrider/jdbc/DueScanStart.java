@@ -30,7 +30,7 @@ final class DueScanStart {
      * @param further the interval of this scan if it starts further back, otherwise null
      * @param goingOn whether the scan starts where the last one ended
      */
-    record Scan(Instant from, @Nullable CostBoundedInterval further, boolean goingOn, long began) {}
+    record DueScan(Instant from, @Nullable CostBoundedInterval further, boolean goingOn, long began) {}
 
     /**
      * The state of all transactions as a claim sees it. A transaction that begins to write later has an id above the id of the claim. When
@@ -40,37 +40,38 @@ final class DueScanStart {
      * @param transaction the transaction id of the claim
      * @param finishedBefore every transaction below this id is finished and visible to the claim
      */
-    record Sight(Instant at, long transaction, long finishedBefore) {}
+    record Snapshot(Instant at, long transaction, long finishedBefore) {}
 
-    private record Step(Duration back, CostBoundedInterval interval) {}
+    private record FurtherScan(Duration back, CostBoundedInterval interval) {}
 
-    private final Step fullScan =
-            new Step(ScanWindow.EVER, new CostBoundedInterval(FURTHER_EVERY, CostBoundedInterval.A_THOUSANDTH));
+    private final FurtherScan fullScan =
+            new FurtherScan(ScanWindow.EVER, new CostBoundedInterval(FURTHER_EVERY, CostBoundedInterval.A_THOUSANDTH));
 
     /** A message whose transaction was open for some seconds waits for one of these scans. The shorter ones run more often. */
-    private final List<Step> further = List.of(
+    private final List<FurtherScan> further = List.of(
             fullScan,
-            new Step(Duration.ofMinutes(1), new CostBoundedInterval(FURTHER_EVERY, CostBoundedInterval.A_THOUSANDTH)),
-            new Step(Duration.ofSeconds(15), new CostBoundedInterval(FURTHER_EVERY, 300)));
+            new FurtherScan(
+                    Duration.ofMinutes(1), new CostBoundedInterval(FURTHER_EVERY, CostBoundedInterval.A_THOUSANDTH)),
+            new FurtherScan(Duration.ofSeconds(15), new CostBoundedInterval(FURTHER_EVERY, 300)));
 
     private Instant reached = Instant.EPOCH;
     private Instant proved = Instant.EPOCH;
-    private @Nullable Sight unproved;
+    private @Nullable Snapshot unproved;
     private boolean deep;
     private long lastNear;
 
     /** @param nanos the monotonic clock */
-    synchronized Scan begin(long nanos) {
-        for (Step step : further) {
+    synchronized DueScan begin(long nanos) {
+        for (FurtherScan step : further) {
             if (step.interval().isDue(nanos)) {
-                return new Scan(before(step.back()), step.interval(), false, nanos);
+                return new DueScan(before(step.back()), step.interval(), false, nanos);
             }
         }
         if (!deep || nanos - lastNear >= NEAR_EVERY.toNanos()) {
             lastNear = nanos;
-            return new Scan(near(), null, false, nanos);
+            return new DueScan(near(), null, false, nanos);
         }
-        return new Scan(reached, null, true, nanos);
+        return new DueScan(reached, null, true, nanos);
     }
 
     /** The start of a search for the next due time. It does not count as a scan that claims. */
@@ -83,7 +84,7 @@ final class DueScanStart {
      *
      * @param full whether more messages may be due
      */
-    synchronized void ended(Scan look, ClaimStatements.Due due, boolean full, long nanos) {
+    synchronized void ended(DueScan look, ClaimStatements.DueClaim due, boolean full, long nanos) {
         if (look.further() != null) {
             look.further().done(look.began(), nanos);
         } else {
@@ -94,22 +95,22 @@ final class DueScanStart {
         if (!rows.isEmpty()) {
             reached = rows.get(rows.size() - 1).availableAt();
         }
-        if (due.sight() != null && !look.goingOn()) { // it does not scan the times where a message may appear
-            see(due.sight());
+        if (due.snapshot() != null && !look.goingOn()) { // it does not scan the times where a message may appear
+            see(due.snapshot());
         }
     }
 
-    private void see(Sight sight) {
-        if (unproved != null && unproved.transaction() < sight.finishedBefore()) {
+    private void see(Snapshot snapshot) {
+        if (unproved != null && unproved.transaction() < snapshot.finishedBefore()) {
             proved = unproved.at();
             unproved = null;
         }
-        if (sight.at().isBefore(proved)) { // the clock was set back
+        if (snapshot.at().isBefore(proved)) { // the clock was set back
             proved = Instant.EPOCH;
             unproved = null;
         }
         if (unproved == null) {
-            unproved = sight;
+            unproved = snapshot;
         }
     }
 

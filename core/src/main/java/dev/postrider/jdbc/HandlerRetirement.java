@@ -55,7 +55,7 @@ final class HandlerRetirement {
     }
 
     /** @return how many messages were buried */
-    int bury(Topics.Topic queue) {
+    int bury(Topics.RegisteredTopic queue) {
         int buried = 0;
         if (queue.lanes() == 0) {
             buried += repeat(connection -> chunk(connection, lock(connection, LOCK_WAITING, queue)));
@@ -78,7 +78,7 @@ final class HandlerRetirement {
         return all;
     }
 
-    private Set<Long> lock(Connection connection, String statement, Topics.Topic queue) throws SQLException {
+    private Set<Long> lock(Connection connection, String statement, Topics.RegisteredTopic queue) throws SQLException {
         return sql.query(
                 connection, statement, binder -> binder.integer(queue.id()).integer(CHUNK), SqlRunner::numbers);
     }

@@ -3,7 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.PostriderException;
 import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.HandlingStore.End;
-import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandlingStore.HandlingResult;
 import dev.postrider.internal.store.HandlingStore.Item;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
@@ -54,7 +54,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     private final Set<TopicName> removedLast;
     private final List<Item> items;
     private final HandlingStore.Terms terms;
-    private @Nullable List<Handled> answers;
+    private @Nullable List<HandlingResult> answers;
 
     // Guarded by the lock of this object: a connection that was returned to its pool must not be aborted
     private @Nullable Connection open;
@@ -76,11 +76,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     @Override
-    public List<Handled> run() {
+    public List<HandlingResult> run() {
         try {
             return means.sessions().lend(terms.timeout(), this::run);
         } catch (SQLException | RuntimeException e) {
-            List<Handled> known = answers;
+            List<HandlingResult> known = answers;
             if (known == null) {
                 return all(End.UNDONE, e);
             }
@@ -89,7 +89,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
     }
 
-    private List<Handled> run(Connection connection) {
+    private List<HandlingResult> run(Connection connection) {
         if (!begin(connection)) {
             return all(End.UNDONE, null);
         }
@@ -171,14 +171,14 @@ final class HandlingTransaction implements HandlingStore.Transaction {
      * to run a statement that could end the transaction, the message must not be removed before: the transaction is rolled back, and the
      * handler is called again.
      */
-    private List<Handled> alone(Connection connection, Item item) {
+    private List<HandlingResult> alone(Connection connection, Item item) {
         boolean removesFirst = removesFirst(item);
-        List<Handled> handled = alone(connection, item, removesFirst);
+        List<HandlingResult> handled = alone(connection, item, removesFirst);
         boolean again = ranUnclear && handled.get(0).end() == End.FAILED;
         return removesFirst && again ? alone(connection, item, false) : handled;
     }
 
-    private List<Handled> alone(Connection connection, Item item, boolean removesFirst) {
+    private List<HandlingResult> alone(Connection connection, Item item, boolean removesFirst) {
         JdbcUnitOfWork unit = unit(connection, item);
         boolean begun = false;
         try {
@@ -258,8 +258,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     /** The progress of a transaction with several messages. */
-    private static final class Progress {
-        final Map<Claim, Handled> ends = new HashMap<>();
+    private static final class HandlingProgress {
+        final Map<Claim, HandlingResult> ends = new HashMap<>();
         final List<Item> done = new ArrayList<>();
         final List<JdbcUnitOfWork> units = new ArrayList<>();
 
@@ -267,7 +267,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         Set<Item> removed = new HashSet<>();
 
         void end(Item item, End end, @Nullable Throwable failure) {
-            ends.put(item.claim(), new Handled(item.claim(), end, failure));
+            ends.put(item.claim(), new HandlingResult(item.claim(), end, failure));
         }
 
         /** The transaction is rolled back. */
@@ -288,8 +288,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     /** Handles each message behind a savepoint, so that the failure of one does not affect the others. */
-    private List<Handled> together(Connection connection) {
-        Progress progress = new Progress();
+    private List<HandlingResult> together(Connection connection) {
+        HandlingProgress progress = new HandlingProgress();
         Throwable failure = null;
         try {
             handleAll(connection, progress);
@@ -308,7 +308,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
         Throwable reason = failure;
         return items.stream()
-                .map(item -> progress.ends.getOrDefault(item.claim(), new Handled(item.claim(), End.UNDONE, reason)))
+                .map(item ->
+                        progress.ends.getOrDefault(item.claim(), new HandlingResult(item.claim(), End.UNDONE, reason)))
                 .toList();
     }
 
@@ -322,7 +323,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         }
     }
 
-    private void handleAll(Connection connection, Progress progress) throws SQLException {
+    private void handleAll(Connection connection, HandlingProgress progress) throws SQLException {
         HandlingStatements.LockedRows rows = means.statements().lockHandled(connection, rows(items), terms.timeout());
         locked(rows.session());
         Set<Long> met = rows.seqs();
@@ -353,7 +354,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     /** Removes the messages that are handled, so that they are committed with their effects if the next statement commits. */
-    private void removeEarly(Connection connection, Progress progress) throws SQLException {
+    private void removeEarly(Connection connection, HandlingProgress progress) throws SQLException {
         List<Item> left = progress.done.stream()
                 .filter(item -> !progress.removed.contains(item))
                 .toList();
@@ -364,7 +365,8 @@ final class HandlingTransaction implements HandlingStore.Transaction {
     }
 
     /** @throws SQLException when the whole transaction has failed */
-    private void handleBehindSavepoint(Connection connection, Item item, Progress progress) throws SQLException {
+    private void handleBehindSavepoint(Connection connection, Item item, HandlingProgress progress)
+            throws SQLException {
         JdbcUnitOfWork unit = unit(connection, item);
         unit.beforeUnclear(() -> removeEarly(connection, progress));
         Set<Item> removedBefore = new HashSet<>(progress.removed);
@@ -435,7 +437,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         return removed.count();
     }
 
-    private List<Handled> commit(Connection connection, List<Item> handled, List<JdbcUnitOfWork> units) {
+    private List<HandlingResult> commit(Connection connection, List<Item> handled, List<JdbcUnitOfWork> units) {
         SQLException failure = null;
         End end = End.UNDONE;
         if (isAbandoned()) {
@@ -446,9 +448,9 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             end = failure == null ? End.DONE : failed(connection, failure, handled);
         }
         units.forEach(end == End.DONE ? JdbcUnitOfWork::committed : JdbcUnitOfWork::abandoned);
-        List<Handled> ends = new ArrayList<>(handled.size());
+        List<HandlingResult> ends = new ArrayList<>(handled.size());
         for (Item item : handled) {
-            ends.add(new Handled(item.claim(), end, failure));
+            ends.add(new HandlingResult(item.claim(), end, failure));
         }
         return ends;
     }
@@ -502,10 +504,10 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         };
     }
 
-    private List<Handled> all(End end, @Nullable Throwable failure) {
-        List<Handled> ends = new ArrayList<>(items.size());
+    private List<HandlingResult> all(End end, @Nullable Throwable failure) {
+        List<HandlingResult> ends = new ArrayList<>(items.size());
         for (Item item : items) {
-            ends.add(new Handled(item.claim(), end, failure));
+            ends.add(new HandlingResult(item.claim(), end, failure));
         }
         return ends;
     }

@@ -41,9 +41,9 @@ final class Horizon {
      */
     record Seen(long number, int life) {}
 
-    private record Mark(long number, long tick) {}
+    private record HorizonMark(long number, long tick) {}
 
-    private final Deque<Mark> marks = new ArrayDeque<>();
+    private final Deque<HorizonMark> marks = new ArrayDeque<>();
     private @Nullable String server;
     private long lastNumber;
     private long proved;
@@ -68,7 +68,7 @@ final class Horizon {
         if (tick != null) {
             mark(lastNumber, tick);
         }
-        for (Mark first = marks.peekFirst(); first != null && first.tick() < sight.finishedBefore(); ) {
+        for (HorizonMark first = marks.peekFirst(); first != null && first.tick() < sight.finishedBefore(); ) {
             proved = Math.max(proved, first.number());
             marks.removeFirst();
             first = marks.peekFirst();
@@ -115,13 +115,13 @@ final class Horizon {
     }
 
     private void mark(long number, long tick) {
-        Mark last = marks.peekLast();
+        HorizonMark last = marks.peekLast();
         if (number == 0 || (last != null && last.number() >= number)) {
             return;
         }
         if (marks.size() == MOST_MARKS) {
             marks.removeLast();
         }
-        marks.addLast(new Mark(number, tick));
+        marks.addLast(new HorizonMark(number, tick));
     }
 }

@@ -28,11 +28,9 @@ final class InDoubtWrites {
      */
     record LostClaim(int topicId, UUID token, long end, long nextLook) {}
 
-    private record Row(long seq, UUID token) {}
-
     private final Map<UUID, LostClaim> claims = new ConcurrentHashMap<>();
     /** The revision that the lane had when the outcome was sent; 0 for messages without a lane. */
-    private final Map<Row, Integer> outcomes = new ConcurrentHashMap<>();
+    private final Map<LeasedRow, Integer> outcomes = new ConcurrentHashMap<>();
 
     void claim(int topicId, UUID token, Duration lease, long now) {
         if (claims.size() < MOST_CLAIMS) {
@@ -93,7 +91,7 @@ final class InDoubtWrites {
         }
     }
 
-    private static Row row(LaneOutcome outcome) {
-        return new Row(outcome.claim().seq(), outcome.claim().lease().token());
+    private static LeasedRow row(LaneOutcome outcome) {
+        return new LeasedRow(outcome.claim().seq(), outcome.claim().lease().token());
     }
 }

@@ -94,14 +94,14 @@ final class InnoDbClaims implements ClaimStatements {
     }
 
     @Override
-    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         List<Long> locked = sql.query(
                 connection,
                 withTenants(LOCK_DUE, request),
                 binder -> bindLock(binder.integer(topicId).time(from), topicId, request),
                 rows -> upToBudget(rows, request.maxBytes()));
-        return new Due(lease(connection, LEASE_DUE, locked, request, token), null);
+        return new DueClaim(lease(connection, LEASE_DUE, locked, request, token), null);
     }
 
     /** Ignores the span: leases have no index of their own, so the statement reads all leased rows in any case. */
@@ -166,19 +166,20 @@ final class InnoDbClaims implements ClaimStatements {
     }
 
     @Override
-    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException {
+    public int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException {
         Set<Long> lost = sql.query(
                 connection,
                 LOCK_LOST,
-                binder -> binder.integer(topicId).integer(maxAttempts).integer(limit),
+                binder -> binder.integer(topicId).integer(sweep.maxAttempts()).integer(sweep.limit()),
                 SqlRunner::numbers);
         sql.change(
                 connection,
                 SWEEP,
                 lost,
                 "bury lost messages",
-                binder -> binder.text(epitaph.reason()).text(epitaph.error()).text(epitaph.fingerprint()));
+                binder -> binder.text(sweep.epitaph().reason())
+                        .text(sweep.epitaph().error())
+                        .text(sweep.epitaph().fingerprint()));
         return lost.size();
     }
 

@@ -55,7 +55,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
 
     private static final String LATER = "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND";
 
-    private record Found(long seq, UUID id, RowState state, InnoDbLaneReads.Key key) {}
+    private record Found(long seq, UUID id, RowState state, InnoDbLaneReads.LaneKey key) {}
 
     private final SqlRunner sql;
     private final InnoDbLanes lanes;
@@ -125,7 +125,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         Map<Long, Found> met = fenced(connection, fence, LaneReads.ids(claims));
         met.values().removeIf(row -> row.state() != RowState.PENDING);
         leaveOutBehindLocked(met, claims);
-        Map<InnoDbLaneReads.Key, Long> lowest = new HashMap<>();
+        Map<InnoDbLaneReads.LaneKey, Long> lowest = new HashMap<>();
         Map<Long, Boolean> behind = new HashMap<>();
         for (Found row : met.values()) {
             Long first = lowest.get(row.key());
@@ -175,12 +175,12 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
             throws SQLException {
         Map<UUID, LaneStatements.Standing> held =
                 lanes.held(connection, fence, sql.kind().existenceLockIfFree());
-        Set<InnoDbLanes.Place> owned = fence.stream()
+        Set<InnoDbLanes.LaneId> owned = fence.stream()
                 .filter(lane -> {
                     LaneStatements.Standing standing = held.get(lane.token);
                     return standing != null && standing.revision() == lane.revision();
                 })
-                .map(lane -> new InnoDbLanes.Place(lane.topicId, lane.lane))
+                .map(lane -> new InnoDbLanes.LaneId(lane.topicId, lane.lane))
                 .collect(Collectors.toSet());
         Map<Long, Found> met = new TreeMap<>();
         if (!owned.isEmpty()) {
@@ -194,7 +194,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
                                     found.getLong("seq"),
                                     sql.readUuid(found, "id"),
                                     RowState.read(found),
-                                    InnoDbLaneReads.Key.read(found));
+                                    InnoDbLaneReads.LaneKey.read(found));
                             if (row.id().equals(rows.get(row.seq()))
                                     && owned.contains(row.key().place())) {
                                 met.put(row.seq(), row);
@@ -217,7 +217,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
      * message, it stays unchanged and the result names it.
      */
     private Written promoted(Connection connection, Map<Long, Found> gone) throws SQLException {
-        Map<InnoDbLaneReads.Key, KeyHeads.Promotion> promotions = new HashMap<>();
+        Map<InnoDbLaneReads.LaneKey, KeyHeads.Promotion> promotions = new HashMap<>();
         Map<Long, Boolean> keyBlocked = new HashMap<>();
         Map<Long, Long> lockedHeads = new HashMap<>();
         for (Found row : gone.values()) {
@@ -235,7 +235,7 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
         return new Written(keyBlocked, lockedHeads, Horizon.NO_TRANSACTION);
     }
 
-    private KeyHeads.Promotion promote(Connection connection, InnoDbLaneReads.Key key) throws SQLException {
+    private KeyHeads.Promotion promote(Connection connection, InnoDbLaneReads.LaneKey key) throws SQLException {
         List<InnoDbLaneReads.Sized> left = reads.waiting(connection, key, 1);
         if (left.isEmpty() || left.get(0).state() != RowState.BLOCKED) {
             return new KeyHeads.Promotion(!left.isEmpty(), null);

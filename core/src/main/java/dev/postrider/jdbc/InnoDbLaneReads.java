@@ -84,16 +84,17 @@ final class InnoDbLaneReads implements LaneReads {
     private static final int MOST_TIMED = 32;
 
     /** A key with its lane, because keys repeat from topic to topic. */
-    record Key(InnoDbLanes.Place place, OrderingKey key) {
+    record LaneKey(InnoDbLanes.LaneId place, OrderingKey key) {
 
-        static Key read(ResultSet row) throws SQLException {
-            return new Key(new InnoDbLanes.Place(row.getInt("topic_id"), row.getInt("lane")), InnoDbLaneReads.key(row));
+        static LaneKey read(ResultSet row) throws SQLException {
+            return new LaneKey(
+                    new InnoDbLanes.LaneId(row.getInt("topic_id"), row.getInt("lane")), InnoDbLaneReads.key(row));
         }
     }
 
     record Sized(long seq, int lane, RowState state, long bytes) {}
 
-    private record Due(long seq, int lane, OrderingKey key, long bytes) {}
+    private record DueRow(long seq, int lane, OrderingKey key, long bytes) {}
 
     private final SqlRunner sql;
 
@@ -107,7 +108,7 @@ final class InnoDbLaneReads implements LaneReads {
      */
     @Override
     public LaneRead read(
-            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException {
         LaneRead laneRead = sight(connection, topicId);
         if (laneRead.paused()) {
@@ -118,7 +119,7 @@ final class InnoDbLaneReads implements LaneReads {
                 connection,
                 select,
                 binder -> {
-                    for (LaneCursor.Scan scan : scans) {
+                    for (LaneCursor.LaneScan scan : scans) {
                         binder.integer(topicId)
                                 .integer(scan.lane())
                                 .number(scan.start())
@@ -188,26 +189,19 @@ final class InnoDbLaneReads implements LaneReads {
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
-        Set<Long> inFlight = new HashSet<>(leaveOut);
+        Set<Long> inFlight = new HashSet<>(scan.leaveOut());
         List<Sized> due = new ArrayList<>();
-        for (Due beside : due(connection, RowState.SCHEDULED, topicId, lanes, MOST_TIMED + inFlight.size())) {
+        for (DueRow beside : due(connection, RowState.SCHEDULED, topicId, scan.lanes(), MOST_TIMED + inFlight.size())) {
             if (inFlight.contains(beside.seq())) {
                 continue;
             }
             due.add(new Sized(beside.seq(), beside.lane(), RowState.SCHEDULED, beside.bytes()));
         }
-        due.addAll(dueHeads(connection, topicId, lanes, inFlight));
+        due.addAll(dueHeads(connection, topicId, scan.lanes(), inFlight));
         due.sort(Comparator.comparingLong(Sized::seq));
-        return fetch(connection, topic, upToBudget(due, maxBytes));
+        return fetch(connection, topic, upToBudget(due, scan.maxBytes()));
     }
 
     /**
@@ -217,15 +211,15 @@ final class InnoDbLaneReads implements LaneReads {
      */
     private List<Sized> dueHeads(Connection connection, int topicId, List<Integer> lanes, Set<Long> inFlight)
             throws SQLException {
-        Map<Key, List<Sized>> waiting = new HashMap<>();
+        Map<LaneKey, List<Sized>> waiting = new HashMap<>();
         int limit = MOST_TIMED + inFlight.size();
         while (true) {
             List<Sized> found = new ArrayList<>();
             int heads = 0;
-            List<Due> rows = due(connection, RowState.RETRY, topicId, lanes, limit);
-            for (Due row : rows) {
+            List<DueRow> rows = due(connection, RowState.RETRY, topicId, lanes, limit);
+            for (DueRow row : rows) {
                 if (heads < MOST_TIMED && !inFlight.contains(row.seq())) {
-                    Key key = new Key(new InnoDbLanes.Place(topicId, row.lane()), row.key());
+                    LaneKey key = new LaneKey(new InnoDbLanes.LaneId(topicId, row.lane()), row.key());
                     List<Sized> ofKey = waiting.get(key);
                     if (ofKey == null) {
                         ofKey = waiting(connection, key, BEHIND_HEAD);
@@ -244,7 +238,7 @@ final class InnoDbLaneReads implements LaneReads {
         }
     }
 
-    private List<Due> due(Connection connection, RowState state, int topicId, List<Integer> lanes, int limit)
+    private List<DueRow> due(Connection connection, RowState state, int topicId, List<Integer> lanes, int limit)
             throws SQLException {
         return sql.query(
                 connection,
@@ -253,9 +247,9 @@ final class InnoDbLaneReads implements LaneReads {
                         .integer(topicId)
                         .integer(limit),
                 rows -> {
-                    List<Due> due = new ArrayList<>();
+                    List<DueRow> due = new ArrayList<>();
                     while (rows.next()) {
-                        due.add(new Due(rows.getLong("seq"), rows.getInt("lane"), key(rows), rows.getLong("bytes")));
+                        due.add(new DueRow(rows.getLong("seq"), rows.getInt("lane"), key(rows), rows.getLong("bytes")));
                     }
                     return due;
                 });
@@ -267,7 +261,7 @@ final class InnoDbLaneReads implements LaneReads {
     }
 
     /** Returns the retrying, blocked and parked messages of a key, lowest number first. */
-    List<Sized> waiting(Connection connection, Key key, int limit) throws SQLException {
+    List<Sized> waiting(Connection connection, LaneKey key, int limit) throws SQLException {
         String tenant = key.key().tenant();
         String one = WAITING.replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?");
         List<RowState> states = List.of(RowState.RETRY, RowState.BLOCKED, RowState.PARKED);

@@ -93,7 +93,7 @@ final class InnoDbLanes implements LaneStatements {
     static final String ANY_SERVER = "";
 
     /** A lane with its topic, because lane numbers repeat from topic to topic. */
-    record Place(int topicId, int lane) {}
+    record LaneId(int topicId, int lane) {}
 
     private final SqlRunner sql;
 
@@ -212,20 +212,20 @@ final class InnoDbLanes implements LaneStatements {
 
     @Override
     public void releaseTokens(Connection connection, Collection<UUID> tokens, boolean wait) throws SQLException {
-        Map<UUID, Place> found = sql.query(
+        Map<UUID, LaneId> found = sql.query(
                 connection,
                 ValueList.in(WITH_TOKEN, tokens.size()),
                 binder -> ValueList.bindUuids(binder, tokens),
                 rows -> {
-                    Map<UUID, Place> places = new HashMap<>();
+                    Map<UUID, LaneId> places = new HashMap<>();
                     while (rows.next()) {
                         places.put(
-                                sql.readUuid(rows, "token"), new Place(rows.getInt("topic_id"), rows.getInt("lane")));
+                                sql.readUuid(rows, "token"), new LaneId(rows.getInt("topic_id"), rows.getInt("lane")));
                     }
                     return places;
                 });
         String lock = wait ? " FOR UPDATE" : " FOR UPDATE SKIP LOCKED";
-        for (Map.Entry<UUID, Place> lane : found.entrySet()) {
+        for (Map.Entry<UUID, LaneId> lane : found.entrySet()) {
             boolean met = sql.query(
                     connection,
                     LANE + lock,

@@ -274,9 +274,9 @@ final class JdbcAdmin implements Admin {
     }
 
     private Repair repairKey(
-            String action, TopicName topic, String operator, Sessions.Body<BlockedKeys.Change> repair) {
+            String action, TopicName topic, String operator, Sessions.Body<BlockedKeys.KeyChange> repair) {
         return sessions.transaction(action, connection -> {
-            BlockedKeys.Change change = repair.run(connection);
+            BlockedKeys.KeyChange change = repair.run(connection);
             if (change.repair() == Repair.DONE) {
                 audit(connection, operator, action, topic, change.head());
             } else {
@@ -420,12 +420,12 @@ final class JdbcAdmin implements Admin {
         Repair on(Connection connection, LaneKeys.Row row) throws SQLException;
     }
 
-    private record Found(TopicName topic, LaneKeys.@Nullable Row inLane) {}
+    private record RepairTarget(TopicName topic, LaneKeys.@Nullable Row inLane) {}
 
     /** The change is conditional, so two concurrent operators make one change and one audit entry. */
     private Repair repair(String action, String change, LaneRepair laneRepair, MessageId id, String operator) {
         return sessions.transaction(action, connection -> {
-            Optional<Found> found = sql.query(
+            Optional<RepairTarget> found = sql.query(
                     connection,
                     LIVE,
                     binder -> binder.uuid(id.value()),
@@ -450,8 +450,8 @@ final class JdbcAdmin implements Admin {
         return rows == 1 ? Repair.DONE : Repair.NOT_DEAD;
     }
 
-    private Found found(ResultSet row) throws SQLException {
-        return new Found(
+    private RepairTarget found(ResultSet row) throws SQLException {
+        return new RepairTarget(
                 new TopicName(row.getString("namespace"), row.getString("topic_name")), blockedKeys.ordered(row));
     }
 
@@ -494,7 +494,7 @@ final class JdbcAdmin implements Admin {
         sessions.transaction("partition the marks of the inbox", connection -> {
             if (!partitions.exist(connection)) {
                 partitions.introduce(connection);
-                audit(connection, operator, "PARTITION_INBOX", "", "", null);
+                audit(connection, operator, "PARTITION_INBOX", null, null);
             }
             return true;
         });
@@ -518,7 +518,7 @@ final class JdbcAdmin implements Admin {
     public Repair remove(TopicName topic, String operator) {
         OperatorName.check(operator);
         return sessions.transaction("REMOVE", connection -> {
-            Optional<Topics.Topic> found = topics.find(connection, topic);
+            Optional<Topics.RegisteredTopic> found = topics.find(connection, topic);
             if (found.isEmpty() || found.get().removed()) {
                 return Repair.NOT_FOUND;
             }
@@ -535,8 +535,8 @@ final class JdbcAdmin implements Admin {
     public int retire(String consumer, String handler, String operator) {
         OperatorName.check(operator);
         TopicName queue = InboxHandler.topic(consumer, handler);
-        Topics.Topic registered = sessions.transaction("retire a handler", connection -> {
-            Topics.Topic topic = topics.require(connection, queue);
+        Topics.RegisteredTopic registered = sessions.transaction("retire a handler", connection -> {
+            Topics.RegisteredTopic topic = topics.require(connection, queue);
             if (new InboxHandlers(sql).remove(connection, consumer, handler)) {
                 audit(connection, operator, "RETIRE", queue, null);
             }
@@ -545,21 +545,15 @@ final class JdbcAdmin implements Admin {
         return new HandlerRetirement(sessions, sql).bury(registered);
     }
 
-    private void audit(Connection connection, String operator, String action, TopicName topic, @Nullable MessageId id)
-            throws SQLException {
-        audit(connection, operator, action, topic.namespace(), topic.topic(), id);
-    }
-
+    /** @param topic null for an action that concerns no topic */
     private void audit(
-            Connection connection,
-            String operator,
-            String action,
-            String namespace,
-            String topic,
-            @Nullable MessageId id)
+            Connection connection, String operator, String action, @Nullable TopicName topic, @Nullable MessageId id)
             throws SQLException {
         sql.update(connection, AUDIT, binder -> {
-            binder.text(operator).text(action).text(namespace).text(topic);
+            binder.text(operator)
+                    .text(action)
+                    .text(topic == null ? "" : topic.namespace())
+                    .text(topic == null ? "" : topic.topic());
             if (id == null) {
                 binder.none();
             } else {

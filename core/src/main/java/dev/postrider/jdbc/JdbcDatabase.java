@@ -97,24 +97,19 @@ public final class JdbcDatabase {
             Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
             Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
             CallerConnections connections = CallerConnections.of(asConnected.kind(), server);
-            return of(dataSource, dialect, schema, sessions, connections, new Settings(options, events));
+            return of(dialect, schema, sessions, connections, new Settings(options, events));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
     }
 
     static JdbcDatabase of(
-            DataSource dataSource,
-            Dialect dialect,
-            JdbcSchema schema,
-            Sessions sessions,
-            CallerConnections connections,
-            Settings settings) {
+            Dialect dialect, JdbcSchema schema, Sessions sessions, CallerConnections connections, Settings settings) {
         TableOptions options = settings.options();
         JdbcOutbox outboxes = JdbcOutbox.of(
                 dialect.sql(), dialect.inserts(), options.maxPayloadBytes(), connections, settings.events());
         JdbcTransactions transactions = new JdbcTransactions(
-                dataSource,
+                sessions.dataSource(),
                 outboxes,
                 dialect.sql(),
                 new JdbcTransactions.Settings(

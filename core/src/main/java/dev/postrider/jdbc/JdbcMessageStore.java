@@ -159,9 +159,9 @@ final class JdbcMessageStore implements MessageStore {
 
     private List<Claim> claimDue(int topicId, ClaimRequest request) {
         DueScanStart start = scans(topicId).of(request.tenants()).due;
-        DueScanStart.Scan scan = start.begin(nanos.getAsLong());
+        DueScanStart.DueScan scan = start.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
-            ClaimStatements.Due due = claimStatements.claimDue(connection, topicId, request, token, scan.from());
+            ClaimStatements.DueClaim due = claimStatements.claimDue(connection, topicId, request, token, scan.from());
             start.ended(scan, due, due.rows().size() == request.limit(), nanos.getAsLong());
             return due.rows();
         });
@@ -318,14 +318,14 @@ final class JdbcMessageStore implements MessageStore {
             return;
         }
         if (sessions.kind().worksInSingleStatements()) {
-            for (OutcomeBatch.Step step : batch.steps()) {
+            for (OutcomeBatch.OutcomeWrite step : batch.steps()) {
                 batch.written(sessions.statement("write outcomes", step::write));
             }
             return;
         }
         batch.written(sessions.transaction("write outcomes", connection -> {
             Set<LeasedRow> answers = new HashSet<>();
-            for (OutcomeBatch.Step step : batch.steps()) {
+            for (OutcomeBatch.OutcomeWrite step : batch.steps()) {
                 answers.addAll(step.write(connection));
             }
             return answers;
@@ -442,9 +442,8 @@ final class JdbcMessageStore implements MessageStore {
                         "The worker was lost during the last of " + maxAttempts + " attempts", SWEEP_ERROR_LIMIT));
         ScanWindow lost = scans(topicId).lost;
         ScanWindow.Scan scan = lost.begin(nanos.getAsLong());
-        int buried = run(
-                "sweep lost messages",
-                connection -> claimStatements.sweep(connection, topicId, maxAttempts, epitaph, scan.span(), limit));
+        ClaimStatements.Sweep sweep = new ClaimStatements.Sweep(maxAttempts, epitaph, scan.span(), limit);
+        int buried = run("sweep lost messages", connection -> claimStatements.sweep(connection, topicId, sweep));
         lost.ended(scan, buried < limit, nanos.getAsLong());
         return buried;
     }
@@ -501,7 +500,7 @@ final class JdbcMessageStore implements MessageStore {
 
     /** Refuses an ordered topic: its messages belong to the owner of their lane. */
     private int unordered(TopicName name) {
-        Topics.Topic topic = topic(name);
+        Topics.RegisteredTopic topic = topic(name);
         if (topic.lanes() > 0) {
             throw new InvalidConfigurationException(
                     "topic",
@@ -510,7 +509,7 @@ final class JdbcMessageStore implements MessageStore {
         return topic.id();
     }
 
-    private Topics.Topic topic(TopicName name) {
+    private Topics.RegisteredTopic topic(TopicName name) {
         return topics.known(name)
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }

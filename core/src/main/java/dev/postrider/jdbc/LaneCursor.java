@@ -40,7 +40,7 @@ final class LaneCursor {
      * @param full whether the scan starts at the beginning of the lane
      * @param leaveOut the numbers above the start that were read before and have no outcome yet
      */
-    record Scan(int lane, long start, int room, boolean full, List<Long> leaveOut) {}
+    record LaneScan(int lane, long start, int room, boolean full, List<Long> leaveOut) {}
 
     final int topicId;
     final int lane;
@@ -114,14 +114,14 @@ final class LaneCursor {
      *
      * @param fullAllowed whether a full scan may run now, if one is due
      */
-    synchronized Scan scan(int room, long nanos, boolean fullAllowed) {
+    synchronized LaneScan scan(int room, long nanos, boolean fullAllowed) {
         limit = Long.MAX_VALUE;
         boolean full = fullAllowed && isFullScanDue(nanos);
         if (full) {
             nextFullScan = nanos + FULL_SCAN_EVERY_NANOS;
         }
         long from = full ? 0 : start;
-        return new Scan(lane, from, room, full, inOrder.above(from));
+        return new LaneScan(lane, from, room, full, inOrder.above(from));
     }
 
     /**

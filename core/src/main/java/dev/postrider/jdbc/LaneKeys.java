@@ -195,7 +195,7 @@ final class LaneKeys implements KeyHeads {
         SqlRunner.expect(1, met, "lock a lane");
     }
 
-    Optional<Row> head(Connection connection, Topics.Topic topic, OrderingKey key) throws SQLException {
+    Optional<Row> head(Connection connection, Topics.RegisteredTopic topic, OrderingKey key) throws SQLException {
         if (topic.lanes() == 0) {
             return Optional.empty();
         }

@@ -143,12 +143,12 @@ final class LaneOutcomes {
 
     /** Returns the remaining steps, in the order in which they must be written. */
     List<Step> steps() {
-        Part leaving = new Part();
-        Part joining = new Part();
-        Part delivered = new Part();
-        Part deliveredWaiting = new Part();
-        Part outOfKey = new Part();
-        Part failedAgain = new Part();
+        StepPart leaving = new StepPart();
+        StepPart joining = new StepPart();
+        StepPart delivered = new StepPart();
+        StepPart deliveredWaiting = new StepPart();
+        StepPart outOfKey = new StepPart();
+        StepPart failedAgain = new StepPart();
         for (Progress each : outcomes) {
             LaneOutcome outcome = each.outcome;
             LaneCursor lane = cursors.get(each.claim.lease().token());
@@ -180,7 +180,7 @@ final class LaneOutcomes {
         return steps;
     }
 
-    private final class Part {
+    private final class StepPart {
 
         final Set<LaneCursor> lanes = new LinkedHashSet<>();
         private final List<Progress> part = new ArrayList<>();

@@ -71,7 +71,7 @@ final class LaneReader {
         int topicId = table.topicId(topic);
         cursors.findFloors(room.keySet());
         Map<Integer, LaneCursor> byLane = cursors.byLane(room.keySet());
-        Map<Integer, LaneCursor.Scan> scans = new HashMap<>();
+        Map<Integer, LaneCursor.LaneScan> scans = new HashMap<>();
         List<Integer> full = new ArrayList<>();
         long knownUpTo =
                 byLane.values().stream().mapToLong(LaneCursor::knownUpTo).min().orElse(Long.MAX_VALUE);
@@ -80,7 +80,7 @@ final class LaneReader {
         room.forEach((lane, count) -> {
             LaneCursor cursor = byLane.get(lane.number());
             if (cursor != null) {
-                LaneCursor.Scan scan = cursor.scan(count, began, full.size() < mostFull);
+                LaneCursor.LaneScan scan = cursor.scan(count, began, full.size() < mostFull);
                 scans.put(lane.number(), scan);
                 if (scan.full()) {
                     full.add(lane.number());
@@ -115,7 +115,8 @@ final class LaneReader {
         });
     }
 
-    private LaneReads.LaneRead scan(int topicId, TopicName topic, Map<Integer, LaneCursor.Scan> scans, long maxBytes) {
+    private LaneReads.LaneRead scan(
+            int topicId, TopicName topic, Map<Integer, LaneCursor.LaneScan> scans, long maxBytes) {
         try {
             return table.run(
                     "read lanes",
@@ -131,15 +132,15 @@ final class LaneReader {
     private void reportLate(
             TopicName topic,
             Map<Integer, LaneCursor> byLane,
-            Map<Integer, LaneCursor.Scan> scans,
+            Map<Integer, LaneCursor.LaneScan> scans,
             LaneReads.LaneRead laneRead) {
-        if (scans.values().stream().noneMatch(LaneCursor.Scan::full)) {
+        if (scans.values().stream().noneMatch(LaneCursor.LaneScan::full)) {
             return;
         }
         int late = (int) laneRead.rows().stream()
                 .filter(row -> {
                     LaneCursor cursor = byLane.get(row.lane());
-                    LaneCursor.Scan scan = scans.get(row.lane());
+                    LaneCursor.LaneScan scan = scans.get(row.lane());
                     return cursor != null
                             && scan != null
                             && scan.full()
@@ -154,7 +155,7 @@ final class LaneReader {
     /** Advances each lane to the proved number, or only to its last row if there may be more rows behind it. */
     private void advance(
             Map<Integer, LaneCursor> byLane,
-            Map<Integer, LaneCursor.Scan> scans,
+            Map<Integer, LaneCursor.LaneScan> scans,
             LaneReads.LaneRead laneRead,
             long proved,
             long maxBytes) {
@@ -205,18 +206,11 @@ final class LaneReader {
             Set<Long> inFlight = byLane.values().stream()
                     .flatMap(cursor -> cursor.inFlight().stream())
                     .collect(Collectors.toUnmodifiableSet());
+            LaneReads.TimedScan scan =
+                    new LaneReads.TimedScan(List.copyOf(byLane.keySet()), List.copyOf(inFlight), limit, maxBytes);
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
-                    connection -> table.sql
-                            .reads()
-                            .readTimed(
-                                    connection,
-                                    topicId,
-                                    topic,
-                                    List.copyOf(byLane.keySet()),
-                                    List.copyOf(inFlight),
-                                    limit,
-                                    maxBytes));
+                    connection -> table.sql.reads().readTimed(connection, topicId, topic, scan));
             return take(lanes, byLane, rows, inFlight);
         }
     }

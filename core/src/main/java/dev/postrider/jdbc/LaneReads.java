@@ -42,23 +42,23 @@ interface LaneReads {
      */
     record DueTopics(Map<Integer, Long> due, Set<Integer> paused) {}
 
-    LaneRead read(Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+    LaneRead read(Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException;
 
     /** Returns the numbers that any of the scans leaves out. */
-    static List<Long> leaveOut(List<LaneCursor.Scan> scans) {
+    static List<Long> leaveOut(List<LaneCursor.LaneScan> scans) {
         return scans.stream().flatMap(scan -> scan.leaveOut().stream()).toList();
     }
 
-    List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
-            throws SQLException;
+    /**
+     * A scan of lanes for due messages outside the order.
+     *
+     * @param leaveOut the numbers of the messages in flight
+     * @param limit the most due messages; each head of a key brings the messages behind it too
+     */
+    record TimedScan(List<Integer> lanes, List<Long> leaveOut, int limit, long maxBytes) {}
+
+    List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan) throws SQLException;
 
     /** Returns when there are messages to read above these numbers. */
     DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;

@@ -41,13 +41,13 @@ final class LaneTable {
     }
 
     /** Returns the topic, ordered or unordered. */
-    Topics.Topic topic(TopicName name) {
+    Topics.RegisteredTopic topic(TopicName name) {
         return topics.known(name)
                 .orElseGet(() -> sessions.statement("look up a topic", connection -> topics.require(connection, name)));
     }
 
     int topicId(TopicName name) {
-        Topics.Topic topic = topic(name);
+        Topics.RegisteredTopic topic = topic(name);
         if (topic.lanes() == 0) {
             throw new StoreException("Topic '" + name + "' is unordered and has no lanes", null);
         }
@@ -92,7 +92,8 @@ final class LaneTable {
     Optional<KeyHeads.Promotion> promoteNext(Message message) {
         int topicId = topicId(message.topic());
         OrderingKey key = OrderingKey.of(message);
-        int lanes = topics.known(message.topic()).map(Topics.Topic::lanes).orElse(0);
+        int lanes =
+                topics.known(message.topic()).map(Topics.RegisteredTopic::lanes).orElse(0);
         int lane = LaneHash.of(key.tenant(), key.key(), lanes);
         return sessions.transaction(
                 "promote a head", connection -> sql.heads().promoteNext(connection, topicId, lane, key));

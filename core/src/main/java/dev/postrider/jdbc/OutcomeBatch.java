@@ -22,7 +22,7 @@ final class OutcomeBatch {
 
     /** Writes the outcomes of one kind. Returns the rows that were still leased under their tokens. */
     @FunctionalInterface
-    interface Step {
+    interface OutcomeWrite {
         Set<LeasedRow> write(Connection connection) throws SQLException;
     }
 
@@ -30,7 +30,7 @@ final class OutcomeBatch {
     private final List<LeasedRow> released = new ArrayList<>();
     private final List<OutcomeStatements.Rescheduled> rescheduled = new ArrayList<>();
     private final List<OutcomeStatements.BuriedRow> buried = new ArrayList<>();
-    private final List<Step> steps = new ArrayList<>();
+    private final List<OutcomeWrite> steps = new ArrayList<>();
     private final Set<LeasedRow> written = new HashSet<>();
 
     OutcomeBatch(
@@ -85,7 +85,7 @@ final class OutcomeBatch {
         }
     }
 
-    private void step(List<?> rows, Step step) {
+    private void step(List<?> rows, OutcomeWrite step) {
         if (!rows.isEmpty()) {
             steps.add(step);
         }
@@ -95,7 +95,7 @@ final class OutcomeBatch {
         return new LeasedRow(claim.seq(), claim.lease().token());
     }
 
-    List<Step> steps() {
+    List<OutcomeWrite> steps() {
         return steps;
     }
 

@@ -23,7 +23,7 @@ final class PostgresClaims implements ClaimStatements {
      * byte budget. The rows are updated by ctid, which does not change while a row is locked. With a join by number, a planner that
      * estimates an empty queue would read the whole index (docs/decisions/0011). statement_timestamp() is stable, so it bounds the index
      * scan. clock_timestamp() gives the lease its full length. The last columns show from which time on a message can still appear
-     * ({@link DueScanStart.Sight}).
+     * ({@link DueScanStart.Snapshot}).
      */
     static final String CLAIM_DUE = """
             WITH due AS MATERIALIZED (
@@ -124,7 +124,7 @@ final class PostgresClaims implements ClaimStatements {
     }
 
     @Override
-    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         return sql.query(
                 connection,
@@ -133,15 +133,15 @@ final class PostgresClaims implements ClaimStatements {
                 rows -> due(rows, request.topic()));
     }
 
-    private Due due(ResultSet rows, TopicName topic) throws SQLException {
+    private DueClaim due(ResultSet rows, TopicName topic) throws SQLException {
         if (!rows.next()) {
-            return new Due(List.of(), null);
+            return new DueClaim(List.of(), null);
         }
-        DueScanStart.Sight sight = new DueScanStart.Sight(
+        DueScanStart.Snapshot snapshot = new DueScanStart.Snapshot(
                 Objects.requireNonNull(sql.readTime(rows, "looked_at")),
                 rows.getLong("transaction"),
                 rows.getLong("finished_before"));
-        return new Due(ClaimedRow.inOrderOn(rows, sql, topic), sight);
+        return new DueClaim(ClaimedRow.inOrderOn(rows, sql, topic), snapshot);
     }
 
     @Override
@@ -176,18 +176,17 @@ final class PostgresClaims implements ClaimStatements {
     }
 
     @Override
-    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException {
+    public int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException {
         return sql.update(
                 connection,
                 SWEEP,
                 binder -> binder.integer(topicId)
-                        .micros(span)
-                        .integer(maxAttempts)
-                        .integer(limit)
-                        .text(epitaph.reason())
-                        .text(epitaph.error())
-                        .text(epitaph.fingerprint()));
+                        .micros(sweep.span())
+                        .integer(sweep.maxAttempts())
+                        .integer(sweep.limit())
+                        .text(sweep.epitaph().reason())
+                        .text(sweep.epitaph().error())
+                        .text(sweep.epitaph().fingerprint()));
     }
 
     @Override

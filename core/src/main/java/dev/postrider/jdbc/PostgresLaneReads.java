@@ -147,13 +147,13 @@ final class PostgresLaneReads implements LaneReads {
 
     @Override
     public LaneRead read(
-            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException {
         List<Long> leaveOut = LaneReads.leaveOut(scans);
-        Object[] lanes = PostgresLanes.column(scans, LaneCursor.Scan::lane);
-        Object[] starts = PostgresLanes.column(scans, LaneCursor.Scan::start);
-        Object[] rooms = PostgresLanes.column(scans, LaneCursor.Scan::room);
-        long rows = scans.stream().mapToLong(LaneCursor.Scan::room).sum();
+        Object[] lanes = PostgresLanes.column(scans, LaneCursor.LaneScan::lane);
+        Object[] starts = PostgresLanes.column(scans, LaneCursor.LaneScan::start);
+        Object[] rooms = PostgresLanes.column(scans, LaneCursor.LaneScan::room);
+        long rows = scans.stream().mapToLong(LaneCursor.LaneScan::room).sum();
         Optional<LaneRead> small = sql.query(
                 connection,
                 READ,
@@ -211,26 +211,19 @@ final class PostgresLaneReads implements LaneReads {
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
         return sql.query(
                 connection,
                 READ_TIMED,
-                binder -> binder.array("int2", lanes.toArray())
+                binder -> binder.array("int2", scan.lanes().toArray())
                         .integer(topicId)
-                        .array("int8", leaveOut.toArray())
-                        .integer(limit)
+                        .array("int8", scan.leaveOut().toArray())
+                        .integer(scan.limit())
                         .integer(topicId)
                         .integer(BEHIND_HEAD)
                         .integer(topicId)
-                        .number(maxBytes),
+                        .number(scan.maxBytes()),
                 rows -> LaneReads.laneRows(rows, sql, topic));
     }
 

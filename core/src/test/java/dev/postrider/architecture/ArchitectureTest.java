@@ -9,6 +9,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
 import static java.util.stream.Collectors.toCollection;
+import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -479,12 +480,73 @@ final class ArchitectureTest {
                 .and()
                 .doNotHaveModifier(JavaModifier.ABSTRACT)
                 .and(describe(
-                        "are nobody's base", type -> type.getAllSubclasses().isEmpty()))
+                        "have no subclass", type -> type.getAllSubclasses().isEmpty()))
                 .and()
                 .doNotHaveSimpleName("package-info")
                 .should()
                 .haveModifier(JavaModifier.FINAL)
                 .check(CORE);
+    }
+
+    /**
+     * A simple name says which type is meant. Exceptions are the names that a reader expects behind the name of their outer
+     * type: the cases of a sealed interface ({@code Enqueued.Created}), and {@code Builder}, {@code Cases}, {@code State}.
+     */
+    @Test
+    void noTwoTypesHaveTheSameSimpleName() {
+        Set<String> expectedInManyTypes = Set.of("Builder", "Cases", "State");
+        Map<String, List<String>> names = CORE.stream()
+                .filter(type ->
+                        !type.isAnonymousClass() && !type.getSimpleName().equals("package-info"))
+                .filter(type -> !expectedInManyTypes.contains(type.getSimpleName()) || type.isTopLevelClass())
+                .filter(type -> !isCaseOfItsOuterType(type))
+                .collect(groupingBy(JavaClass::getSimpleName, TreeMap::new, mapping(JavaClass::getName, toList())));
+        assertThat(names).hasSizeGreaterThan(300);
+        assertThat(names.values()).allSatisfy(types -> assertThat(types).hasSize(1));
+    }
+
+    private static boolean isCaseOfItsOuterType(JavaClass type) {
+        return type.getEnclosingClass()
+                .filter(outer -> outer.isInterface() && type.isAssignableTo(outer.getName()))
+                .isPresent();
+    }
+
+    /** More parameters than these are a concept without a name. The components of a record are named where it is made. */
+    private static final int MOST_PARAMETERS = 5;
+
+    /** Records that are not part of the API and have more components: the rows of tables, and what is written into one. */
+    private static final Set<String> WIDE_ROWS =
+            Set.of("AcquiredLane", "ClaimedRow", "CommandClaim", "CommandRecord", "MessageAttributes", "Move", "Row");
+
+    @Test
+    void constructorsAndMethodsHaveFewParameters() {
+        assertThat(CORE.stream()
+                        .filter(type -> !type.isEnum())
+                        .flatMap(type -> type.getCodeUnits().stream())
+                        .filter(unit ->
+                                !(unit.isConstructor() && unit.getOwner().isRecord()))
+                        .filter(unit -> !unit.getModifiers().contains(JavaModifier.SYNTHETIC))
+                        .filter(unit -> parameters(unit) > MOST_PARAMETERS))
+                .isEmpty();
+    }
+
+    /** The constructor of an inner class has its outer object and the variables that it captures as parameters too. */
+    private static int parameters(JavaCodeUnit unit) {
+        return unit.isConstructor()
+                ? unit.getParameterTypes().size()
+                : unit.getRawParameterTypes().size();
+    }
+
+    @Test
+    void wideRecordsAreDataOfTheApiOrRows() {
+        assertThat(CORE.stream()
+                        .filter(type -> type.isRecord() && (isInternal(type) || !isPublic(type)))
+                        .filter(type -> type.getFields().stream()
+                                        .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))
+                                        .count()
+                                > MOST_PARAMETERS)
+                        .map(JavaClass::getSimpleName))
+                .containsExactlyInAnyOrderElementsOf(WIDE_ROWS);
     }
 
     private static DescribedPredicate<JavaAccess<?>> isOf(Class<?> type) {

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 /** The dispatcher with its threads and clocks, on a store in memory. What needs a database is in the dispatching contract. */
 final class DispatcherTest {
 
-    private static final EventListener NOBODY = event -> {};
+    private static final EventListener NO_LISTENER = event -> {};
 
     /** Threads of other tests in this process. */
     private final Set<Thread> others = ownThreads();
@@ -232,7 +232,7 @@ final class DispatcherTest {
         store.onSettle = outcomes -> {
             throw FakeStore.unavailable();
         };
-        Dispatcher dispatcher = open(handler(delivery -> {}), NOBODY, Duration.ofMillis(100));
+        Dispatcher dispatcher = open(handler(delivery -> {}), NO_LISTENER, Duration.ofMillis(100));
         dispatcher.start();
         dispatcher.wake();
         eventually(() -> !store.settles.isEmpty());
@@ -392,7 +392,7 @@ final class DispatcherTest {
                 .retry(RetryPolicy.constant(Duration.ofHours(1)))
                 .build();
         DispatchOptions one = DispatchOptions.builder().maxInFlight(1).build();
-        Dispatcher dispatcher = new Dispatcher(stores, List.of(topic), one, NOBODY);
+        Dispatcher dispatcher = new Dispatcher(stores, List.of(topic), one, NO_LISTENER);
         opened.complete(dispatcher);
         dispatcher.start();
         dispatcher.wake();
@@ -477,7 +477,7 @@ final class DispatcherTest {
                 .pollInterval(Duration.ofMillis(100))
                 .build();
 
-        new Dispatcher(stores, List.of(topic), brief, NOBODY).deliverDue();
+        new Dispatcher(stores, List.of(topic), brief, NO_LISTENER).deliverDue();
 
         assertThat(store.written).singleElement().isInstanceOf(Outcome.Delivered.class);
         eventually(() -> others.containsAll(ownThreads()));
@@ -503,7 +503,7 @@ final class DispatcherTest {
                 .pollInterval(Duration.ofMillis(100))
                 .build();
 
-        new Dispatcher(stores, List.of(topic), brief, NOBODY).deliverDue();
+        new Dispatcher(stores, List.of(topic), brief, NO_LISTENER).deliverDue();
 
         assertThat(lanes.written).singleElement().isInstanceOf(Outcome.Delivered.class);
     }
@@ -622,7 +622,7 @@ final class DispatcherTest {
                                 .deliver((DeliveryHandler) delivery -> {})
                                 .build()),
                 DispatchOptions.builder().handOver(false).build(),
-                NOBODY);
+                NO_LISTENER);
         opened.complete(dispatcher);
         Message message = Message.to("audit").type("thing").text("x").build();
         assertThat(dispatcher.handOver().reserve(List.of(message))).isSameAs(HandOver.Reservation.NONE);
@@ -639,7 +639,7 @@ final class DispatcherTest {
 
     @Test
     void noStatementIsSentForWhatIsHandedOverButItsOutcome() throws Exception {
-        Dispatcher dispatcher = open(handler(delivery -> {}), NOBODY);
+        Dispatcher dispatcher = open(handler(delivery -> {}), NO_LISTENER);
         dispatcher.start();
         eventually(() -> store.polls.get() > 0);
         Message message = Message.to("orders").type("thing").text("x").build();
@@ -674,7 +674,7 @@ final class DispatcherTest {
         DispatchOptions options = DispatchOptions.builder()
                 .housekeepingInterval(Duration.ofMillis(100))
                 .build();
-        Dispatcher dispatcher = new Dispatcher(stores, List.of(), options, NOBODY);
+        Dispatcher dispatcher = new Dispatcher(stores, List.of(), options, NO_LISTENER);
 
         dispatcher.start();
 
@@ -688,7 +688,7 @@ final class DispatcherTest {
         Topic topic = handler(delivery -> {});
 
         assertThatThrownBy(() -> new Dispatcher(
-                        stores, List.of(topic, topic), DispatchOptions.builder().build(), NOBODY))
+                        stores, List.of(topic, topic), DispatchOptions.builder().build(), NO_LISTENER))
                 .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageStartingWith("topic.orders ");
     }
@@ -724,7 +724,7 @@ final class DispatcherTest {
     }
 
     private Dispatcher open(Topic topic) {
-        return open(topic, NOBODY);
+        return open(topic, NO_LISTENER);
     }
 
     private Dispatcher open(Topic topic, EventListener listener) {
@@ -736,7 +736,7 @@ final class DispatcherTest {
     }
 
     private Dispatcher open(List<Topic> topics) {
-        return open(topics, NOBODY, Duration.ofSeconds(20));
+        return open(topics, NO_LISTENER, Duration.ofSeconds(20));
     }
 
     private Dispatcher open(List<Topic> topics, EventListener listener, Duration drain) {

@@ -23,16 +23,16 @@ final class FakeHandling implements HandlingStore {
     final List<Transaction> abandoned = new CopyOnWriteArrayList<>();
     final List<Transaction> endedSessions = new CopyOnWriteArrayList<>();
 
-    volatile BiFunction<Handled, Integer, Handled> ending = (handled, together) -> handled;
+    volatile BiFunction<HandlingResult, Integer, HandlingResult> ending = (handled, together) -> handled;
     volatile Function<Claim, Boolean> isGone = claim -> true;
 
     @Override
     public Transaction transaction(List<Item> items, Terms terms) {
         return new Transaction() {
             @Override
-            public List<Handled> run() {
+            public List<HandlingResult> run() {
                 runs.add(items.stream().map(Item::claim).toList());
-                List<Handled> answers = new ArrayList<>();
+                List<HandlingResult> answers = new ArrayList<>();
                 for (Item item : items) {
                     answers.add(ending.apply(handle(item.claim(), terms), items.size()));
                 }
@@ -52,12 +52,12 @@ final class FakeHandling implements HandlingStore {
         };
     }
 
-    private static Handled handle(Claim claim, Terms terms) {
+    private static HandlingResult handle(Claim claim, Terms terms) {
         try {
             terms.handler().handle(claim, claim.message(), new NoWork());
-            return new Handled(claim, End.DONE, null);
+            return new HandlingResult(claim, End.DONE, null);
         } catch (Exception e) {
-            return new Handled(claim, End.FAILED, e);
+            return new HandlingResult(claim, End.FAILED, e);
         }
     }
 

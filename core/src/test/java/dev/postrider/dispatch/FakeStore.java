@@ -60,7 +60,7 @@ final class FakeStore implements MessageStore, RetentionStore {
         return new StoreUnavailableException("unavailable", new SQLException("gone", "08006"));
     }
 
-    /** A claim of this topic that nobody has claimed yet. */
+    /** A claim of this topic that no node has claimed yet. */
     Claim next(String topic, int attempt) {
         Message message = Message.to(topic).type("thing").text("payload").build();
         Lease lease = new Lease(UUID.randomUUID(), "worker", Duration.ofSeconds(30));

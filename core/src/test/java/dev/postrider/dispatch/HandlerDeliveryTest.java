@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore.End;
-import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandlingStore.HandlingResult;
 import dev.postrider.message.Message;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
@@ -72,8 +72,8 @@ final class HandlerDeliveryTest {
     @Test
     void messageLockedByAnotherSessionIsTriedAFewTimesAndThenReleased() {
         AtomicInteger tries = new AtomicInteger();
-        store.ending =
-                (ended, together) -> tries.incrementAndGet() < 3 ? new Handled(ended.claim(), End.LOCKED, null) : ended;
+        store.ending = (ended, together) ->
+                tries.incrementAndGet() < 3 ? new HandlingResult(ended.claim(), End.LOCKED, null) : ended;
         InFlightMessage forAMoment = deliver(delivery(1, handled()), 1).get(0);
         assertThat(outcomes.get(forAMoment)).isInstanceOf(Outcome.Handled.class);
 
@@ -110,8 +110,9 @@ final class HandlerDeliveryTest {
 
     @Test
     void severalShareATransactionAndEachIsHandledOnItsOwnWhenItFails() {
-        store.ending = (ended, together) ->
-                together > 1 ? new Handled(ended.claim(), End.UNDONE, new IllegalStateException("deadlock")) : ended;
+        store.ending = (ended, together) -> together > 1
+                ? new HandlingResult(ended.claim(), End.UNDONE, new IllegalStateException("deadlock"))
+                : ended;
 
         List<InFlightMessage> claimed = deliver(delivery(10, handled()), 3);
 
@@ -352,7 +353,8 @@ final class HandlerDeliveryTest {
     }
 
     private void ending(End end) {
-        store.ending = (ended, together) -> new Handled(ended.claim(), end, new IllegalStateException("as scripted"));
+        store.ending =
+                (ended, together) -> new HandlingResult(ended.claim(), end, new IllegalStateException("as scripted"));
     }
 
     private HandlerDelivery delivery(int perTransaction, MessageHandler handler) {
@@ -369,7 +371,7 @@ final class HandlerDeliveryTest {
         return new HandlerDelivery(
                 topic,
                 new TopicDestination.Processing(handler),
-                new HandlerDelivery.Transactions(store, HandOver.none(), executor, executor, time),
+                new HandlerDelivery.HandlerResources(store, HandOver.none(), executor, executor, time),
                 new OutcomeDecider(() -> 0.5),
                 (claimed, outcome) -> {
                     if (claimed.decide()) {

@@ -201,7 +201,7 @@ final class IsolatedDeliveryTest {
                         new Outcome.Delivered(other.claim()));
     }
 
-    /** Each topic has a suspect of its own in flight: a handler that takes minutes holds up nobody else's suspects. */
+    /** Each topic has a suspect of its own in flight: a handler that takes minutes does not hold up the suspects of other topics. */
     @Test
     void suspectOfAnotherTopicDoesNotWait() {
         Sequencer second = new Sequencer(rig.topic, rig.inFlight, rig.writer::add, rig.pipeline, rig.leaseLimit);

@@ -86,8 +86,9 @@ final class LaneBalancerTest {
     void surplusIsGivenUpWhenAnotherNodeJoinsButOnlyWhatIsDry() {
         leaseExtender.runOnce();
         List<Lane> upper = rig.sequencer.lanes().subList(3, LANES);
-        List<LaneClaim> inHand = upper.stream().map(lane -> rig.next(lane, "a")).toList();
-        rig.offer(inHand);
+        List<LaneClaim> inFlight =
+                upper.stream().map(lane -> rig.next(lane, "a")).toList();
+        rig.offer(inFlight);
         Lane last = upper.get(4);
         lanes.nodes = 2;
 
@@ -95,7 +96,7 @@ final class LaneBalancerTest {
 
         assertThat(lanes.released).hasSize(3).doesNotContainAnyElementsOf(upper);
         assertThat(rig.sequencer.freeCapacity()).doesNotContainKey(last).hasSize(4);
-        rig.deliver(inHand.get(4));
+        rig.deliver(inFlight.get(4));
         leaseExtender.runOnce();
         assertThat(lanes.released).as("its outcome is not written").hasSize(3);
         rig.write();
@@ -211,8 +212,8 @@ final class LaneBalancerTest {
     void stoppingNodeReleasesDrainedLanesAtOnceAndAcquiresNothing() {
         leaseExtender.runOnce();
         Lane busy = rig.sequencer.lanes().get(0);
-        LaneClaim inHand = rig.next(busy, "a");
-        rig.offer(inHand);
+        LaneClaim inFlight = rig.next(busy, "a");
+        rig.offer(inFlight);
         rig.sequencer.close();
 
         leaseExtender.stop();
@@ -221,7 +222,7 @@ final class LaneBalancerTest {
         assertThat(lanes.requests).as("those of its start").hasSize(1);
         assertThat(lanes.released).hasSize(LANES - 1).doesNotContain(busy);
         assertThat(lanes.announced.get(1).topics()).as("others take its share").isEmpty();
-        rig.deliver(inHand);
+        rig.deliver(inFlight);
         rig.write();
         assertThat(rig.sequencer.hasDrained()).isTrue();
         leaseExtender.runOnce();

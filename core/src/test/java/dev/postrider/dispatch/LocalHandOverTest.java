@@ -196,7 +196,7 @@ final class LocalHandOverTest {
         CountDownLatch committed = new CountDownLatch(1);
         CountDownLatch written = new CountDownLatch(1);
         rig.store.onSettle = outcomes -> {
-            await(committed); // as a pool that has no second connection for whoever commits
+            await(committed); // as a pool that has no second connection for the thread that commits
             written.countDown();
             return FakeStore.accept(outcomes);
         };

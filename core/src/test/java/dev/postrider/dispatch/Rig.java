@@ -30,7 +30,7 @@ final class Rig implements Transport {
     /** Once a breaker is armed. */
     static final int BREAKER_FAILURES = 3;
 
-    static final OutcomeWriter.Observer<Outcome> NOBODY = (claimed, outcome, settlement) -> {};
+    static final OutcomeWriter.Observer<Outcome> NO_OBSERVER = (claimed, outcome, settlement) -> {};
 
     final ManualTime time = new ManualTime();
     final FakeStore store = new FakeStore();
@@ -69,7 +69,7 @@ final class Rig implements Transport {
                 new SharedBudget(options.maxInFlightBytes(), names.length),
                 topic -> breaker(topic).limit());
         writer = new OutcomeWriter<>(
-                OutcomeWriter.OutcomeSink.ofRows(store, inFlight), inFlight, time, events::add, NOBODY);
+                OutcomeWriter.OutcomeSink.ofRows(store, inFlight), inFlight, time, events::add, NO_OBSERVER);
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
         LeaseValidity.Limit leaseLimit =
                 new LeaseValidity.Limit(time, options.lease().minus(options.headroom()));

@@ -226,7 +226,7 @@ final class SequencerPropertyTest {
             State state = State.PENDING;
             int attempts;
             long dueNanos;
-            boolean inHand;
+            boolean inFlight;
             LaneClaim.Place place = LaneClaim.Place.IN_ORDER;
 
             Row(long seq, Message message) {
@@ -240,7 +240,7 @@ final class SequencerPropertyTest {
 
             @Override
             public String toString() {
-                return seq + " " + message.key() + " " + state + (inHand ? " in hand" : "");
+                return seq + " " + message.key() + " " + state + (inFlight ? " in flight" : "");
             }
         }
 
@@ -273,7 +273,7 @@ final class SequencerPropertyTest {
         List<LaneClaim> read(int room) {
             List<LaneClaim> claims = new ArrayList<>();
             for (Row row : rows) {
-                if (!row.isWaiting() && !row.inHand && claims.size() < room) {
+                if (!row.isWaiting() && !row.inFlight && claims.size() < room) {
                     claims.add(take(row, LaneClaim.Place.IN_ORDER));
                 }
             }
@@ -290,10 +290,10 @@ final class SequencerPropertyTest {
                     continue;
                 }
                 boolean first = seen.add(key);
-                if (first && row.state == State.RETRY && row.dueNanos - time.nanos() <= 0 && !row.inHand) {
+                if (first && row.state == State.RETRY && row.dueNanos - time.nanos() <= 0 && !row.inFlight) {
                     taking.add(key);
                 }
-                if (row.inHand) {
+                if (row.inFlight) {
                     taking.remove(key);
                 }
                 if (taking.contains(key)) {
@@ -304,7 +304,7 @@ final class SequencerPropertyTest {
         }
 
         private LaneClaim take(Row row, LaneClaim.Place place) {
-            row.inHand = true;
+            row.inFlight = true;
             row.place = place;
             return LaneRig.claim(lane, row.seq, row.message, place, row.attempts + 1);
         }
@@ -323,7 +323,7 @@ final class SequencerPropertyTest {
             outcomes.forEach(outcome -> {
                 Row row = find(outcome.claim().seq());
                 if (row != null) {
-                    row.inHand = false;
+                    row.inFlight = false;
                 }
             });
             return outcomes.stream()

@@ -282,7 +282,7 @@ final class SequencerTest {
         rig.offer(first);
         rig.sequencer.renewed(lane, LeaseValidity.Stamp.now(rig.time));
 
-        rig.sequencer.beginRead(); // leaves out the first, which is in hand
+        rig.sequencer.beginRead(); // leaves out the first, which is in flight
         rig.write(); // and now it is not
         rig.offer(second);
         rig.sequencer.endRead();
@@ -472,7 +472,7 @@ final class SequencerTest {
 
         assertThat(rig.sequencer.freeCapacity()).isEmpty();
         assertThat(rig.sequencer.stayingLanes()).isZero();
-        assertThat(rig.sequencer.removeDrained()).as("one is in hand").isEmpty();
+        assertThat(rig.sequencer.removeDrained()).as("one is in flight").isEmpty();
         rig.deliver(first);
         assertThat(rig.sequencer.removeDrained())
                 .as("and its outcome is not written")

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever becomes free wakes whoever waits for it. Polls are rare here, and an idle writer looks up once a minute only: without a wake-up
- * each of these would take longer than its limit.
+ * Free slots and free keys wake the thread that waits for them. Polls are rare here, and an idle writer wakes once a minute only: without a
+ * wake-up each of these tests would take longer than its limit.
  */
 final class WakeUpTest {
 
@@ -69,7 +69,7 @@ final class WakeUpTest {
         eventually(() -> sent.size() == 2);
     }
 
-    /** That somebody is told leads to the lanes, as the test above shows. */
+    /** The call of the listener wakes the lanes, as the test above shows. */
     @Test
     void slotThatAnEmptyClaimGivesBackIsReportedIfItWasWaitedFor() {
         AtomicInteger told = new AtomicInteger();
@@ -80,7 +80,7 @@ final class WakeUpTest {
 
         InFlight.Reserved first = inFlight.reserveForClaim(rows, 3);
         inFlight.giveBack(first);
-        assertThat(told).as("nobody waits").hasValue(0);
+        assertThat(told).as("no topic waits").hasValue(0);
 
         InFlight.Reserved second = inFlight.reserveForClaim(rows, 3);
         InFlight.Reserved own = inFlight.reserveForClaim(lane, 3);
@@ -110,7 +110,7 @@ final class WakeUpTest {
         eventually(() -> sent.equals(List.of("suspect")));
         store.enqueue("rows", 1);
         dispatcher.wake();
-        // The outcome is written and has woken everybody; the slots are still closed.
+        // The outcome is written and has woken every thread that waits; the slots are still closed.
         lanes.onEndAlone = () -> {
             try {
                 eventually(() -> isIdle("settle-lanes-1"));

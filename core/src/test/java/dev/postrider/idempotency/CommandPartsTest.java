@@ -103,7 +103,7 @@ final class CommandPartsTest {
     @Test
     void commandThatLastsForCenturiesIsRemembered() {
         CompletedCommandCache ended = new CompletedCommandCache(10_000, () -> 0);
-        SharedCall.Route route = new SharedCall.Route(
+        SharedCall.CallKey route = new SharedCall.CallKey(
                 CommandRequest.id(new Command.Identity(null, null, "op", "k")),
                 new Fingerprints(Map.of()).of(new byte[1]));
         Duration ever = ChronoUnit.FOREVER.getDuration();
@@ -113,7 +113,7 @@ final class CommandPartsTest {
                 .isBetween(Duration.ofSeconds(1), Duration.ofMillis(1250));
     }
 
-    private static CommandRecord row(SharedCall.Route route, Duration left) {
+    private static CommandRecord row(SharedCall.CallKey route, Duration left) {
         return new CommandRecord(
                 new CommandOwner(route.id(), new UUID(0, 1), 1),
                 new UUID(0, 2),
@@ -121,7 +121,7 @@ final class CommandPartsTest {
                 route.print(),
                 1,
                 false,
-                new CommandRecord.Ended(false, CommandOutcome.StoredResult.without(CommandOutcome.Kind.NONE), ""),
+                new CommandRecord.Ended(false, CommandOutcome.StoredResult.without(CommandOutcome.ResultKind.NONE), ""),
                 null,
                 Duration.ZERO,
                 left,
@@ -188,12 +188,12 @@ final class CommandPartsTest {
     @Test
     void stepsAreReadAsTheyWereKept() {
         StepResults memory = StepResults.of(null);
-        memory.add("one", new StepResults.Step("text", ByteBuffer.wrap("first".getBytes(UTF_8))));
-        memory.add("two", new StepResults.Step("nothing", null));
+        memory.add("one", new StepResults.StepResult("text", ByteBuffer.wrap("first".getBytes(UTF_8))));
+        memory.add("two", new StepResults.StepResult("nothing", null));
         StepResults read = StepResults.of(memory.stored());
 
         assertThat(read.find("one")).isEqualTo(memory.find("one"));
-        assertThat(read.find("two")).isEqualTo(new StepResults.Step("nothing", null));
+        assertThat(read.find("two")).isEqualTo(new StepResults.StepResult("nothing", null));
         assertThat(read.find("three")).isNull();
         assertThatThrownBy(() -> StepResults.of(new byte[] {1, 0, 0, 9})).isInstanceOf(StoreException.class);
     }

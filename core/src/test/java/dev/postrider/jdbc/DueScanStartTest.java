@@ -13,7 +13,7 @@ final class DueScanStartTest {
     private static final long QUICK = SECOND / 1000;
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 
-    private final DueScanStart frontier = new DueScanStart();
+    private final DueScanStart scanStart = new DueScanStart();
     private long now = 5 * SECOND;
 
     @Test
@@ -32,12 +32,12 @@ final class DueScanStartTest {
         costly();
 
         now += 30 * SECOND;
-        assertThat(frontier.startOfPeek(now)).isEqualTo(NOON.minusSeconds(5));
+        assertThat(scanStart.startOfPeek(now)).isEqualTo(NOON.minusSeconds(5));
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(15));
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(5));
 
         now += 30 * SECOND;
-        assertThat(frontier.startOfPeek(now)).isEqualTo(Instant.EPOCH);
+        assertThat(scanStart.startOfPeek(now)).isEqualTo(Instant.EPOCH);
         assertThat(look(SECOND, false)).isEqualTo(Instant.EPOCH);
         assertThat(look(QUICK, false)).isEqualTo(NOON.minusSeconds(60));
     }
@@ -67,18 +67,18 @@ final class DueScanStartTest {
         costly();
         claim(NOON, 11, 11);
         claim(NOON.plusSeconds(1), 12, 11);
-        assertThat(frontier.begin(now).from()).as("11 may still be under way").isEqualTo(NOON.minusSeconds(4));
+        assertThat(scanStart.begin(now).from()).as("11 may still be under way").isEqualTo(NOON.minusSeconds(4));
 
         claim(NOON.plusSeconds(2), 13, 12);
-        assertThat(frontier.begin(now).from()).as("a second before the first").isEqualTo(NOON.minusSeconds(1));
+        assertThat(scanStart.begin(now).from()).as("a second before the first").isEqualTo(NOON.minusSeconds(1));
 
         claim(NOON.plusSeconds(60), 14, 13);
-        assertThat(frontier.begin(now).from()).as("13 may be under way").isEqualTo(NOON.plusSeconds(55));
+        assertThat(scanStart.begin(now).from()).as("13 may be under way").isEqualTo(NOON.plusSeconds(55));
 
         claim(NOON.plusSeconds(60), 15, 15);
-        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(55));
+        assertThat(scanStart.begin(now).from()).isEqualTo(NOON.plusSeconds(55));
         claim(NOON.plusSeconds(60), 16, 16);
-        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(59));
+        assertThat(scanStart.begin(now).from()).isEqualTo(NOON.plusSeconds(59));
     }
 
     @Test
@@ -86,9 +86,9 @@ final class DueScanStartTest {
         costly();
         claim(NOON.plusSeconds(60), 11, 11);
         claim(NOON.plusSeconds(61), 12, 12);
-        frontier.ended(frontier.begin(now), due(NOON.plusSeconds(2)), false, now);
+        scanStart.ended(scanStart.begin(now), due(NOON.plusSeconds(2)), false, now);
 
-        assertThat(frontier.begin(now).from()).isEqualTo(NOON.plusSeconds(2));
+        assertThat(scanStart.begin(now).from()).isEqualTo(NOON.plusSeconds(2));
     }
 
     @Test
@@ -96,16 +96,16 @@ final class DueScanStartTest {
         costly();
         claim(NOON, 11, 11);
         look(QUICK, true, NOON.plusSeconds(3));
-        DueScanStart.Scan goingOn = frontier.begin(now);
-        DueScanStart.Sight sight = new DueScanStart.Sight(NOON.plusSeconds(3), 12, 12);
-        frontier.ended(goingOn, new ClaimStatements.Due(List.of(row(NOON.plusSeconds(3))), sight), false, now);
+        DueScanStart.DueScan goingOn = scanStart.begin(now);
+        DueScanStart.Snapshot snapshot = new DueScanStart.Snapshot(NOON.plusSeconds(3), 12, 12);
+        scanStart.ended(goingOn, new ClaimStatements.DueClaim(List.of(row(NOON.plusSeconds(3))), snapshot), false, now);
 
         assertThat(goingOn.from()).isEqualTo(NOON.plusSeconds(3));
-        assertThat(frontier.begin(now).from())
+        assertThat(scanStart.begin(now).from())
                 .as("what has appeared before it is found by this one")
                 .isEqualTo(NOON.minusSeconds(2));
         claim(NOON.plusSeconds(3), 13, 13);
-        assertThat(frontier.begin(now).from()).isEqualTo(NOON.minusSeconds(1));
+        assertThat(scanStart.begin(now).from()).isEqualTo(NOON.minusSeconds(1));
     }
 
     @Test
@@ -115,13 +115,13 @@ final class DueScanStartTest {
         claim(NOON.plusSeconds(60), 12, 12);
         claim(NOON, 13, 13);
 
-        assertThat(frontier.begin(now).from()).isEqualTo(NOON.minusSeconds(5));
+        assertThat(scanStart.begin(now).from()).isEqualTo(NOON.minusSeconds(5));
     }
 
     /** One message that came due at the same moment, and what the claim tells of transactions. */
     private void claim(Instant at, long transaction, long finishedBefore) {
-        DueScanStart.Sight sight = new DueScanStart.Sight(at, transaction, finishedBefore);
-        frontier.ended(frontier.begin(now), new ClaimStatements.Due(List.of(row(at)), sight), false, now);
+        DueScanStart.Snapshot snapshot = new DueScanStart.Snapshot(at, transaction, finishedBefore);
+        scanStart.ended(scanStart.begin(now), new ClaimStatements.DueClaim(List.of(row(at)), snapshot), false, now);
     }
 
     /** Each of those that go further back, twice. */
@@ -135,14 +135,14 @@ final class DueScanStartTest {
     }
 
     private Instant look(long took, boolean full, Instant... claimed) {
-        DueScanStart.Scan look = frontier.begin(now);
+        DueScanStart.DueScan look = scanStart.begin(now);
         now += took;
-        frontier.ended(look, due(claimed), full, now);
+        scanStart.ended(look, due(claimed), full, now);
         return look.from();
     }
 
-    private static ClaimStatements.Due due(Instant... claimed) {
-        return new ClaimStatements.Due(
+    private static ClaimStatements.DueClaim due(Instant... claimed) {
+        return new ClaimStatements.DueClaim(
                 Stream.of(claimed).map(DueScanStartTest::row).toList(), null);
     }
 

@@ -46,7 +46,7 @@ final class HorizonTest {
         horizon.forget();
         assertThat(horizon.isOfAnotherServer("b")).isFalse();
         assertThat(horizon.see(sight("b", 90, 8)))
-                .as("nobody has said that it is this one")
+                .as("the server has not said that it is this one")
                 .isFalse();
     }
 

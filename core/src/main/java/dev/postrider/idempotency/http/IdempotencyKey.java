@@ -291,7 +291,7 @@ public final class IdempotencyKey {
                     "idempotency-key.optional",
                     "needs a handler for requests without a key: pass it as the third argument");
         }
-        KeyedResponse answer = Problem.METHOD_NOT_ALLOWED
+        KeyedResponse answer = HttpProblem.METHOD_NOT_ALLOWED
                 .answer(settings.problems, null)
                 .header("Allow", String.join(", ", settings.methods));
         return exchange -> JdkHandler.send(exchange, answer);

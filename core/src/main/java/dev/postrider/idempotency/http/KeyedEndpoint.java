@@ -147,7 +147,7 @@ public final class KeyedEndpoint {
             KeyedRequest call, KeyedRun<X> run, @Nullable Unprotected<X> unprotected) throws X {
         // adapters read one byte more than the limit: no code may see a truncated body
         if (call.sharedBody().length > settings.largestRequest) {
-            return problem(Problem.REQUEST_TOO_LARGE);
+            return problem(HttpProblem.REQUEST_TOO_LARGE);
         }
         Optional<KeyedResponse> refusal = settings.check.apply(call);
         if (refusal.isPresent()) {
@@ -159,21 +159,21 @@ public final class KeyedEndpoint {
         }
         String key = settings.syntax.read(lines);
         if (key == null) {
-            return problem(Problem.INVALID_KEY);
+            return problem(HttpProblem.INVALID_KEY);
         }
         Scope scope = Scope.of(call, settings);
         if (scope.problem() != null) {
             return challenged(scope.problem());
         }
         Command.Builder command = builder(scope, key, call);
-        return isAcceptable(command) ? run.answer(command, codec, unprotected) : problem(Problem.SCOPE_UNRESOLVED);
+        return isAcceptable(command) ? run.answer(command, codec, unprotected) : problem(HttpProblem.SCOPE_UNRESOLVED);
     }
 
     private Command.Builder builder(Scope scope, String key, KeyedRequest call) {
         Command.Builder command = Command.named(settings.operation)
                 .tenant(scope.tenant())
                 .key(key)
-                .fingerprint(Fingerprint.of(call))
+                .fingerprint(HttpFingerprint.of(call))
                 .options(settings.options);
         return scope.caller() == null ? command.anyCaller() : command.caller(scope.caller());
     }
@@ -190,13 +190,13 @@ public final class KeyedEndpoint {
     }
 
     private KeyedResponse missingKey() {
-        String documentation = settings.problems + Problem.MISSING_KEY.code();
-        return problem(Problem.MISSING_KEY).header("Link", "<" + documentation + ">; rel=\"describedby\"");
+        String documentation = settings.problems + HttpProblem.MISSING_KEY.code();
+        return problem(HttpProblem.MISSING_KEY).header("Link", "<" + documentation + ">; rel=\"describedby\"");
     }
 
-    private KeyedResponse challenged(Problem problem) {
+    private KeyedResponse challenged(HttpProblem problem) {
         KeyedResponse answer = problem(problem);
-        return settings.challenge != null && problem == Problem.NO_CALLER
+        return settings.challenge != null && problem == HttpProblem.NO_CALLER
                 ? answer.header("WWW-Authenticate", settings.challenge)
                 : answer;
     }
@@ -204,10 +204,10 @@ public final class KeyedEndpoint {
     /** The response after a failure of the handler, for a server without an error response of its own. */
     KeyedResponse failed(Throwable failure) {
         LOG.error("HTTP_IDEMPOTENCY_HANDLER_FAIL operation={}", settings.operation, failure);
-        return problem(Problem.HANDLER_FAILED);
+        return problem(HttpProblem.HANDLER_FAILED);
     }
 
-    private KeyedResponse problem(Problem problem) {
+    private KeyedResponse problem(HttpProblem problem) {
         return problem.answer(settings.problems, null);
     }
 }

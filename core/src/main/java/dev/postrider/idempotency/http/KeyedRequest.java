@@ -21,13 +21,21 @@ public final class KeyedRequest {
             String path,
             @Nullable String query,
             Map<String, List<String>> headers,
-            @Nullable String principal,
-            byte[] body) {
+            @Nullable String principal) {
         this.method = method;
         this.path = path;
         this.query = query;
         this.headers = headers;
         this.principal = principal;
+        this.body = NOTHING;
+    }
+
+    private KeyedRequest(KeyedRequest request, byte[] body) {
+        this.method = request.method;
+        this.path = request.path;
+        this.query = request.query;
+        this.headers = request.headers;
+        this.principal = request.principal;
         this.body = body;
     }
 
@@ -44,12 +52,12 @@ public final class KeyedRequest {
             @Nullable String query,
             Map<String, List<String>> headers,
             @Nullable String principal) {
-        return new KeyedRequest(method, path, query, HeaderMap.copyOf(headers), principal, NOTHING);
+        return new KeyedRequest(method, path, query, HeaderMap.copyOf(headers), principal);
     }
 
     /** Returns a copy of this request with a body. */
     public KeyedRequest withBody(byte[] body) {
-        return new KeyedRequest(method, path, query, headers, principal, body.clone());
+        return new KeyedRequest(this, body.clone());
     }
 
     public String method() {

@@ -80,14 +80,14 @@ final class KeyedRun<X extends Exception> {
             if (started) {
                 throw e;
             }
-            return problem(e.field().equals("key") ? Problem.KEY_TOO_OLD : Problem.SCOPE_UNRESOLVED, null);
+            return problem(e.field().equals("key") ? HttpProblem.KEY_TOO_OLD : HttpProblem.SCOPE_UNRESOLVED, null);
         } catch (TransactionConflictException e) {
-            return later(Problem.TRANSACTION_CONFLICT, null, SOON);
+            return later(HttpProblem.TRANSACTION_CONFLICT, null, SOON);
         } catch (CommandLostException e) {
-            return later(Problem.IN_PROGRESS, null, SOON);
+            return later(HttpProblem.IN_PROGRESS, null, SOON);
         } catch (UnreadableResultException e) {
             LOG.error("HTTP_IDEMPOTENCY_RESULT_UNREADABLE operation={}", settings.operation, e);
-            return problem(Problem.RESULT_UNREADABLE, e.reference());
+            return problem(HttpProblem.RESULT_UNREADABLE, e.reference());
         } catch (StoreUnavailableException e) {
             return withoutStore(unprotected);
         }
@@ -125,7 +125,9 @@ final class KeyedRun<X extends Exception> {
                 throw e;
             }
             LOG.error("HTTP_IDEMPOTENCY_OUTCOME_UNKNOWN operation={} ref={}", settings.operation, reference, e);
-            return lease == null || produced == null ? problem(Problem.OUTCOME_UNKNOWN, reference) : degraded(produced);
+            return lease == null || produced == null
+                    ? problem(HttpProblem.OUTCOME_UNKNOWN, reference)
+                    : degraded(produced);
         }
     }
 
@@ -182,7 +184,7 @@ final class KeyedRun<X extends Exception> {
         produced = null;
         KeyedResponse answer = handling.handle();
         if (answer.sharedBody().length > settings.largestAnswer || isStream(answer)) {
-            throw new UnkeptException(Problem.ANSWER_NOT_RECORDABLE);
+            throw new UnkeptException(HttpProblem.ANSWER_NOT_RECORDABLE);
         }
         if (!isKept(answer)) {
             throw new UnkeptException(answer);
@@ -217,7 +219,7 @@ final class KeyedRun<X extends Exception> {
         @Override
         public KeyedResponse completed(CommandResult.Completed<KeyedResponse> done) {
             return done.recorded() || produced == null
-                    ? kept(done.reference(), done.value(), done.replayed(), Problem.RESULT_OMITTED)
+                    ? kept(done.reference(), done.value(), done.replayed(), HttpProblem.RESULT_OMITTED)
                     : degraded(produced);
         }
 
@@ -228,23 +230,24 @@ final class KeyedRun<X extends Exception> {
 
         @Override
         public KeyedResponse inProgress(CommandResult.InProgress<KeyedResponse> running) {
-            return later(Problem.IN_PROGRESS, running.reference(), running.retryAfter());
+            return later(HttpProblem.IN_PROGRESS, running.reference(), running.retryAfter());
         }
 
         @Override
         public KeyedResponse mismatch(CommandResult.Mismatch<KeyedResponse> mismatch) {
-            return problem(Problem.KEY_REUSED, null);
+            return problem(HttpProblem.KEY_REUSED, null);
         }
 
         @Override
         public KeyedResponse uncertain(CommandResult.Uncertain<KeyedResponse> uncertain) {
-            return problem(Problem.OUTCOME_UNKNOWN, uncertain.reference());
+            return problem(HttpProblem.OUTCOME_UNKNOWN, uncertain.reference());
         }
 
         @Override
         public KeyedResponse resultOmitted(CommandResult.ResultOmitted<KeyedResponse> omitted) {
             return problem(
-                    omitted.wasTooLarge() ? Problem.RESULT_OMITTED : Problem.RESULT_EXPIRED, omitted.reference());
+                    omitted.wasTooLarge() ? HttpProblem.RESULT_OMITTED : HttpProblem.RESULT_EXPIRED,
+                    omitted.reference());
         }
     }
 
@@ -258,11 +261,11 @@ final class KeyedRun<X extends Exception> {
         }
         boolean own = !no.replayed() && produced != null;
         if (own || no.value() != null || no.expired()) {
-            return kept(no.reference(), no.value(), no.replayed(), Problem.RESULT_EXPIRED);
+            return kept(no.reference(), no.value(), no.replayed(), HttpProblem.RESULT_EXPIRED);
         }
         KeyedResponse answer = no.reason().isEmpty()
-                ? problem(Problem.REJECTED, no.reference())
-                : Problem.REJECTED.answer(settings.problems, no.reference(), no.reason());
+                ? problem(HttpProblem.REJECTED, no.reference())
+                : HttpProblem.REJECTED.answer(settings.problems, no.reference(), no.reason());
         return no.replayed() ? answer.header(settings.replayMarker, "true") : answer;
     }
 
@@ -272,7 +275,7 @@ final class KeyedRun<X extends Exception> {
      *
      * @param without the problem for a result that is no longer stored
      */
-    private KeyedResponse kept(UUID reference, @Nullable KeyedResponse value, boolean replayed, Problem without) {
+    private KeyedResponse kept(UUID reference, @Nullable KeyedResponse value, boolean replayed, HttpProblem without) {
         if (!replayed && produced != null) {
             return echoed(produced);
         }
@@ -288,8 +291,8 @@ final class KeyedRun<X extends Exception> {
 
     private KeyedResponse unkept(UnkeptException unkept) {
         KeyedResponse answer = unkept.answer();
-        Problem problem = unkept.problem();
-        return answer != null ? echoed(answer) : problem(problem == null ? Problem.HANDLER_FAILED : problem, null);
+        HttpProblem problem = unkept.problem();
+        return answer != null ? echoed(answer) : problem(problem == null ? HttpProblem.HANDLER_FAILED : problem, null);
     }
 
     /**
@@ -304,14 +307,14 @@ final class KeyedRun<X extends Exception> {
         if (!started && unprotected != null) {
             return withoutProtection(unprotected);
         }
-        return later(Problem.STORE_UNAVAILABLE, null, WHEN_THE_STORE_MAY_BE_BACK);
+        return later(HttpProblem.STORE_UNAVAILABLE, null, WHEN_THE_STORE_MAY_BE_BACK);
     }
 
     private KeyedResponse withoutProtection(KeyedEndpoint.Unprotected<X> unprotected) throws X {
         try {
             return degraded(unprotected.handle(call));
         } catch (UnkeptException e) {
-            return Problem.ANSWER_NOT_RECORDABLE
+            return HttpProblem.ANSWER_NOT_RECORDABLE
                     .answer(settings.problems, null, NOT_ROLLED_BACK)
                     .header(DEGRADED, "true");
         }
@@ -327,7 +330,7 @@ final class KeyedRun<X extends Exception> {
         return key == null ? answer : answer.header(KeyedEndpoint.KEY, key.strip());
     }
 
-    private KeyedResponse problem(Problem problem, @Nullable UUID reference) {
+    private KeyedResponse problem(HttpProblem problem, @Nullable UUID reference) {
         return problem.answer(settings.problems, reference);
     }
 
@@ -335,7 +338,7 @@ final class KeyedRun<X extends Exception> {
      * Adds Retry-After: whole seconds, at least one, plus a jitter of up to a quarter, so that clients do not all retry
      * at the same time.
      */
-    private KeyedResponse later(Problem problem, @Nullable UUID reference, Duration wait) {
+    private KeyedResponse later(HttpProblem problem, @Nullable UUID reference, Duration wait) {
         long seconds = Math.max(1, wait.plusMillis(999).toSeconds());
         long spread = ThreadLocalRandom.current().nextLong(seconds / 4 + 1);
         return problem(problem, reference).header("Retry-After", Long.toString(seconds + spread));

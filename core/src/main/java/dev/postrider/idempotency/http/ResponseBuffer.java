@@ -80,7 +80,7 @@ public final class ResponseBuffer {
      */
     public void refuseOverflow() {
         if (overflown) {
-            throw new UnkeptException(Problem.ANSWER_NOT_RECORDABLE);
+            throw new UnkeptException(HttpProblem.ANSWER_NOT_RECORDABLE);
         }
     }
 

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 record Scope(
         @Nullable String tenant,
         @Nullable String caller,
-        @Nullable Problem problem) {
+        @Nullable HttpProblem problem) {
 
     private static final Logger LOG = LoggerFactory.getLogger(Scope.class);
 
@@ -20,17 +20,17 @@ record Scope(
         try {
             String caller = settings.anyCaller ? null : settings.caller.apply(call);
             if (!settings.anyCaller && (caller == null || caller.isEmpty())) {
-                return new Scope(null, null, Problem.NO_CALLER);
+                return new Scope(null, null, HttpProblem.NO_CALLER);
             }
             String tenant = settings.tenant == null ? null : settings.tenant.apply(call);
             if (settings.tenant != null && (tenant == null || tenant.isEmpty())) {
                 LOG.error("HTTP_IDEMPOTENCY_SCOPE operation={} problem=no-tenant", settings.operation);
-                return new Scope(null, null, Problem.SCOPE_UNRESOLVED);
+                return new Scope(null, null, HttpProblem.SCOPE_UNRESOLVED);
             }
             return new Scope(tenant, caller, null);
         } catch (RuntimeException e) {
             LOG.error("HTTP_IDEMPOTENCY_SCOPE operation={} problem=resolver-failed", settings.operation, e);
-            return new Scope(null, null, Problem.SCOPE_UNRESOLVED);
+            return new Scope(null, null, HttpProblem.SCOPE_UNRESOLVED);
         }
     }
 }

@@ -11,7 +11,7 @@ final class UnkeptException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final transient @Nullable KeyedResponse answer;
-    private final @Nullable Problem problem;
+    private final @Nullable HttpProblem problem;
 
     UnkeptException(KeyedResponse answer) {
         super("status " + answer.status(), null, false, false);
@@ -19,7 +19,7 @@ final class UnkeptException extends RuntimeException {
         this.problem = null;
     }
 
-    UnkeptException(Problem problem) {
+    UnkeptException(HttpProblem problem) {
         super(problem.code(), null, false, false);
         this.answer = null;
         this.problem = problem;
@@ -32,7 +32,7 @@ final class UnkeptException extends RuntimeException {
     }
 
     @Nullable
-    Problem problem() {
+    HttpProblem problem() {
         return problem;
     }
 }

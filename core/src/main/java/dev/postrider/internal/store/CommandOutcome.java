@@ -14,7 +14,7 @@ public record CommandOutcome(
         boolean rejected, StoredResult result, @Nullable String reason, Duration resultTtl, Duration keyTtl) {
 
     /** The kind of a stored result. */
-    public enum Kind {
+    public enum ResultKind {
         /** The command has no result. */
         NONE,
         /** The whole result is stored in the row. */
@@ -28,28 +28,28 @@ public record CommandOutcome(
     /** The stored bytes of a result and the name of their codec. Immutable. */
     public static final class StoredResult {
 
-        private final Kind kind;
+        private final ResultKind kind;
         private final @Nullable String codec;
         private final byte @Nullable [] bytes;
 
-        private StoredResult(Kind kind, @Nullable String codec, byte @Nullable [] bytes) {
+        private StoredResult(ResultKind kind, @Nullable String codec, byte @Nullable [] bytes) {
             this.kind = kind;
             this.codec = codec;
             this.bytes = bytes;
         }
 
         /** Returns a stored result without bytes. */
-        public static StoredResult without(Kind kind) {
+        public static StoredResult without(ResultKind kind) {
             return new StoredResult(kind, null, null);
         }
 
         /** Returns a stored result with these bytes. The array is not copied and must not be changed. */
         public static StoredResult inline(String codec, byte[] bytes) {
-            return new StoredResult(Kind.INLINE, codec, bytes);
+            return new StoredResult(ResultKind.INLINE, codec, bytes);
         }
 
         /** Returns the kind of the stored result. */
-        public Kind kind() {
+        public ResultKind kind() {
             return kind;
         }
 

@@ -67,7 +67,7 @@ public interface HandlingStore {
     }
 
     /** The result for one message. */
-    record Handled(Claim claim, End end, @Nullable Throwable failure) {}
+    record HandlingResult(Claim claim, End end, @Nullable Throwable failure) {}
 
     /** A prepared transaction. */
     interface Transaction {
@@ -76,7 +76,7 @@ public interface HandlingStore {
          * Runs the transaction once, in the calling thread. The results have the order of the items. It throws
          * nothing.
          */
-        List<Handled> run();
+        List<HandlingResult> run();
 
         /**
          * Makes sure that the transaction does not commit, and abandons its connection. May be called from any

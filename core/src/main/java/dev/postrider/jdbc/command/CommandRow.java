@@ -1,7 +1,7 @@
 package dev.postrider.jdbc.command;
 
 import dev.postrider.internal.store.CommandId;
-import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.ResultKind;
 import dev.postrider.internal.store.CommandOutcome.StoredResult;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandPrint;
@@ -64,11 +64,11 @@ public final class CommandRow {
         if (outcome == null) {
             return null;
         }
-        Kind kind = Kind.valueOf(row.getString("result_kind"));
+        ResultKind kind = ResultKind.valueOf(row.getString("result_kind"));
         byte[] bytes = row.getBytes("result");
-        StoredResult result = kind == Kind.INLINE && bytes != null
+        StoredResult result = kind == ResultKind.INLINE && bytes != null
                 ? StoredResult.inline(row.getString("result_codec"), bytes)
-                : StoredResult.without(kind == Kind.INLINE ? Kind.DROPPED : kind);
+                : StoredResult.without(kind == ResultKind.INLINE ? ResultKind.DROPPED : kind);
         String reason = row.getString("reason");
         return new CommandRecord.Ended(outcome.equals("REJECTED"), result, reason == null ? "" : reason);
     }

@@ -216,7 +216,7 @@ public final class CommandStatements {
                                         .text(result.codec())
                                         .bytes(result.bytes())
                                         .text(outcome.reason())
-                                        .flag(result.kind() == CommandOutcome.Kind.INLINE)
+                                        .flag(result.kind() == CommandOutcome.ResultKind.INLINE)
                                         .micros(outcome.resultTtl())
                                         .micros(outcome.keyTtl()),
                                 owner))

@@ -96,14 +96,14 @@ public final class JdbcCommandStore implements CommandStore {
 
     @Override
     public Joined within(UnitOfWork unit) {
-        return new InTransaction(unit.connection());
+        return new JoinedTransaction(unit.connection());
     }
 
-    private final class InTransaction implements Joined {
+    private final class JoinedTransaction implements Joined {
 
         private final Connection connection;
 
-        InTransaction(Connection connection) {
+        JoinedTransaction(Connection connection) {
             this.connection = connection;
         }
 

@@ -57,7 +57,7 @@ public final class FanOut {
     }
 
     /** A message that no handler receives, and the reason. */
-    private record Kept(Message row, DeadReason reason, String error) {}
+    private record Unrouted(Message row, DeadReason reason, String error) {}
 
     /**
      * Marks the messages, and distributes the new ones to their handlers. Messages that are neither new nor duplicates become dead
@@ -69,7 +69,7 @@ public final class FanOut {
         topics.require(connection, own);
         Accepted accepted = marks.mark(connection, consumer, received);
         List<Message> unhandled = accepted.fresh().isEmpty() ? List.of() : give(unit, consumer, accepted.fresh());
-        for (Kept kept : refused(own, accepted)) {
+        for (Unrouted kept : refused(own, accepted)) {
             bury(connection, kept.row(), kept.reason(), kept.error());
         }
         unit.afterCommit(() -> {
@@ -80,14 +80,14 @@ public final class FanOut {
     }
 
     /** Sorts by id, so that two receivers of the same messages do not deadlock. */
-    private static List<Kept> refused(TopicName own, Accepted accepted) {
-        List<Kept> kept = new ArrayList<>();
+    private static List<Unrouted> refused(TopicName own, Accepted accepted) {
+        List<Unrouted> kept = new ArrayList<>();
         for (Accepted.Known collided : accepted.collisions()) {
             Message row = InboxEnvelope.kept(collided.message(), own);
-            kept.add(new Kept(row, DeadReason.COLLISION, "Another message has the same id and another payload"));
+            kept.add(new Unrouted(row, DeadReason.COLLISION, "Another message has the same id and another payload"));
         }
         for (Message old : accepted.tooOld()) {
-            kept.add(new Kept(InboxEnvelope.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
+            kept.add(new Unrouted(InboxEnvelope.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
         }
         kept.sort(Comparator.comparing(each -> each.row().id()));
         return kept;

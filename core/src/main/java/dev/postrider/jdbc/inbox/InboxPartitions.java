@@ -148,7 +148,7 @@ public final class InboxPartitions {
     }
 
     @FunctionalInterface
-    private interface Change {
+    private interface SchemaChange {
         void make(Connection connection) throws SQLException;
     }
 
@@ -157,7 +157,7 @@ public final class InboxPartitions {
      *
      * @return whether the change was made
      */
-    private static boolean ifNotInUse(Sessions sessions, String doing, LocalDate day, Change change) {
+    private static boolean ifNotInUse(Sessions sessions, String doing, LocalDate day, SchemaChange change) {
         return sessions.transaction(doing + " a day of the inbox", connection -> {
             try {
                 execute(connection, SHORT_WAIT);

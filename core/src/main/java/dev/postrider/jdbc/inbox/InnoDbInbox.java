@@ -49,7 +49,7 @@ class InnoDbInbox implements InboxStatements {
             """;
 
     /** The primary key of a mark. */
-    private record Place(InboxMark.Key key, String consumer) {}
+    private record MarkKey(InboxMark.Key key, String consumer) {}
 
     final SqlRunner sql;
     private final InsertTexts texts;
@@ -136,7 +136,8 @@ class InnoDbInbox implements InboxStatements {
 
     private Map<InboxMark.Key, InboxMark> lookUp(
             Connection connection, String consumer, Collection<InboxMark.Key> keys, String lock) throws SQLException {
-        List<Place> places = keys.stream().map(key -> new Place(key, consumer)).toList();
+        List<MarkKey> places =
+                keys.stream().map(key -> new MarkKey(key, consumer)).toList();
         return sql.query(
                 connection,
                 findSql(places.size(), lock),
@@ -164,20 +165,20 @@ class InnoDbInbox implements InboxStatements {
 
     @Override
     public int purge(Connection connection, Duration age, Duration span, int limit) throws SQLException {
-        List<Place> old = sql.query(
+        List<MarkKey> old = sql.query(
                 connection,
                 LOCK_OLD,
                 binder -> binder.micros(age).micros(age.plus(span)).integer(limit),
                 rows -> {
-                    List<Place> found = new ArrayList<>();
+                    List<MarkKey> found = new ArrayList<>();
                     while (rows.next()) {
-                        found.add(new Place(InboxMark.Key.read(rows, sql), rows.getString("consumer")));
+                        found.add(new MarkKey(InboxMark.Key.read(rows, sql), rows.getString("consumer")));
                     }
                     return found;
                 });
         int purged = 0;
         for (int start = 0; start < old.size(); start += ValueList.ROWS_PER_STATEMENT) {
-            List<Place> chunk = old.subList(start, Math.min(old.size(), start + ValueList.ROWS_PER_STATEMENT));
+            List<MarkKey> chunk = old.subList(start, Math.min(old.size(), start + ValueList.ROWS_PER_STATEMENT));
             purged += sql.update(connection, purgeSql(chunk.size()), binder -> bindPlaces(binder, chunk));
         }
         SqlRunner.expect(old.size(), purged, "purge marks of the inbox");
@@ -189,8 +190,8 @@ class InnoDbInbox implements InboxStatements {
         return Optional.empty();
     }
 
-    private static void bindPlaces(Binder binder, List<Place> places) throws SQLException {
-        for (Place place : ValueList.padded(places)) {
+    private static void bindPlaces(Binder binder, List<MarkKey> places) throws SQLException {
+        for (MarkKey place : ValueList.padded(places)) {
             binder.uuid(place.key().id().value())
                     .text(place.consumer())
                     .text(place.key().tenant());

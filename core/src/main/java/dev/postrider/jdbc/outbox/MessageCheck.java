@@ -39,7 +39,7 @@ final class MessageCheck {
                     "has " + size + " bytes, at most " + maxPayloadBytes
                             + " are allowed: store it elsewhere and send a reference, or raise max-payload-bytes (up to 64 MiB)");
         }
-        Topics.Topic topic = topics.require(connection, message.topic());
+        Topics.RegisteredTopic topic = topics.require(connection, message.topic());
         String tenant = message.tenant();
         String key = message.idempotencyKey();
         if (topic.tenantPrefixedKeys() && tenant != null && key != null && !key.startsWith(tenant + "/")) {

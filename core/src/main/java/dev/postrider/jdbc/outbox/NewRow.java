@@ -30,7 +30,7 @@ public record NewRow(
     /** The content type of a row whose column {@code content_type} is null. */
     public static final String DEFAULT_CONTENT_TYPE = Payload.JSON;
 
-    static NewRow of(Message message, Topics.Topic topic) {
+    static NewRow of(Message message, Topics.RegisteredTopic topic) {
         String key = message.idempotencyKey();
         if (key == null) {
             return new NewRow(message, topic.id(), lane(message, topic), null);
@@ -43,7 +43,7 @@ public record NewRow(
         return new NewRow(message, topic.id(), lane(message, topic), new Mark(topic.id(), keyHash, sha256.digest()));
     }
 
-    private static @Nullable Integer lane(Message message, Topics.Topic topic) {
+    private static @Nullable Integer lane(Message message, Topics.RegisteredTopic topic) {
         if (topic.lanes() == 0) {
             return null;
         }

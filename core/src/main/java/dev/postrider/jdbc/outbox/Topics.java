@@ -35,22 +35,22 @@ public final class Topics {
      * @param lanes 0 for an unordered topic
      * @param removed whether an operator removed the topic; it keeps its number, since a process that cached it may still write to it
      */
-    public record Topic(int id, int lanes, boolean tenantPrefixedKeys, boolean removed) {}
+    public record RegisteredTopic(int id, int lanes, boolean tenantPrefixedKeys, boolean removed) {}
 
     private final SqlRunner sql;
-    private final Map<TopicName, Topic> known = new ConcurrentHashMap<>();
+    private final Map<TopicName, RegisteredTopic> known = new ConcurrentHashMap<>();
 
     Topics(SqlRunner sql) {
         this.sql = sql;
     }
 
-    public Optional<Topic> known(TopicName name) {
+    public Optional<RegisteredTopic> known(TopicName name) {
         return Optional.ofNullable(known.get(name));
     }
 
     /** Returns a topic from the cache, or reads it on the given connection, so that an enqueue opens no second connection. */
-    public Topic require(Connection connection, TopicName name) throws SQLException {
-        Topic topic = known.get(name);
+    public RegisteredTopic require(Connection connection, TopicName name) throws SQLException {
+        RegisteredTopic topic = known.get(name);
         if (topic == null) {
             topic = find(connection, name)
                     .filter(found -> !found.removed())
@@ -61,13 +61,13 @@ public final class Topics {
     }
 
     /** Finds a registered topic, including one that was removed. */
-    public Optional<Topic> find(Connection connection, TopicName name) throws SQLException {
+    public Optional<RegisteredTopic> find(Connection connection, TopicName name) throws SQLException {
         return sql.query(
                 connection,
                 FIND,
                 binder -> binder.text(name.namespace()).text(name.topic()),
                 row -> row.next()
-                        ? Optional.of(new Topic(
+                        ? Optional.of(new RegisteredTopic(
                                 row.getInt(1),
                                 row.getInt(2),
                                 row.getBoolean(3),
@@ -78,8 +78,8 @@ public final class Topics {
     /** Registers topics. Must run in autocommit mode: a lost race against the insert of another node must not abort a transaction. */
     public void register(Connection connection, Collection<TopicDeclaration> declarations) throws SQLException {
         for (TopicDeclaration declaration : declarations) {
-            Optional<Topic> found = find(connection, declaration.name());
-            Topic topic = found.isPresent() ? found.get() : insert(connection, declaration);
+            Optional<RegisteredTopic> found = find(connection, declaration.name());
+            RegisteredTopic topic = found.isPresent() ? found.get() : insert(connection, declaration);
             same(declaration, "tenant-prefixed-keys", declaration.tenantPrefixedKeys(), topic.tenantPrefixedKeys());
             same(declaration, "lanes", declaration.lanes(), topic.lanes());
             insertLanes(connection, topic);
@@ -99,7 +99,7 @@ public final class Topics {
     }
 
     /** Inserts the missing lanes. A process may have died between the insert of the topic and the inserts of its lanes. */
-    private void insertLanes(Connection connection, Topic topic) throws SQLException {
+    private void insertLanes(Connection connection, RegisteredTopic topic) throws SQLException {
         int present = sql.query(connection, COUNT_LANES, binder -> binder.integer(topic.id()), row -> {
             row.next();
             return row.getInt(1);
@@ -128,7 +128,7 @@ public final class Topics {
         }
     }
 
-    private Topic insert(Connection connection, TopicDeclaration declaration) throws SQLException {
+    private RegisteredTopic insert(Connection connection, TopicDeclaration declaration) throws SQLException {
         TopicName name = declaration.name();
         unlessThere(() -> sql.update(
                 connection,

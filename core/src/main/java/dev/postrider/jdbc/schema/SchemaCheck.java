@@ -21,7 +21,7 @@ import java.util.TreeSet;
 final class SchemaCheck {
 
     /** The kind of data in a column, independent of the database. */
-    private enum Kind {
+    private enum ColumnKind {
         NUMBER("BIGINT", "INT8", "INT", "INT4", "INTEGER", "SERIAL", "BIGSERIAL", "SMALLINT", "INT2"),
         TEXT("VARCHAR", "TEXT", "MEDIUMTEXT", "LONGTEXT", "CHARACTER VARYING", "CHAR", "ENUM"),
         BYTES(
@@ -40,7 +40,7 @@ final class SchemaCheck {
         @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
         private final Set<String> names;
 
-        Kind(String... names) {
+        ColumnKind(String... names) {
             this.names = Set.of(names);
         }
 
@@ -54,68 +54,68 @@ final class SchemaCheck {
         }
     }
 
-    private static final Map<String, Map<Kind, String>> COLUMNS = Map.of(
+    private static final Map<String, Map<ColumnKind, String>> COLUMNS = Map.of(
             "message",
                     Map.of(
-                            Kind.NUMBER, "seq topic_id lane attempts crashes",
-                            Kind.ID, "id lease_token",
-                            Kind.BYTES, "payload",
-                            Kind.TIME, "available_at locked_until created_at updated_at",
-                            Kind.TEXT,
+                            ColumnKind.NUMBER, "seq topic_id lane attempts crashes",
+                            ColumnKind.ID, "id lease_token",
+                            ColumnKind.BYTES, "payload",
+                            ColumnKind.TIME, "available_at locked_until created_at updated_at",
+                            ColumnKind.TEXT,
                                     "topic type tenant ordering_key idempotency_key content_type attributes state"
                                             + " locked_by last_error reason fingerprint"),
             "archive",
                     Map.of(
-                            Kind.NUMBER, "seq topic_id attempts crashes",
-                            Kind.ID, "id",
-                            Kind.BYTES, "payload",
-                            Kind.TIME, "created_at delivered_at",
-                            Kind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"),
+                            ColumnKind.NUMBER, "seq topic_id attempts crashes",
+                            ColumnKind.ID, "id",
+                            ColumnKind.BYTES, "payload",
+                            ColumnKind.TIME, "created_at delivered_at",
+                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"),
             "dedup",
                     Map.of(
-                            Kind.NUMBER, "topic_id",
-                            Kind.BYTES, "key_hash payload_hash",
-                            Kind.ID, "message_id",
-                            Kind.TIME, "seen_at"),
+                            ColumnKind.NUMBER, "topic_id",
+                            ColumnKind.BYTES, "key_hash payload_hash",
+                            ColumnKind.ID, "message_id",
+                            ColumnKind.TIME, "seen_at"),
             "topic",
                     Map.of(
-                            Kind.NUMBER, "id lanes",
-                            Kind.TEXT, "namespace topic",
-                            Kind.FLAG, "tenant_prefixed_keys paused",
-                            Kind.TIME, "created_at removed_at"),
+                            ColumnKind.NUMBER, "id lanes",
+                            ColumnKind.TEXT, "namespace topic",
+                            ColumnKind.FLAG, "tenant_prefixed_keys paused",
+                            ColumnKind.TIME, "created_at removed_at"),
             "lane",
                     Map.of(
-                            Kind.NUMBER, "topic_id lane floor buffer isolated revision",
-                            Kind.TEXT, "owner",
-                            Kind.ID, "token",
-                            Kind.TIME, "until"),
+                            ColumnKind.NUMBER, "topic_id lane floor buffer isolated revision",
+                            ColumnKind.TEXT, "owner",
+                            ColumnKind.ID, "token",
+                            ColumnKind.TIME, "until"),
             "node",
                     Map.of(
-                            Kind.ID, "instance",
-                            Kind.TEXT, "worker version topics",
-                            Kind.TIME, "started_at until"),
+                            ColumnKind.ID, "instance",
+                            ColumnKind.TEXT, "worker version topics",
+                            ColumnKind.TIME, "started_at until"),
             "audit",
                     Map.of(
-                            Kind.NUMBER, "id",
-                            Kind.TIME, "at",
-                            Kind.TEXT, "operator action namespace topic",
-                            Kind.ID, "message_id"),
+                            ColumnKind.NUMBER, "id",
+                            ColumnKind.TIME, "at",
+                            ColumnKind.TEXT, "operator action namespace topic",
+                            ColumnKind.ID, "message_id"),
             "inbox_mark",
                     Map.of(
-                            Kind.ID, "message_id",
-                            Kind.TEXT, "consumer tenant",
-                            Kind.BYTES, "payload_hash",
-                            Kind.TIME, "seen_at"),
-            "inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at"),
+                            ColumnKind.ID, "message_id",
+                            ColumnKind.TEXT, "consumer tenant",
+                            ColumnKind.BYTES, "payload_hash",
+                            ColumnKind.TIME, "seen_at"),
+            "inbox_handler", Map.of(ColumnKind.TEXT, "consumer handler type", ColumnKind.TIME, "created_at"),
             "command",
                     Map.of(
-                            Kind.BYTES, "id fingerprint steps result",
-                            Kind.ID, "reference owner",
-                            Kind.NUMBER, "fence lease_micros attempts fingerprint_version",
-                            Kind.FLAG, "uncertain_if_lost effect_started",
-                            Kind.TEXT,
+                            ColumnKind.BYTES, "id fingerprint steps result",
+                            ColumnKind.ID, "reference owner",
+                            ColumnKind.NUMBER, "fence lease_micros attempts fingerprint_version",
+                            ColumnKind.FLAG, "uncertain_if_lost effect_started",
+                            ColumnKind.TEXT,
                                     "operation tenant caller key_prefix state outcome result_kind result_codec reason",
-                            Kind.TIME,
+                            ColumnKind.TIME,
                                     "lease_until created_at updated_at completed_at result_expires_at key_expires_at"));
 
     private static final Map<String, List<String>> INDEXES = Map.of(

@@ -1,5 +1,5 @@
 /**
- * The tables themselves: the migration with the numbered schema files, and the check that the tables fit this version.
+ * The schema of the tables: the migration with the numbered schema files, and the check that the tables fit this version.
  */
 @NullMarked
 package dev.postrider.jdbc.schema;

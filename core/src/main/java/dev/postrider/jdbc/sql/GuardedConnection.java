@@ -36,7 +36,7 @@ public final class GuardedConnection implements Connection {
     }
 
     @FunctionalInterface
-    private interface Change {
+    private interface SessionChange {
         void run() throws SQLException;
     }
 
@@ -257,7 +257,7 @@ public final class GuardedConnection implements Connection {
         }
     }
 
-    private void record(Change change) throws SQLException {
+    private void record(SessionChange change) throws SQLException {
         requireUsable();
         try {
             change.run();

@@ -40,12 +40,12 @@ public interface IdleLimit {
             // MySQL has no idle timeout for transactions only. Outside of transactions the session has its own value.
             case MYSQL -> OfSession.read(connection, "wait_timeout");
             case MARIADB -> OfSession.read(connection, "idle_transaction_timeout");
-            case H2 -> new None();
+            case H2 -> new Unlimited();
         };
     }
 
     /** No limit, for a database that ends with the process, or that cannot end an idle transaction. */
-    final class None implements IdleLimit {
+    final class Unlimited implements IdleLimit {
 
         @Override
         public <T> T within(Duration idle, Duration lockTimeout, Connection connection, Sessions.Body<T> body)

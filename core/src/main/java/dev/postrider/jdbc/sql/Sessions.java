@@ -65,6 +65,10 @@ public final class Sessions {
         return kind;
     }
 
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
     /** Whether the data source returns connections in autocommit mode. */
     public boolean autoCommit() {
         return settings.autoCommit();

@@ -1,6 +1,6 @@
 /**
- * How statements are run: the detected database, its sessions and connections, the binding of parameters and the classification of errors.
- * Nothing here is about messages.
+ * The execution of statements: the detected database, its sessions and connections, the binding of parameters and the classification of
+ * errors. No class here concerns messages.
  */
 @NullMarked
 package dev.postrider.jdbc.sql;

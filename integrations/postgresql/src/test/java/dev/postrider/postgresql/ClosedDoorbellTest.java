@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 
-/** Closing waits for nobody, and no connection stays open, whatever the doorbell is at. Without a server. */
+/** Closing waits for no thread, and no connection stays open, whatever the doorbell does at that moment. Without a server. */
 final class ClosedDoorbellTest {
 
     private static final PostgresDoorbell.Timing TIMING =

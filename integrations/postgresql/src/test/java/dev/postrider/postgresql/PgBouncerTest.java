@@ -146,7 +146,7 @@ final class PgBouncerTest {
         Optional<Ring> ring = Optional.empty();
         long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (ring.isEmpty()) {
-            assertThat(System.nanoTime() - deadline).as("somebody rings").isNegative();
+            assertThat(System.nanoTime() - deadline).as("the doorbell rings").isNegative();
             ring = line.listen(Duration.ofMillis(100)).ring();
         }
         return ring.get();

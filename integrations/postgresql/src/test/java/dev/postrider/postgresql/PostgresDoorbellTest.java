@@ -133,7 +133,7 @@ final class PostgresDoorbellTest {
             }
             long millis = Duration.ofNanos(System.nanoTime() - begun).toMillis();
             List<PGNotification> rings = new ArrayList<>();
-            eventually("somebody rings", () -> {
+            eventually("the doorbell rings", () -> {
                 rings.addAll(notifications(own));
                 return !rings.isEmpty();
             });

@@ -3,7 +3,7 @@ package dev.postrider.postgresql;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Nobody answers. */
+/** An address at which no server answers. */
 final class Unreachable extends OnlyConnections {
 
     @Override

@@ -100,7 +100,7 @@ final class BoundedDuplicatesTest extends InvariantTest {
     }
 
     @Test
-    void killExplainsWhatTheWorkerHadInItsHands() {
+    void killExplainsTheMessagesThatTheWorkerHadInFlight() {
         story.written("a", "b").started("v").started("w").taken("v", "a", "b");
         long killed = story.now();
         story.fault("kill-worker", "v", killed, killed).taken("w", "a", "b");

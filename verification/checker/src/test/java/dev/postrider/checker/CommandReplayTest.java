@@ -66,7 +66,7 @@ final class CommandReplayTest extends InvariantTest {
     @Test
     void endByAnOperatorIs() {
         story.line("operator", "did", "action=resolve", "id=", "topic=")
-                .commandChanged("c", "IN_PROGRESS", "COMPLETED", "nobody", 2);
+                .commandChanged("c", "IN_PROGRESS", "COMPLETED", "none", 2);
         holds(2);
     }
 

@@ -460,7 +460,7 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     @Test
-    void destinationThatIsDownIsAskedSeldomAndGetsEverythingWhenItIsBack() throws Exception {
+    void destinationThatIsDownIsRarelyAskedAndGetsEverythingWhenItIsBack() throws Exception {
         AtomicBoolean down = new AtomicBoolean(true);
         transport.answering(
                 delivery -> down.get() ? DeliveryResult.failed("connection refused") : DeliveryResult.delivered());

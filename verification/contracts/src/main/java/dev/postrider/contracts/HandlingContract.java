@@ -10,7 +10,7 @@ import dev.postrider.event.Event;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.HandlingStore.End;
-import dev.postrider.internal.store.HandlingStore.Handled;
+import dev.postrider.internal.store.HandlingStore.HandlingResult;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.message.Message;
@@ -210,7 +210,7 @@ public abstract class HandlingContract extends LaneFixture {
         enqueue(postrider, 6);
         List<Claim> claims = claim(postrider);
 
-        List<Handled> handled = handle(items(claims), (claim, message, work) -> {
+        List<HandlingResult> handled = handle(items(claims), (claim, message, work) -> {
             effect(claim.message(), work);
             work.stage(Message.to(answers()).type("answer").json("{}").build());
             if (number(claim.message()) == 3) {
@@ -218,7 +218,7 @@ public abstract class HandlingContract extends LaneFixture {
             }
         });
 
-        assertThat(handled).extracting(Handled::end).containsOnly(End.DONE, End.FAILED);
+        assertThat(handled).extracting(HandlingResult::end).containsOnly(End.DONE, End.FAILED);
         assertThat(handled.get(3).end()).isEqualTo(End.FAILED);
         assertThat(effects()).containsExactlyInAnyOrder("0", "1", "2", "4", "5");
         assertThat(answered()).isEqualTo(5);
@@ -257,9 +257,9 @@ public abstract class HandlingContract extends LaneFixture {
         List<Claim> claims = claim(postrider);
         rob(claims.get(1));
 
-        List<Handled> handled = handle(items(claims), (claim, message, work) -> effect(claim.message(), work));
+        List<HandlingResult> handled = handle(items(claims), (claim, message, work) -> effect(claim.message(), work));
 
-        assertThat(handled).extracting(Handled::end).containsExactly(End.DONE, End.LOST, End.DONE);
+        assertThat(handled).extracting(HandlingResult::end).containsExactly(End.DONE, End.LOST, End.DONE);
         assertThat(effects()).containsExactlyInAnyOrder("0", "2");
         assertThat(live()).isEqualTo(1);
     }
@@ -269,14 +269,14 @@ public abstract class HandlingContract extends LaneFixture {
         Postrider postrider = postrider();
         enqueue(postrider, 3);
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+        List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             effect(claim.message(), work);
             if (number(claim.message()) == 1) {
                 throw new IllegalStateException("wrapped", new SQLException("deadlock", "40001"));
             }
         });
 
-        assertThat(handled).extracting(Handled::end).containsOnly(End.UNDONE);
+        assertThat(handled).extracting(HandlingResult::end).containsOnly(End.UNDONE);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(3);
         assertThat(archived()).isZero();
@@ -322,14 +322,14 @@ public abstract class HandlingContract extends LaneFixture {
         enqueue(postrider, 3);
         String hidden = hidden("ROLLBACK");
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+        List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             if (number(claim.message()) == 1) {
                 swallow(work.connection(), hidden);
             }
             effect(claim.message(), work);
         });
 
-        assertThat(handled).extracting(Handled::end).containsExactly(End.UNKNOWN, End.FAILED, End.UNDONE);
+        assertThat(handled).extracting(HandlingResult::end).containsExactly(End.UNKNOWN, End.FAILED, End.UNDONE);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(3);
     }
@@ -394,12 +394,15 @@ public abstract class HandlingContract extends LaneFixture {
         for (int messages : List.of(1, 3)) {
             enqueue(postrider, messages);
 
-            List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+            List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
                 effect(claim.message(), work);
                 execute(work.connection(), harmless());
             });
 
-            assertThat(handled).extracting(Handled::end).containsOnly(End.DONE).hasSize(messages);
+            assertThat(handled)
+                    .extracting(HandlingResult::end)
+                    .containsOnly(End.DONE)
+                    .hasSize(messages);
         }
         assertThat(live()).isZero();
         assertThat(effects()).hasSize(4);
@@ -443,14 +446,14 @@ public abstract class HandlingContract extends LaneFixture {
             Postrider postrider = postrider();
             enqueue(postrider, 1);
 
-            List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+            List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
                 swallow(work.connection(), hidden);
                 if (fails) {
                     throw new IllegalStateException("failed");
                 }
             });
 
-            assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+            assertThat(handled).extracting(HandlingResult::end).containsExactly(End.FAILED);
         }
         assertThat(live()).isEqualTo(2);
     }
@@ -460,12 +463,12 @@ public abstract class HandlingContract extends LaneFixture {
         Postrider postrider = postrider();
         enqueue(postrider, 1);
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+        List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             effect(claim.message(), work);
             work.connection().commit();
         });
 
-        assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+        assertThat(handled).extracting(HandlingResult::end).containsExactly(End.FAILED);
         assertThat(handled.get(0).failure()).isInstanceOf(UnusableConnectionException.class);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(1);
@@ -478,12 +481,12 @@ public abstract class HandlingContract extends LaneFixture {
         Postrider postrider = postrider();
         enqueue(postrider, 1);
 
-        List<Handled> handled = handle(items(claim(postrider)), (claim, message, work) -> {
+        List<HandlingResult> handled = handle(items(claim(postrider)), (claim, message, work) -> {
             effect(claim.message(), work);
             execute(work.connection(), "INSERT INTO handled_late VALUES (1), (1)");
         });
 
-        assertThat(handled).extracting(Handled::end).containsExactly(End.FAILED);
+        assertThat(handled).extracting(HandlingResult::end).containsExactly(End.FAILED);
         assertThat(effects()).isEmpty();
         assertThat(live()).isEqualTo(1);
     }
@@ -497,9 +500,10 @@ public abstract class HandlingContract extends LaneFixture {
         Claim claim = claim(postrider).get(0);
         rob(claim);
 
-        List<Handled> handled = handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
+        List<HandlingResult> handled =
+                handle(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
-        assertThat(handled).extracting(Handled::end).containsExactly(End.LOST);
+        assertThat(handled).extracting(HandlingResult::end).containsExactly(End.LOST);
         assertThat(effects()).isEmpty();
         assertThat(postrider.store().settle(List.of(new Outcome.Lost(claim))))
                 .containsExactly(new Settlement.LeaseLost(claim, false));
@@ -514,7 +518,7 @@ public abstract class HandlingContract extends LaneFixture {
                 postrider.store().claim(request().lease(Duration.ofMillis(100))).get(0);
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        CompletableFuture<List<Handled>> slow =
+        CompletableFuture<List<HandlingResult>> slow =
                 CompletableFuture.supplyAsync(() -> handle(items(List.of(claim)), paused(inside, go)));
         assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         eventually(
@@ -528,7 +532,7 @@ public abstract class HandlingContract extends LaneFixture {
 
         go.countDown();
         assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.DONE);
         assertThat(effects()).hasSize(1);
         assertThat(live()).isZero();
@@ -543,17 +547,17 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         HandlingStore.Transaction zombie = transaction(items(List.of(claim)), paused(inside, go));
-        CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
+        CompletableFuture<List<HandlingResult>> slow = CompletableFuture.supplyAsync(zombie::run);
         assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         zombie.abandon();
-        List<Handled> second =
+        List<HandlingResult> second =
                 handleWhenFree(items(List.of(claim)), (taken, message, work) -> effect(taken.message(), work));
 
-        assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
+        assertThat(second).extracting(HandlingResult::end).containsExactly(End.DONE);
         go.countDown();
         assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.UNDONE);
         assertThat(effects()).hasSize(1);
     }
@@ -567,7 +571,7 @@ public abstract class HandlingContract extends LaneFixture {
         List<LaneClaim> read = old.read();
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        CompletableFuture<List<Handled>> slow =
+        CompletableFuture<List<HandlingResult>> slow =
                 CompletableFuture.supplyAsync(() -> handle(List.of(item(read.get(0))), paused(inside, go)));
         assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
@@ -575,21 +579,21 @@ public abstract class HandlingContract extends LaneFixture {
         List<LaneClaim> again = current.read();
         assertThat(numbers(again)).containsExactly(1, 2);
         assertThat(handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.LOCKED);
         go.countDown();
 
         assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.DONE);
         assertThat(handle(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work)))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.LOST);
         assertThat(current.settle(new Outcome.Lost(again.get(0).claim()))).containsExactly(gone(again.get(0)));
         assertThat(old.settle(new Outcome.Handled(read.get(0).claim())))
                 .containsExactly(new Settlement.Settled(read.get(0).claim()));
         assertThat(handle(List.of(item(again.get(1))), (claim, message, work) -> effect(claim.message(), work)))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.DONE);
         assertThat(effects()).containsExactlyInAnyOrder("1", "2");
         assertThat(live()).isZero();
@@ -604,19 +608,19 @@ public abstract class HandlingContract extends LaneFixture {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         HandlingStore.Transaction zombie = transaction(List.of(item(read.get(0))), paused(inside, go));
-        CompletableFuture<List<Handled>> slow = CompletableFuture.supplyAsync(zombie::run);
+        CompletableFuture<List<HandlingResult>> slow = CompletableFuture.supplyAsync(zombie::run);
         assertThat(inside.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
         Holder current = robLane();
         List<LaneClaim> again = current.read();
         zombie.abandon();
 
-        List<Handled> second =
+        List<HandlingResult> second =
                 handleWhenFree(List.of(item(again.get(0))), (claim, message, work) -> effect(claim.message(), work));
 
-        assertThat(second).extracting(Handled::end).containsExactly(End.DONE);
+        assertThat(second).extracting(HandlingResult::end).containsExactly(End.DONE);
         go.countDown();
         assertThat(slow.get(SOON.toSeconds(), TimeUnit.SECONDS))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.UNDONE);
         assertThat(effects()).containsExactly("1");
     }
@@ -631,7 +635,7 @@ public abstract class HandlingContract extends LaneFixture {
         current.settle(retry(again));
 
         assertThat(handle(List.of(item(read.get(0))), (claim, message, work) -> effect(claim.message(), work)))
-                .extracting(Handled::end)
+                .extracting(HandlingResult::end)
                 .containsExactly(End.LOST);
 
         assertThat(effects()).isEmpty();
@@ -864,7 +868,7 @@ public abstract class HandlingContract extends LaneFixture {
                             new Settlement.Settled(claims.get(3)),
                             new Settlement.Settled(claims.get(4)));
             assertThat(handle(items(List.of(locked)), (claim, message, work) -> effect(message, work)))
-                    .extracting(Handled::end)
+                    .extracting(HandlingResult::end)
                     .containsExactly(End.LOCKED);
             holder.rollback();
         }
@@ -951,14 +955,14 @@ public abstract class HandlingContract extends LaneFixture {
                 .transaction(items, new HandlingStore.Terms(handler, TIMEOUT, HandOver.none()));
     }
 
-    private List<Handled> handle(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
+    private List<HandlingResult> handle(List<HandlingStore.Item> items, HandlingStore.Handler handler) {
         return transaction(items, handler).run();
     }
 
     /** Repeats until the row is not locked: the server may need time to detect that a client is gone. */
-    private List<Handled> handleWhenFree(List<HandlingStore.Item> items, HandlingStore.Handler handler)
+    private List<HandlingResult> handleWhenFree(List<HandlingStore.Item> items, HandlingStore.Handler handler)
             throws Exception {
-        List<Handled> handled = new CopyOnWriteArrayList<>();
+        List<HandlingResult> handled = new CopyOnWriteArrayList<>();
         eventually("it is not locked", () -> {
             handled.clear();
             handled.addAll(handle(items, handler));

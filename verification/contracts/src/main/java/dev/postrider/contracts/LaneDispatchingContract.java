@@ -73,7 +73,7 @@ public abstract class LaneDispatchingContract extends LaneFixture {
     }
 
     @Test
-    void destinationThatIsDownIsAskedSeldomAndGetsEverythingInOrderWhenItIsBack() throws Exception {
+    void destinationThatIsDownIsRarelyAskedAndGetsEverythingInOrderWhenItIsBack() throws Exception {
         AtomicBoolean down = new AtomicBoolean(true);
         transport.answering(
                 delivery -> down.get() ? DeliveryResult.failed("connection refused") : DeliveryResult.delivered());

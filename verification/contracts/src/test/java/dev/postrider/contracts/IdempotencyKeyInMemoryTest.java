@@ -174,7 +174,7 @@ final class IdempotencyKeyInMemoryTest extends IdempotencyKeyContract {
         assertThat(response.headers().firstValue("Idempotency-Degraded")).hasValue("true");
     }
 
-    /** In a transaction nobody knows: the same key finds out. */
+    /** The outcome of a transaction is not known; a request with the same key finds out. */
     @Test
     void commitWhoseAnswerIsLostIsAskedForAgain() throws Exception {
         URI uri = serve(IdempotencyKey.required("pay")

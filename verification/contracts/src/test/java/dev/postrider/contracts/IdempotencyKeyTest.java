@@ -226,7 +226,7 @@ final class IdempotencyKeyTest extends IdempotencyKeyContract {
         assertEffects(0);
     }
 
-    /** Nobody is held back here: whoever claims the key does the work, the others are told, or get the answer. */
+    /** No request is held back here: the one that claims the key does the work, the others are told so, or get the answer. */
     @Test
     void concurrentCallersLeaveOneRow() throws Exception {
         URI uri = serve((body, transaction) -> KeyedResponse.text(201, "paid"));

@@ -36,7 +36,7 @@ final class DueScanSightTest {
 
     private final ClaimStatements claims =
             ClaimStatements.of(SqlRunner.of(DatabaseKind.POSTGRESQL, null, TableOptions.DEFAULT_PREFIX));
-    private final DueScanStart frontier = new DueScanStart();
+    private final DueScanStart scanStart = new DueScanStart();
     private Instant reached = Instant.EPOCH;
 
     @ParameterizedTest
@@ -70,14 +70,14 @@ final class DueScanSightTest {
     }
 
     private Instant begin() {
-        return frontier.begin(NANOS).from();
+        return scanStart.begin(NANOS).from();
     }
 
     private List<String> claim(Connection connection, int topicId) throws SQLException {
-        DueScanStart.Scan look = frontier.begin(NANOS);
-        ClaimStatements.Due due =
+        DueScanStart.DueScan look = scanStart.begin(NANOS);
+        ClaimStatements.DueClaim due =
                 claims.claimDue(connection, topicId, ClaimRequest.of("own", "worker"), UUID.randomUUID(), look.from());
-        frontier.ended(look, due, false, NANOS);
+        scanStart.ended(look, due, false, NANOS);
         due.rows().forEach(row -> reached = row.availableAt());
         return due.rows().stream()
                 .map(row -> Objects.requireNonNull(row.message()).payload().asText())

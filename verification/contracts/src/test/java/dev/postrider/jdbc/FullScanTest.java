@@ -45,7 +45,7 @@ final class FullScanTest {
                 Databases.assumeStarted(engine).createDatabase("late").dataSource();
         try (Postrider postrider = postrider(dataSource)) {
             write(postrider, 0);
-            Sql.execute(dataSource, "UPDATE postrider_lane SET floor = 1000000"); // wrong, whoever wrote it
+            Sql.execute(dataSource, "UPDATE postrider_lane SET floor = 1000000"); // wrong, by whatever cause
             LaneStore store = store(dataSource);
             Lane lane = store.acquire(new Lane.Request(TOPIC, "worker", 1, Lane.Supply.FREE, LEASE))
                     .get(0);
@@ -63,7 +63,7 @@ final class FullScanTest {
             assertThat(found).hasSize(1);
             assertThat(events).containsExactly(new Event.FoundLate(TOPIC, 1));
             nanos.addAndGet(Duration.ofSeconds(61).toNanos());
-            assertThat(read(store, lane)).as("in hand").isEmpty();
+            assertThat(read(store, lane)).as("in flight").isEmpty();
             store.settle(List.of(new Outcome.Released(found.get(0).claim())));
             List<LaneClaim> again = read(store, lane);
             assertThat(again).as("put back, it is no longer late").hasSize(1);

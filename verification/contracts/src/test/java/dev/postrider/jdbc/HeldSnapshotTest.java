@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * While somebody holds a snapshot nothing that was delivered leaves the indexes. Looks that begin where the last ones ended do not step over
- * it: counted in pages, never in seconds. In this package to get at the statements themselves.
+ * While a session holds a snapshot, no delivered message leaves the indexes. Scans that begin where the last ones ended do not step over
+ * those: counted in pages, never in seconds. In this package to get at the statements themselves.
  */
 final class HeldSnapshotTest {
 

@@ -147,7 +147,7 @@ final class LaneCostTest {
         });
     }
 
-    /** Dead rows that nobody may remove lie before the floor, and reading begins behind it. */
+    /** Dead rows that a vacuum may not remove lie before the floor, and reading begins behind it. */
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_15", "POSTGRESQL_18"})
     void readFromTheFloorPassesNoDeadRowUnderAHeldSnapshot(Engine engine) throws SQLException {
@@ -400,8 +400,8 @@ final class LaneCostTest {
         DataSource dataSource = migrated(engine);
         LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
-        List<LaneCursor.Scan> looks = IntStream.range(0, LANES)
-                .mapToObj(lane -> new LaneCursor.Scan(lane, 0, ROOM, false, List.of()))
+        List<LaneCursor.LaneScan> looks = IntStream.range(0, LANES)
+                .mapToObj(lane -> new LaneCursor.LaneScan(lane, 0, ROOM, false, List.of()))
                 .toList();
         for (int crowd : List.of(0, 1_000, 200_000)) {
             Sql.execute(dataSource, "TRUNCATE TABLE postrider_message");
@@ -435,7 +435,7 @@ final class LaneCostTest {
         LaneReads lanes = new InnoDbLaneReads(SqlRunner.of(DatabaseKind.MYSQL, null, TableOptions.DEFAULT_PREFIX));
         int topicId = (int) Sql.number(dataSource, "SELECT id FROM postrider_topic");
         fill(dataSource, engine, 50_000);
-        List<LaneCursor.Scan> looks = new ArrayList<>();
+        List<LaneCursor.LaneScan> looks = new ArrayList<>();
         for (int lane = 0; lane < LANES; lane++) {
             List<Long> read = Sql.query(
                             dataSource,
@@ -443,7 +443,7 @@ final class LaneCostTest {
                     .stream()
                     .map(Long::valueOf)
                     .toList();
-            looks.add(new LaneCursor.Scan(lane, 0, ROOM, false, read));
+            looks.add(new LaneCursor.LaneScan(lane, 0, ROOM, false, read));
         }
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
@@ -479,7 +479,8 @@ final class LaneCostTest {
                     Statement statement = connection.createStatement()) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 statement.execute("FLUSH STATUS");
-                assertThat(lanes.readTimed(connection, topicId, OWN, owned, List.of(), 8, Long.MAX_VALUE))
+                assertThat(lanes.readTimed(
+                                connection, topicId, OWN, new LaneReads.TimedScan(owned, List.of(), 8, Long.MAX_VALUE)))
                         .hasSize(20);
                 assertThat(handled(statement))
                         .as("rows the server stepped over, of %s", crowd)

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Indexes that stayed large when their table became small again are built anew, unless somebody is at the table. */
+/** Indexes that stayed large when their table became small again are built anew, unless another session uses the table. */
 final class OutgrownIndexTest {
 
     /** A reserved word, so that it must be quoted everywhere. */
@@ -50,13 +50,15 @@ final class OutgrownIndexTest {
         long large = indexes(dataSource);
 
         assertThat(retention(stranger(database)).rebuildIndexes())
-                .as("by somebody who does not own them")
+                .as("by a user who does not own them")
                 .isFalse();
         try (Connection writer = dataSource.getConnection();
                 Statement statement = writer.createStatement()) {
             writer.setAutoCommit(false);
             statement.execute("LOCK TABLE " + TABLE + " IN ROW EXCLUSIVE MODE");
-            assertThat(retention.rebuildIndexes()).as("while somebody writes").isFalse();
+            assertThat(retention.rebuildIndexes())
+                    .as("while another session writes")
+                    .isFalse();
             writer.rollback();
         }
         assertThat(indexes(dataSource)).isEqualTo(large);

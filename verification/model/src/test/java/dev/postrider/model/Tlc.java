@@ -27,7 +27,7 @@ final class Tlc {
 
     private Tlc() {}
 
-    /** The whole of the proper model. It is looked at once, whoever asks. */
+    /** The whole of the proper model. TLC checks it once for all tests. */
     static Finding check(Slice slice) {
         return PROPER.computeIfAbsent(slice, asked -> run(asked, asked.name(), asked.proper()));
     }

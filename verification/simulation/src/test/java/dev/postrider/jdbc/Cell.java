@@ -4,7 +4,7 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A place in a table: what is committed there, what somebody is about to make of it, and who has it locked. */
+/** A place in a table: what is committed there, what a transaction is about to make of it, and which has it locked. */
 final class Cell<R> {
 
     @Nullable

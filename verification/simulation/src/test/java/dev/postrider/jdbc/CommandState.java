@@ -79,17 +79,17 @@ final class CommandState {
         return state.equals("IN_PROGRESS");
     }
 
-    /** Somebody may still end it. */
+    /** An owner may still end it. */
     boolean isOpen() {
         return isInProgress() || state.equals("UNCERTAIN");
     }
 
-    /** Nobody keeps it up, and anybody may take it over. */
+    /** No owner extends its lease, and any caller may take it over. */
     boolean isAbandoned(long now) {
         return isInProgress() && leaseUntil <= now && !uncertainIfLost;
     }
 
-    /** Nobody keeps it up, and nobody may take it over. */
+    /** No owner extends its lease, and no caller may take it over. */
     boolean isLost(long now) {
         return isInProgress() && leaseUntil <= now && uncertainIfLost;
     }

@@ -65,7 +65,7 @@ final class CommandTable {
         return locked;
     }
 
-    /** Waits for whoever is at the same key. Says whether it was free. */
+    /** Waits for the transaction that has changed the same key. Returns whether the key was free. */
     boolean insert(Transaction transaction, CommandState row) throws SQLException {
         Cell<CommandState> cell = database.commands.computeIfAbsent(row.id, absent -> new Cell<>());
         database.awaitChange(cell, transaction);

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /** Rules of the protocol, each broken in one place. A simulation that does not notice would be worth nothing. */
 public enum Mistake implements SimulatedStores.Speech {
 
-    /** Outcomes are written whoever holds the lane by now. */
+    /** Outcomes are written although the lane may have another owner by now. */
     OUTCOME_WITHOUT_FENCE(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
         Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) {
@@ -83,8 +83,8 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** Whoever takes over a lane does not learn which keys are held. */
-    HELD_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
+    /** A node that takes over a lane does not learn which keys are blocked. */
+    BLOCKED_KEYS_NOT_LOADED(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
         public List<WaitingKey> waitingKeys(Connection connection, int topicId, Collection<Integer> lanes) {
             return List.of();
@@ -131,7 +131,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** A lane is given back although somebody else has it by now. */
+    /** A lane is released although another node owns it by now. */
     LANE_RELEASED_WITHOUT_TOKEN(lanes(dialect -> new SimulatedLanes(dialect) {
         @Override
         @Nullable
@@ -226,7 +226,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     }),
 
-    /** A command is ended by whoever had it once. */
+    /** A command is ended by an owner that was replaced. */
     COMMAND_ENDED_WITHOUT_FENCE(commands(database -> new SimulatedCommands(database) {
         @Override
         boolean isOwned(CommandState row, Owner owner) {
@@ -234,7 +234,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** Whoever takes a command over goes on under the fence of the one before, and only the fence is compared. */
+    /** A caller that takes a command over goes on under the fence of the owner before, and only the fence is compared. */
     COMMAND_TAKEN_OVER_WITH_OLD_FENCE(commands(database -> new SimulatedCommands(database) {
         @Override
         boolean isOwned(CommandState row, Owner owner) {
@@ -258,7 +258,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** Nobody learns from the row that the effect of a command may have begun. */
+    /** The row does not say that the effect of a command may have begun. */
     COMMAND_EFFECT_NOT_NOTED(commands(database -> new SimulatedCommands(database) {
         @Override
         boolean isUncertain(boolean uncertainIfLost) {
@@ -272,7 +272,7 @@ public enum Mistake implements SimulatedStores.Speech {
         void renew(CommandState row) {}
     })),
 
-    /** Lost commands are not called uncertain unless somebody asks for them. */
+    /** Lost commands are not called uncertain unless a caller asks for them. */
     LOST_COMMANDS_NOT_SWEPT(commands(database -> new SimulatedCommands(database) {
         @Override
         boolean isToBeDoubted(CommandState row) {
@@ -280,7 +280,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     })),
 
-    /** What was received before is handled again: nobody looks which marks were inserted. */
+    /** A duplicate is handled again: the code does not look which marks were inserted. */
     MARK_NOT_COUNTED(inbox(dialect -> new SimulatedInbox(dialect) {
         @Override
         Set<InboxMark.Key> answered(List<InboxMark> marks, Set<InboxMark.Key> inserted) {
@@ -304,7 +304,7 @@ public enum Mistake implements SimulatedStores.Speech {
         }
     }),
 
-    /** What is handed over after the commit can be claimed by everybody, too. */
+    /** A message of the local hand-over can be claimed by every other node, too. */
     BIRTH_OPEN_TO_ALL(database -> new SimulatedDialect(database) {
         @Override
         RowState bornState() {

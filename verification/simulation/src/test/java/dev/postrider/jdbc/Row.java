@@ -54,7 +54,7 @@ final class Row {
         return topicId == topic && lane != null && lane == number;
     }
 
-    /** In a held key: outside the order, the lowest of them its head. */
+    /** In a blocked key: outside the order, the lowest of them its head. */
     boolean isWaiting() {
         return state == RowState.RETRY || state == RowState.BLOCKED || state == RowState.PARKED;
     }

@@ -336,7 +336,7 @@ final class Session implements InvocationHandler {
         stall(current, database.weather.stall(database.chance(), 4));
     }
 
-    /** The same in a statement that comes seldom and finds something more seldom still. */
+    /** The same in a rare statement that finds something even more rarely. */
     void meanwhileForOnce(Transaction current) throws SQLException {
         stall(current, database.weather.rareStall(database.chance()));
     }
@@ -344,7 +344,7 @@ final class Session implements InvocationHandler {
     private void stall(Transaction current, long nanos) throws SQLException {
         if (nanos > LONG_STALL && database.chance().oneIn(2)) {
             conductor.note(host.name() + " stands still while the database does");
-            conductor.freeze(host, Duration.ofNanos(2 * nanos)); // and nobody there renews anything meanwhile
+            conductor.freeze(host, Duration.ofNanos(2 * nanos)); // and no thread there renews anything meanwhile
         }
         conductor.pass(nanos);
         database.check(current);

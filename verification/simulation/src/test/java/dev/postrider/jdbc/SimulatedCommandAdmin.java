@@ -34,14 +34,14 @@ final class SimulatedCommandAdmin {
     }
 
     private Answer complete(Session session, Transaction transaction, Parameters values) throws SQLException {
-        UUID nobody = values.uuid();
+        UUID noOwner = values.uuid();
         long keyTtl = values.number();
         values.number();
         Predicate<CommandState> condition = isOpen(values.uuid());
         boolean met = false;
         for (CommandState open : open(transaction, condition)) {
             met |= table.update(session, transaction, open.id, condition, row -> {
-                row.owner = nobody;
+                row.owner = noOwner;
                 row.fence++;
                 row.state = "COMPLETED";
                 row.outcome = "SUCCESS";

@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the statements of {@link CommandStatements} and {@link CommandSweep} do to the simulated command table. An insert waits for whoever
- * is at the same key; an update waits too, and then decides again by the new row.
+ * What the statements of {@link CommandStatements} and {@link CommandSweep} do to the simulated command table. An insert waits for the
+ * transaction that has changed the same key; an update waits too, and then decides again by the new row.
  */
 class SimulatedCommands {
 

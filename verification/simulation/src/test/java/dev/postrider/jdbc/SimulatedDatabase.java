@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A database in memory that does what PostgreSQL was seen to do with our statements at READ COMMITTED. A statement sees what was
- * committed when it began; others may commit while it runs. A row that somebody else has changed it waits for, and then decides again
- * by the new row, while everything that it does not lock stays as it was seen. Numbers are drawn before they can be seen and are not
+ * committed when it began; others may commit while it runs. It waits for a row that another transaction has changed, and then decides
+ * again by the new row, while everything that it does not lock stays as it was seen. Numbers are drawn before they can be seen and are not
  * given back; after a crash those come again that no commit had brought to the disk.
  */
 public final class SimulatedDatabase {
@@ -64,7 +64,7 @@ public final class SimulatedDatabase {
     record Announced(Set<Integer> topics, long until) {}
 
     /**
-     * What the table went through, for whoever judges the run.
+     * A change of the table, for the judges of the run.
      *
      * @param from null for a message that is new
      * @param to null for one that was removed
@@ -88,7 +88,7 @@ public final class SimulatedDatabase {
     final List<InboxHandler> handlers = new ArrayList<>();
     private final Map<Integer, Cell<Integer>> gaps = new LinkedHashMap<>();
     private final Map<UUID, TopicName> inserted = new LinkedHashMap<>();
-    private final Map<TopicName, Topics.Topic> topics = new HashMap<>();
+    private final Map<TopicName, Topics.RegisteredTopic> topics = new HashMap<>();
     private final Set<Integer> paused = new LinkedHashSet<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<String> stale = new ArrayList<>();
@@ -125,7 +125,7 @@ public final class SimulatedDatabase {
     /** @param count 0 for an unordered topic */
     public void declare(TopicName name, int count) {
         int id = topics.size() + 1;
-        topics.put(name, new Topics.Topic(id, count, false, false));
+        topics.put(name, new Topics.RegisteredTopic(id, count, false, false));
         for (int lane = 0; lane < count; lane++) {
             Cell<LaneState> cell = new Cell<>();
             LaneState state = new LaneState(id, lane);
@@ -135,7 +135,7 @@ public final class SimulatedDatabase {
         }
     }
 
-    Topics.@Nullable Topic topic(TopicName name) {
+    Topics.@Nullable RegisteredTopic topic(TopicName name) {
         return topics.get(name);
     }
 
@@ -367,14 +367,14 @@ public final class SimulatedDatabase {
         return !others && cell.sharers.stream().allMatch(sharer -> sharer == transaction);
     }
 
-    /** Waits for it if need be; whoever would wait for himself by that is told so. */
+    /** Waits for it if need be. A transaction that would wait for itself by that gets a deadlock. */
     void lock(Cell<?> cell, Transaction transaction, boolean share) throws SQLException {
         number(transaction);
         await(cell, transaction, () -> isFree(cell, transaction, share));
         hold(cell, transaction, share);
     }
 
-    /** Waits until nobody else is about to change it, as an insert does that meets somebody's row. */
+    /** Waits until no other transaction is about to change it, as an insert does that meets the row of another one. */
     void awaitChange(Cell<?> cell, Transaction transaction) throws SQLException {
         number(transaction);
         await(cell, transaction, () -> !cell.isChanged || isFree(cell, transaction, true));
@@ -407,10 +407,10 @@ public final class SimulatedDatabase {
         transaction.waitsFor.clear();
     }
 
-    /** Whoever stands still in the middle of a claim must not stop the others. */
+    /** A node that stands still in the middle of a claim must not stop the others. */
     private void waits(Transaction transaction) {
         if (transaction.isClaim) {
-            stale.add("waits: a claim waits for what somebody else is at");
+            stale.add("waits: a claim waits for a row of another transaction");
         } else if (transaction.isProducer && transaction.waitsFor.stream().anyMatch(other -> other.isClaim)) {
             stale.add("waits: a producer waits for a claim");
         }
@@ -525,7 +525,7 @@ public final class SimulatedDatabase {
         inserted.put(row.id(), row.message.topic());
     }
 
-    /** Of a message that somebody wrote, whether or not it was committed. */
+    /** Of a message that was written, whether or not it was committed. */
     public TopicName topicOf(UUID id) {
         return Objects.requireNonNull(inserted.get(id));
     }
@@ -550,7 +550,7 @@ public final class SimulatedDatabase {
         return lastNumber;
     }
 
-    /** What is committed now, for whoever judges the run. */
+    /** What is committed now, for the judges of the run. */
     public List<Standing> standing() {
         List<Standing> standing = new ArrayList<>();
         messages.values().forEach(cell -> {
@@ -571,7 +571,7 @@ public final class SimulatedDatabase {
             int crashes,
             @Nullable String reason) {}
 
-    /** An outcome changed a row that is not its claim's any more. Told by whoever changes it, whatever let it through. */
+    /** An outcome changed a row that does not belong to its claim any more. Called by the statement that changes it, whatever let it through. */
     void settled(String doing, Row row, @Nullable UUID presented, @Nullable UUID actual) {
         if (presented == null || !presented.equals(actual)) {
             stale.add("token: '" + doing + "' changed " + row.seq + " under a token that was no longer its own");
@@ -579,9 +579,9 @@ public final class SimulatedDatabase {
     }
 
     /**
-     * Somebody's message was taken from him, whatever let that through.
+     * A message was taken from its owner, whatever let that through.
      *
-     * @param now when whoever does it looked at the clock
+     * @param now when the transaction that takes it looked at the clock
      */
     void deprived(String doing, Row row, long now) {
         if (row.token == null || row.lockedUntil >= now) {
@@ -589,7 +589,7 @@ public final class SimulatedDatabase {
         }
     }
 
-    /** A message was written for somebody who is to deliver it, and believes that he has so much time from now. */
+    /** A message was written under the lease of a node, which believes that it has so much time from now. */
     void inserted(Row row, long lease) {
         if (row.token != null && row.lockedUntil < micros() + lease / 2) {
             stale.add("lease: " + row.seq + " was written under a lease that is mostly over");
@@ -655,7 +655,7 @@ public final class SimulatedDatabase {
         }
     }
 
-    /** Commands whose owner is lost, and of which nobody says so, for longer than this. */
+    /** Commands whose owner was lost longer ago than this, and which are not marked as uncertain. */
     public long forgottenCommands(Duration age) {
         long then = micros() - age.toNanos() / 1000;
         return commands.values().stream()

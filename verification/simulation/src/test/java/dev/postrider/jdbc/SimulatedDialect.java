@@ -131,7 +131,7 @@ class SimulatedDialect
     // Claiming
 
     @Override
-    public Due claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
+    public DueClaim claimDue(Connection connection, int topicId, ClaimRequest request, UUID token, Instant from)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("claim what is due", transaction -> {
@@ -146,11 +146,11 @@ class SimulatedDialect
             long finishedBefore = database.oldestRunning();
             session.meanwhile(transaction);
             List<ClaimedRow> rows = lease(session, transaction, due, condition, request, token, row -> {});
-            return new Due(
+            return new DueClaim(
                     rows,
                     rows.isEmpty()
                             ? null
-                            : new DueScanStart.Sight(instant(began), database.number(transaction), finishedBefore));
+                            : new DueScanStart.Snapshot(instant(began), database.number(transaction), finishedBefore));
         });
     }
 
@@ -462,8 +462,7 @@ class SimulatedDialect
     // Housekeeping
 
     @Override
-    public int sweep(Connection connection, int topicId, int maxAttempts, DeathRecord epitaph, Duration span, int limit)
-            throws SQLException {
+    public int sweep(Connection connection, int topicId, Sweep sweep) throws SQLException {
         Session session = Session.of(connection);
         return session.run("sweep", transaction -> {
             transaction.isClaim = true;
@@ -471,8 +470,8 @@ class SimulatedDialect
             Predicate<Row> condition = row -> row.topicId == topicId
                     && row.state == RowState.PROCESSING
                     && row.lockedUntil < began
-                    && row.lockedUntil >= began - Binder.toMicros(span)
-                    && row.attempts >= maxAttempts;
+                    && row.lockedUntil >= began - Binder.toMicros(sweep.span())
+                    && row.attempts >= sweep.maxAttempts();
             List<Row> lost = database.snapshot(transaction).values().stream()
                     .filter(condition)
                     .toList();
@@ -485,7 +484,7 @@ class SimulatedDialect
                 if (row != null) {
                     database.deprived("sweep", row, began);
                     row.crashes++;
-                    row.reason = epitaph.reason();
+                    row.reason = sweep.epitaph().reason();
                     free(row, RowState.DEAD);
                     buried++;
                 }
@@ -570,7 +569,7 @@ class SimulatedDialect
 
     // Writing
 
-    /** Nobody gives an id twice but the inbox, whose marks keep those apart who come at once. */
+    /** Only the inbox gives an id twice, and its marks keep concurrent ones apart. */
     @Override
     public Set<UUID> insert(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert)
             throws SQLException {
@@ -675,7 +674,7 @@ class SimulatedDialect
         SimulatedSql known = new SimulatedSql(sql);
         commands().addTo(known, sql);
         known.add(Topics.FIND, "look up a topic", (session, transaction, values) -> {
-            Topics.Topic topic = database.topic(new TopicName(values.required(), values.required()));
+            Topics.RegisteredTopic topic = database.topic(new TopicName(values.required(), values.required()));
             return SimulatedSql.Answer.rows(topic == null ? List.of() : List.of(row(topic)));
         });
         known.add(
@@ -692,7 +691,7 @@ class SimulatedDialect
         return known;
     }
 
-    private static Map<String, @Nullable Object> row(Topics.Topic topic) {
+    private static Map<String, @Nullable Object> row(Topics.RegisteredTopic topic) {
         Map<String, @Nullable Object> row = new LinkedHashMap<>();
         row.put("id", topic.id());
         row.put("lanes", topic.lanes());

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What {@code PostgresInbox} asks, answered by the simulated database. An insert waits for whoever is about to insert the same mark. */
+/** What {@code PostgresInbox} asks, answered by the simulated database. An insert waits for a transaction that has inserted the same mark. */
 class SimulatedInbox implements InboxStatements {
 
     /** A mark is one consumer's. */

@@ -435,7 +435,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     /** The snapshot is taken first; what a sequence shows is of no snapshot, but of the moment when it is looked at. */
     @Override
     public LaneRead read(
-            Connection connection, int topicId, TopicName topic, List<LaneCursor.Scan> scans, long maxBytes)
+            Connection connection, int topicId, TopicName topic, List<LaneCursor.LaneScan> scans, long maxBytes)
             throws SQLException {
         Session session = Session.of(connection);
         return session.run("read lanes", transaction -> {
@@ -458,11 +458,11 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     static List<LaneRow> rows(
             NavigableMap<Long, Row> seen,
             int topicId,
-            List<LaneCursor.Scan> scans,
+            List<LaneCursor.LaneScan> scans,
             List<Long> leaveOut,
             long maxBytes) {
         List<LaneRow> rows = new ArrayList<>();
-        for (LaneCursor.Scan scan : scans) {
+        for (LaneCursor.LaneScan scan : scans) {
             seen.tailMap(scan.start(), false).values().stream()
                     .filter(row -> row.isIn(topicId, scan.lane()) && row.state == RowState.PENDING)
                     .filter(row -> !leaveOut.contains(row.seq))
@@ -493,14 +493,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
-    public List<LaneRow> readTimed(
-            Connection connection,
-            int topicId,
-            TopicName topic,
-            List<Integer> lanes,
-            List<Long> leaveOut,
-            int limit,
-            long maxBytes)
+    public List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan)
             throws SQLException {
         return Session.of(connection).run("read what is due in lanes", transaction -> {
             NavigableMap<Long, Row> seen = database.snapshot(transaction);
@@ -509,18 +502,18 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             if (database.isPaused(topicId)) {
                 return rows;
             }
-            for (int lane : lanes) {
+            for (int lane : scan.lanes()) {
                 seen.values().stream()
                         .filter(row -> row.isIn(topicId, lane) && row.isTimed() && row.availableAt <= began)
-                        .filter(row -> !leaveOut.contains(row.seq))
+                        .filter(row -> !scan.leaveOut().contains(row.seq))
                         .filter(row -> row.state == RowState.SCHEDULED || !hasWaitingBefore(seen, row))
                         .sorted(Comparator.comparingLong((Row row) -> row.availableAt)
                                 .thenComparingLong(row -> row.seq))
-                        .limit(limit)
+                        .limit(scan.limit())
                         .forEach(due -> withWhatIsBehind(rows, seen, due));
             }
             rows.sort(BY_NUMBER);
-            return within(rows, maxBytes);
+            return within(rows, scan.maxBytes());
         });
     }
 
@@ -560,7 +553,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
 
     // Outcomes
 
-    /** The lanes that are still as the cursors know them, locked in share mode; passes over what somebody else has locked. */
+    /** The lanes that are still as the cursors know them, locked in share mode; skips those that another transaction has locked. */
     Set<SimulatedDatabase.Place> fence(Transaction transaction, Collection<LaneCursor> fence) throws SQLException {
         Set<SimulatedDatabase.Place> places = new HashSet<>();
         for (LaneCursor cursor : inOrder(fence)) {
@@ -585,7 +578,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         return row.lane != null && fence.contains(new SimulatedDatabase.Place(row.topicId, row.lane));
     }
 
-    /** For whoever judges the run: under which token a row is changed, and which its lane has at that moment. */
+    /** For the judges of the run: under which token a row is changed, and which its lane has at that moment. */
     private void settled(String doing, Row row, Collection<LaneCursor> fence) {
         for (LaneCursor cursor : fence) {
             if (row.isIn(cursor.topicId, cursor.lane)) {

@@ -52,13 +52,12 @@ public final class SimulatedStores {
         this.statements = spoken.statements();
         DataSource dataSource = dataSource();
         this.room = JdbcDatabase.of(
-                dataSource,
                 spoken,
                 new JdbcSchema(dataSource, sql, SchemaStatements.of(sql), null),
                 new Sessions(
                         dataSource,
                         sql.kind(),
-                        new ConnectionSettings(true, false, new IdleLimit.None()),
+                        new ConnectionSettings(true, false, new IdleLimit.Unlimited()),
                         NETWORK_TIMEOUT),
                 new CallerConnections(sql.kind(), ADDRESS),
                 new JdbcDatabase.Settings(options, events));

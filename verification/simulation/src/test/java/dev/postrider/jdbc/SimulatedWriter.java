@@ -34,7 +34,7 @@ public final class SimulatedWriter {
 
         /** @param message made from its place in its key, from 1; 0 on unordered topics */
         public UUID write(TopicName topic, @Nullable String key, IntFunction<Message> message) throws SQLException {
-            Topics.Topic registered = Objects.requireNonNull(database.topic(topic));
+            Topics.RegisteredTopic registered = Objects.requireNonNull(database.topic(topic));
             return session.run("write", transaction -> {
                 transaction.isProducer = true;
                 int place = key == null ? 0 : count(transaction, topic + "/" + key);

@@ -26,7 +26,7 @@ final class Transaction {
     /** By the database's clock. */
     final long begunAt;
 
-    /** It takes what it can have, and waits for nobody. */
+    /** It skips locked rows and waits for no other transaction. */
     boolean isClaim;
 
     /** It writes messages, and waits for no claim. */

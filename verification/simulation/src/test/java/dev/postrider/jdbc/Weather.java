@@ -4,7 +4,7 @@ import dev.postrider.simulation.Chance;
 import java.time.Duration;
 
 /**
- * What goes wrong between a node and the database, once in so many statements; 0 for never. Changed by whoever has the baton.
+ * What goes wrong between a node and the database, once in so many statements; 0 for never. Changed by the thread that has the baton.
  */
 public final class Weather {
 
@@ -90,7 +90,7 @@ public final class Weather {
         return stallOnceIn(stalls / asLikely, chance);
     }
 
-    /** The same for a statement that comes seldom, and finds something more seldom still. */
+    /** The same for a rare statement that finds something even more rarely. */
     long rareStall(Chance chance) {
         return stallOnceIn(rareStalls, chance);
     }

@@ -170,7 +170,7 @@ final class Callers {
         }
     }
 
-    /** Does not wait for ever, and asks somebody else then. What the first is told is judged all the same. */
+    /** Does not wait for ever, and asks another node then. What the first is told is judged all the same. */
     private boolean call(Node node, Wish wish, Command<String> command) {
         Signal back = new Signal(conductor);
         boolean[] done = new boolean[1];
@@ -181,7 +181,7 @@ final class Callers {
         try {
             back.await(chance.between(500, 8_000) * 1_000_000);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody interrupts this", e);
+            throw new AssertionError("no thread interrupts this", e);
         }
         return done[0];
     }
@@ -288,7 +288,7 @@ final class Callers {
 
     // Mending
 
-    /** What an operator does about a command that nobody knows the outcome of: he asks, and stands by what he hears. */
+    /** What an operator does about a command whose outcome is unknown: he asks the other system, and stands by its answer. */
     void resolve(CommandAdmin admin) {
         List<StoredCommand> uncertain = admin.uncertain(10);
         if (uncertain.isEmpty()) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
 
-/** Everything that is left to chance in a run, drawn from one seed in one order. Used by whoever has the baton. */
+/** Everything that is left to chance in a run, drawn from one seed in one order. Used by the thread that has the baton. */
 public final class Chance {
 
     private final SplittableRandom random;

@@ -32,7 +32,7 @@ final class CommandJudge {
         judge.violations.addAll(judge.callers.complaints());
     }
 
-    /** One effect at most, and everybody who got an answer got the one that goes with it. */
+    /** One effect at most, and every caller that got an answer got the one that goes with it. */
     private void oneEffect(Wish wish) {
         List<String> effects = effects(wish);
         if (effects.size() > 1) {
@@ -70,14 +70,14 @@ final class CommandJudge {
         return !(answer instanceof CommandResult.Mismatch);
     }
 
-    /** Whoever kept on asking has an answer, and what is lost is called uncertain. */
+    /** A caller that kept on asking has an answer, and a lost command is called uncertain. */
     private void nothingStuck() {
         if (callers.unanswered() > 0) {
             violations.add("stuck: " + callers.unanswered() + " callers have no answer");
         }
         long forgotten = world.database().forgottenCommands(Callers.LEASE);
         if (forgotten > 0) {
-            violations.add("stuck: " + forgotten + " commands are in progress, and nobody is at them");
+            violations.add("stuck: " + forgotten + " commands are in progress, and no owner is alive");
         }
     }
 }

@@ -13,15 +13,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets one simulated thread run at a time, and says which and when. They are real threads with one baton among them: whoever has it
- * keeps it until it waits, and the seed decides who gets it next. Time stands still while anybody can run, and jumps to the next who
- * can when nobody is left. So a run is the same each time, down to the last step.
+ * Lets one simulated thread run at a time, and says which and when. They are real threads with one baton among them: a thread
+ * keeps it until it waits, and the seed decides which gets it next. Time stands still while a thread can run, and otherwise jumps to the
+ * moment when the next one can. So a run is the same each time, down to the last step.
  */
 public final class Conductor {
 
     static final long NEVER = Long.MAX_VALUE;
 
-    /** How long somebody may keep the baton by the real clock: far longer than any step takes, unless it is blocked. */
+    /** How long a thread may keep the baton by the real clock: far longer than any step takes, unless it is blocked. */
     private static final Duration LONGEST_STEP = Duration.ofSeconds(60);
 
     private static final int KEPT_LINES = 20_000;
@@ -141,19 +141,19 @@ public final class Conductor {
         turn();
     }
 
-    /** Waits until somebody calls {@link #wake}. */
+    /** Waits for a call of {@link #wake}. */
     public void rest() {
         current.wakeAt = NEVER;
         turn();
     }
 
-    /** Waits until then or until somebody calls {@link #wake}. */
+    /** Waits until then or for a call of {@link #wake}. */
     public void restUntil(long nanos) {
         current.wakeAt = nanos;
         turn();
     }
 
-    /** It may go on now. Gives nobody a turn. */
+    /** The strand may go on now. The baton stays where it is. */
     public void wake(Strand strand) {
         strand.wakeAt = Math.min(strand.wakeAt, now);
     }
@@ -201,7 +201,7 @@ public final class Conductor {
             }
         }
         if (earliest == NEVER) {
-            throw new AssertionError("nobody can ever go on: " + strands);
+            throw new AssertionError("no strand can ever go on: " + strands);
         }
         now = earliest;
         int chosen = candidates == 1 ? 0 : chance.below(candidates);

@@ -13,13 +13,13 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * Where messages go: it takes most of them, refuses some, and does not always answer in time or at all. What arrives there is written
- * down for whoever judges the run.
+ * down for the judges of the run.
  */
 final class Destination {
 
     static final Duration TIMEOUT = Duration.ofMillis(1900);
 
-    /** A header of messages that kill whoever sends them. */
+    /** A header of messages that kill the node that sends them. */
     static final String POISON = "poison";
 
     private static final long LONGEST_WAY = 60_000_000L;

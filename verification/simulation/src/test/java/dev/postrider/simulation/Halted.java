@@ -1,6 +1,6 @@
 package dev.postrider.simulation;
 
-/** The run is over, and this thread with it. Not an exception: nobody is to take it for a failure and go on. */
+/** The run is over, and this thread with it. Not an exception: no code is to take it for a failure and go on. */
 @SuppressWarnings("serial")
 final class Halted extends Error {
 

@@ -43,7 +43,7 @@ final class Network {
         try {
             signal.await(nanos);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody interrupts a network", e);
+            throw new AssertionError("no thread interrupts a network", e);
         }
     }
 }

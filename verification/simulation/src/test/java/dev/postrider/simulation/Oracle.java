@@ -94,7 +94,7 @@ final class Oracle {
         }
     }
 
-    /** Nobody tries more often than is allowed. */
+    /** No message has more attempts than are allowed. */
     private void attemptsEnd() {
         for (Arrival arrival : arrivals) {
             if (arrival.attempt() > World.MAX_ATTEMPTS) {
@@ -139,7 +139,7 @@ final class Oracle {
             for (int earlier = 0; first != null && earlier < later; earlier++) {
                 UUID before = key.get(earlier).id();
                 if (key.get(earlier).poison()) {
-                    continue; // it never arrives, and is given up by whoever is told that it kills
+                    continue; // it never arrives, and is given up by the node that is told that it kills
                 }
                 if (!wasTaken(before, first.atNanos()) && !wasGivenUp(before, first.atNanos())) {
                     violated("order: " + name(key.get(later).id()) + " arrived before " + name(before));

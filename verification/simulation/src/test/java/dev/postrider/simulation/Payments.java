@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Another system, in which leased commands have their effects. It does what it is told as often as it is told. Whoever asks it about a
- * command that has not happened can rely on that: what was on its way then is refused when it arrives.
+ * Another system, in which leased commands have their effects. It executes every request, repeated or not. A probe that asks it about a
+ * command that has not happened can rely on the answer: a request that was on its way then is refused when it arrives.
  */
 final class Payments {
 
@@ -88,7 +88,7 @@ final class Payments {
         }
     }
 
-    /** The same for whoever gives a key of its own for it: it is done once. */
+    /** The same for a request with a key of its own: it is executed once. */
     String payOnce(Ticket ticket, UUID downstream, String key) {
         travel();
         String before = once.get(downstream);

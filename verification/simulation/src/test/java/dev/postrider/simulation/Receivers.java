@@ -142,7 +142,7 @@ final class Receivers {
         try {
             back.await(chance.between(200, 6_000) * 1_000_000);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody interrupts this", e);
+            throw new AssertionError("no thread interrupts this", e);
         }
     }
 

@@ -2,7 +2,7 @@ package dev.postrider.simulation;
 
 import org.jspecify.annotations.Nullable;
 
-/** Waits for a while or for a signal, on virtual time; a signal that comes while nobody waits is kept. One waits at a time. */
+/** Waits for a while or for a signal, on virtual time; a signal that comes while no thread waits is kept. One thread waits at a time. */
 public final class Signal {
 
     private final Conductor conductor;

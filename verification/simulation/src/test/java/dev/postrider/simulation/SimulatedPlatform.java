@@ -139,7 +139,7 @@ public final class SimulatedPlatform implements Platform {
             ended = true;
         }
 
-        /** Interrupts nobody: no handler of a run minds. */
+        /** Interrupts no thread: no handler of a run needs it. */
         @Override
         public List<Runnable> shutdownNow() {
             ended = true;

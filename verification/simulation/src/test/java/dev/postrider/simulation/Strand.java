@@ -2,7 +2,7 @@ package dev.postrider.simulation;
 
 import org.jspecify.annotations.Nullable;
 
-/** A simulated thread. All of it belongs to whoever has the baton, except the thread that carries it. */
+/** A simulated thread. All of it belongs to the thread that has the baton, except the thread that carries it. */
 public final class Strand {
 
     final int number;

@@ -354,7 +354,7 @@ final class World {
         try {
             signal.await(Duration.ofSeconds(40).toNanos());
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody interrupts this", e);
+            throw new AssertionError("no thread interrupts this", e);
         }
         if (!stopped[0]) {
             alarms.add(node.host().name() + " did not stop within 40 s");
@@ -387,7 +387,7 @@ final class World {
         for (int i = 0; i < transactions; i++) {
             conductor.pass(chance.between(0, 2_500) * 1_000_000);
             for (int tries = 0; tries < MOST_TRIES && !isWritten(); tries++) {
-                conductor.pass(chance.between(1, 100) * 1_000_000); // whoever was cut off comes again soon
+                conductor.pass(chance.between(1, 100) * 1_000_000); // a caller that was cut off comes again soon
             }
         }
         writing--;

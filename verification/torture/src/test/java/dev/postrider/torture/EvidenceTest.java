@@ -89,7 +89,7 @@ final class EvidenceTest {
                 """.formatted(Journal.now(), Journal.now()));
     }
 
-    /** Enqueues a message of an unordered topic, as a producer does; nobody delivers it. */
+    /** Enqueues a message of an unordered topic, as a producer does; no worker delivers it. */
     private static String written(Postrider postrider, Journal journal, @Nullable Instant deliverAt) {
         String tx = UUID.randomUUID().toString();
         Message message =

@@ -241,7 +241,7 @@ final class CutConnectionTest {
 
             call(obstacle, "pg_advisory_unlock(4711)");
             List<Claim> claims = new ArrayList<>();
-            Await.until(() -> "leased to nobody", () -> {
+            Await.until(() -> "leased by no worker", () -> {
                 claims.addAll(store.claim(request));
                 return claims.size() == 5;
             });

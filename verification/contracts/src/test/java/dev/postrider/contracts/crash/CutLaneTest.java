@@ -113,7 +113,7 @@ final class CutLaneTest {
             LaneStore store = store(site, proxy);
             Lane lane = acquire(store).get(0);
             write(ledger, "a", 0, 1);
-            List<LaneClaim> inHand = read(store, lane);
+            List<LaneClaim> inFlight = read(store, lane);
             write(ledger, "a", 2, 3);
             Future<Integer> lost = engine == Engine.POSTGRESQL_18
                     ? proxy.loseAnswerTo("pg_snapshot_xmin")
@@ -122,7 +122,7 @@ final class CutLaneTest {
             lost.get(60, TimeUnit.SECONDS);
 
             assertThat(numbers(read(store, lane))).containsExactly(2, 3);
-            assertThat(store.settle(delivered(inHand))).noneMatch(Settlement::isLost);
+            assertThat(store.settle(delivered(inFlight))).noneMatch(Settlement::isLost);
         }
     }
 
@@ -172,7 +172,7 @@ final class CutLaneTest {
             write(ledger, "a", 1);
             site.execute(
                     "UPDATE postrider_message SET seq = " + old.get(0).claim().seq());
-            assertThat(read(store, lane)).as("the number is in hand").isEmpty();
+            assertThat(read(store, lane)).as("the number is in flight").isEmpty();
             store.renew(Set.of(lane), LEASE);
             assertThat(read(store, lane)).as("and the start goes past it").isEmpty();
 
@@ -244,7 +244,7 @@ final class CutLaneTest {
         }
     }
 
-    /** Nobody knows then whether he put it back or it was never written; it waits and is tried again, which is right in both. */
+    /** It is not known then whether the operator put it back or it was never written. It waits and is tried again, which is right in both cases. */
     @OnAllServers
     void outcomeThatDidNotArriveBeforeAnOperatorChangedTheLaneLeavesTheMessageToBeTriedAgain(Engine engine)
             throws Exception {
@@ -277,7 +277,7 @@ final class CutLaneTest {
         }
     }
 
-    /** As after a failover that lost a commit: its number is in hand, and comes again, for a message of another lane. */
+    /** As after a failover that lost a commit: its number is in flight, and comes again, for a message of another lane. */
     @OnAllServers
     void messageWithTheNumberOfOneInFlightIsReadOnceThatIsNoLonger(Engine engine) throws Exception {
         try (Site site = Site.on(engine)) {

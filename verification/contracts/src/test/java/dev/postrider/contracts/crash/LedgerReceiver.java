@@ -92,7 +92,7 @@ final class LedgerReceiver implements AutoCloseable {
         }
         byWorker.merge(worker, 1, Integer::sum);
         if (number <= last) {
-            repeatedOf.merge(acceptedFrom.getOrDefault(account + " " + number, "nobody"), 1, Integer::sum);
+            repeatedOf.merge(acceptedFrom.getOrDefault(account + " " + number, "no worker"), 1, Integer::sum);
         } else {
             accepted.put(account, number);
             total++;

@@ -128,7 +128,7 @@ final class OrderUnderLoadTest {
         assertThat((long) receiver.from("leaving")).isEqualTo(workers.get(1).count("acknowledged"));
     }
 
-    /** Threads that post as long as the workers keep up, to few accounts often and to many seldom. */
+    /** Threads that post as long as the workers keep up, to few accounts often and to many rarely. */
     private static final class Producers implements AutoCloseable {
 
         private static final long BREATH = TimeUnit.MILLISECONDS.toNanos(2);

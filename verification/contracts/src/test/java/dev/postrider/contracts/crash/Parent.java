@@ -31,7 +31,7 @@ final class Parent {
         }
     }
 
-    /** Does what it is told until there is nobody left to tell it; then the process ends, however busy it is. */
+    /** Obeys its parent until the parent is gone; then the process ends, however busy it is. */
     static void obey(Consumer<String> command) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {

@@ -32,7 +32,7 @@ final class Site implements AutoCloseable {
     /** A message that was delivered, as the archive has it. */
     record Archived(int attempts, int crashes, LocalDateTime deliveredAt) {}
 
-    /** Its table of transactions is a copy, made anew for whoever asks a tenth of a second after the last question. */
+    /** Its table of transactions is a copy, made anew for a question that comes a tenth of a second after the last one. */
     private static final Duration INNODB_LOOKS_AGAIN = Duration.ofMillis(150);
 
     private final Engine engine;
@@ -287,7 +287,7 @@ final class Site implements AutoCloseable {
         }
     }
 
-    /** What a test measured, for whoever reads its output. */
+    /** What a test measured, for the readers of its output. */
     void print(String test, String measured) {
         System.out.println(engine.displayName() + ": " + test + ": " + measured);
     }

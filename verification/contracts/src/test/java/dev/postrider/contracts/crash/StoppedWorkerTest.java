@@ -85,7 +85,7 @@ final class StoppedWorkerTest {
         }
     }
 
-    /** Frozen within a transaction, it would keep its rows locked and nobody could take them over: another story. */
+    /** Frozen within a transaction, it would keep its rows locked and no other worker could take them over: another story. */
     private static boolean freezesOutsideATransaction(Child worker, Site site) {
         worker.freeze();
         if (site.openTransactions() == 0) {

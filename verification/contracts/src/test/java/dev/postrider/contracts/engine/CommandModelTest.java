@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
-import dev.postrider.internal.store.CommandOutcome.Kind;
+import dev.postrider.internal.store.CommandOutcome.ResultKind;
 import dev.postrider.internal.store.CommandOutcome.StoredResult;
 import dev.postrider.internal.store.CommandOwner;
 import dev.postrider.internal.store.CommandPrint;
@@ -139,7 +139,7 @@ final class CommandModelTest {
             seen.add(row);
         }
 
-        /** Acts on what somebody saw, perhaps long ago. */
+        /** Acts on a row that was read, perhaps long ago. */
         private void take(String at) {
             if (seen.isEmpty()) {
                 return;
@@ -178,7 +178,8 @@ final class CommandModelTest {
             }
             CommandOwner who = owners.get(random.nextInt(owners.size()));
             boolean met = well
-                    ? store.complete(who, new CommandOutcome(false, StoredResult.without(Kind.NONE), null, HOUR, HOUR))
+                    ? store.complete(
+                            who, new CommandOutcome(false, StoredResult.without(ResultKind.NONE), null, HOUR, HOUR))
                     : store.fail(who, "error", 0);
             boolean allowed = there && who.equals(owner) && (state == State.IN_PROGRESS || state == State.UNCERTAIN);
             assertThat(met).as(at).isEqualTo(allowed);

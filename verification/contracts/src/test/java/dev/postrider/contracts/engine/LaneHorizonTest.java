@@ -97,12 +97,12 @@ final class LaneHorizonTest {
     @Test
     void floorStaysBelowMessagesInFlightHoweverFarTheLaneIsRead() throws SQLException {
         Site site = site();
-        long inHand = site.write(0);
+        long inFlight = site.write(0);
         assertThat(numbers(site.read())).containsExactly(0);
         for (int round = 1; round < 12; round++) {
             site.write(round);
             assertThat(site.round()).containsExactly(round);
-            assertThat(site.floor()).isLessThan(inHand);
+            assertThat(site.floor()).isLessThan(inFlight);
         }
         site.store.release(Set.of(site.lane));
         site.take();
@@ -147,7 +147,7 @@ final class LaneHorizonTest {
     void messageThatIsPutBackDuringAReadIsReadByTheNextOne() throws Exception {
         Site site = site();
         long number = site.write(0);
-        List<LaneClaim> inHand = site.read();
+        List<LaneClaim> inFlight = site.read();
         for (int round = 1; round < 10; round++) {
             site.write(round);
             site.round();
@@ -162,11 +162,11 @@ final class LaneHorizonTest {
             while (query(obstacle, WAITING).equals("0")) {
                 assertThat(reading).as("must wait for the lock").isNotDone();
             }
-            site.store.settle(List.of(new Outcome.Released(inHand.get(0).claim())));
+            site.store.settle(List.of(new Outcome.Released(inFlight.get(0).claim())));
             obstacle.commit();
         }
         assertThat(reading.get(60, TimeUnit.SECONDS))
-                .as("it left out what was in hand")
+                .as("it left out what was in flight")
                 .isEmpty();
 
         assertThat(site.read()).extracting(claim -> claim.claim().seq()).containsExactly(number);
@@ -181,7 +181,7 @@ final class LaneHorizonTest {
                 site.round();
             }
             site.write(3);
-            List<LaneClaim> inHand = site.read();
+            List<LaneClaim> inFlight = site.read();
             long drawn;
             try (Connection lost = site.database.dataSource().getConnection()) {
                 lost.setAutoCommit(false);
@@ -200,7 +200,7 @@ final class LaneHorizonTest {
             System.out.println("numbers drawn up to " + drawn + " before the crash, the next after it is " + first);
 
             assertThat(numbers(site.read())).containsExactly(4, 5);
-            assertThat(site.store.settle(outcomes(inHand))).noneMatch(settlement -> settlement.isLost());
+            assertThat(site.store.settle(outcomes(inFlight))).noneMatch(settlement -> settlement.isLost());
             assertThat(site.count("postrider_message")).isEqualTo(2);
             assertThat(events).noneMatch(Event.FoundLate.class::isInstance);
             site.postrider.close();

@@ -112,7 +112,7 @@ final class LaneSightTest {
         assertThat(numbers(read(store, journal))).containsExactly(0);
     }
 
-    /** An operator has put an older one of the key back, so that the key is read while others of it are in hand. */
+    /** An operator has put an older one of the key back, so that the key is read while others of it are in flight. */
     @Test
     void whatHasItsOutcomeInTheMiddleOfAReadIsNotTakenAgain() throws SQLException {
         LaneStore store = store();
@@ -125,10 +125,10 @@ final class LaneSightTest {
                 new Outcome.Buried(claims.get(0).claim(), DeadReason.REJECTED, "no"),
                 new Outcome.Retry(claims.get(1).claim(), Duration.ZERO, "busy"),
                 new LaneOutcome.Blocked(claims.get(2).claim())));
-        List<LaneClaim> inHand = readTimed(store, lane);
-        assertThat(numbers(inHand)).containsExactly(1, 2);
+        List<LaneClaim> inFlight = readTimed(store, lane);
+        assertThat(numbers(inFlight)).containsExactly(1, 2);
         postrider.admin().replay(claims.get(0).claim().message().id(), "ada");
-        hooks.at(1, false, () -> deliver(store, inHand));
+        hooks.at(1, false, () -> deliver(store, inFlight));
 
         List<LaneClaim> replayed = readTimed(store, lane);
 

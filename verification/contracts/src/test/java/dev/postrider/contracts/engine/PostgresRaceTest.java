@@ -107,7 +107,7 @@ final class PostgresRaceTest {
         assertThat(written()).containsExactlyInAnyOrder("first", "second", "third");
     }
 
-    /** Nobody can compare it any more with the message that had its id, so it is written: delivered twice at worst, never lost. */
+    /** The message that had its id is gone and cannot be compared any more, so it is written: delivered twice at worst, never lost. */
     @Test
     void messageWhoseIdIsFreedWhileItIsWrittenGoesInWithItsKey() throws SQLException {
         StatementHooks hooks = new StatementHooks(dataSource);
@@ -266,14 +266,14 @@ final class PostgresRaceTest {
 
     private void awaitEndOrLockWait(CompletableFuture<?> statement) throws SQLException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!statement.isDone() && !somebodyWaits()) {
+        while (!statement.isDone() && !someSessionWaits()) {
             assertThat(System.nanoTime() - deadline)
                     .as("neither ends nor waits")
                     .isNegative();
         }
     }
 
-    private boolean somebodyWaits() throws SQLException {
+    private boolean someSessionWaits() throws SQLException {
         return query("SELECT count(*) > 0 FROM pg_stat_activity"
                         + " WHERE datname = current_database() AND wait_event_type = 'Lock'")
                 .equals("t");

@@ -533,7 +533,7 @@ final class PostgresTest {
                 Statement statement = connection.createStatement()) {
             boolean waits = false;
             while (!waits) {
-                assertThat(System.nanoTime()).as("nobody waits").isLessThan(deadline);
+                assertThat(System.nanoTime()).as("no session waits").isLessThan(deadline);
                 try (ResultSet row = statement.executeQuery("SELECT COUNT(*) > 0 FROM pg_stat_activity"
                         + " WHERE datname = current_database() AND wait_event_type = 'Lock'")) {
                     row.next();

@@ -35,9 +35,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Nobody waits for a row that is not his. A small table is read from one end to the other rather than by its key, if the database is left to
- * choose, and on MySQL and MariaDB that waits for every row that somebody has locked: for a claim that is under way, or one whose connection is
- * dead.
+ * No statement waits for a row that does not concern it. A small table is read from one end to the other rather than by its key, if the
+ * database is left to choose, and on MySQL and MariaDB that waits for every row that another session has locked: for a claim that is under way,
+ * or one whose connection is dead.
  */
 @ParameterizedClass(name = "{0}")
 @EnumSource(names = {"MYSQL_8_0", "MARIADB_11_4"})
@@ -163,7 +163,7 @@ final class StrangersRowTest {
                         .build())));
     }
 
-    /** Somebody who has locked a message of another topic and does not end. */
+    /** A session that has locked a message of another topic and does not end. */
     private Connection stranger() throws SQLException {
         write("elsewhere", 1);
         Connection connection = impatient.getConnection();

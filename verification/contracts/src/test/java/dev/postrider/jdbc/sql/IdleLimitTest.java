@@ -82,7 +82,7 @@ final class IdleLimitTest {
         }
     }
 
-    /** Somebody else gets the row while this transaction does nothing; then it is over, and hears so. */
+    /** Another session gets the row while this transaction is idle; then the transaction is over, and gets that error. */
     private static boolean lockBehind(Connection frozen, DataSource dataSource) throws SQLException {
         lock(frozen);
         try (Connection other = dataSource.getConnection()) {
@@ -90,7 +90,7 @@ final class IdleLimitTest {
             lock(other);
             other.rollback();
         } catch (SQLException e) {
-            throw new AssertionError("Nobody else gets the row", e);
+            throw new AssertionError("No other session gets the row", e);
         }
         lock(frozen);
         return true;

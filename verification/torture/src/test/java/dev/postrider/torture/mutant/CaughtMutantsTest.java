@@ -139,7 +139,7 @@ final class CaughtMutantsTest {
         return dot < 0 ? test.replace("#", "Contract#") : test.substring(dot + 1);
     }
 
-    /** A run that does not end is left behind, in a thread that keeps nobody. */
+    /** A run that does not end is left behind, in a thread that keeps no process alive. */
     private static List<String> failures(Path mutant, Engine engine, List<String> tests) throws Exception {
         ServerLoader servers = SERVERS.take();
         try {

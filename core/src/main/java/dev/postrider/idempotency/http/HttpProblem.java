@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * with the same key may succeed later. {@code safe_new_key}: the request had no effect under this key, so a request
  * with a new key cannot cause the effect twice.
  */
-enum Problem {
+enum HttpProblem {
     MISSING_KEY(
             400,
             false,
@@ -120,7 +120,7 @@ enum Problem {
     private final String title;
     private final String detail;
 
-    Problem(int status, boolean retryable, boolean safeNewKey, String title, String detail) {
+    HttpProblem(int status, boolean retryable, boolean safeNewKey, String title, String detail) {
         this.status = status;
         this.retryable = retryable;
         this.safeNewKey = safeNewKey;

@@ -9,16 +9,16 @@ import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-final class ProblemTest {
+final class HttpProblemTest {
 
-    private static String json(Problem problem) {
+    private static String json(HttpProblem problem) {
         return new String(problem.answer("https://example.org/", null).body(), UTF_8);
     }
 
     /** The page that types lead to says of each what it says of itself. */
     @ParameterizedTest
-    @EnumSource(Problem.class)
-    void problemIsDocumentedAsItIs(Problem problem) throws Exception {
+    @EnumSource(HttpProblem.class)
+    void problemIsDocumentedAsItIs(HttpProblem problem) throws Exception {
         String page = Files.readString(Path.of("../docs/http-idempotency.md"));
         String retryable = json(problem).contains("\"retryable\":true") ? "yes" : "no";
         String safe = json(problem).contains("\"safe_new_key\":true") ? "yes" : "no";
@@ -28,8 +28,8 @@ final class ProblemTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Problem.class)
-    void problemThatMayHaveHadAnEffectNeverCallsForANewKey(Problem problem) {
+    @EnumSource(HttpProblem.class)
+    void problemThatMayHaveHadAnEffectNeverCallsForANewKey(HttpProblem problem) {
         boolean refused = switch (problem) {
             case MISSING_KEY, INVALID_KEY, METHOD_NOT_ALLOWED, REQUEST_TOO_LARGE -> true;
             default -> false;
@@ -38,8 +38,8 @@ final class ProblemTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Problem.class)
-    void referenceIsThereIfThereIsOne(Problem problem) {
+    @EnumSource(HttpProblem.class)
+    void referenceIsThereIfThereIsOne(HttpProblem problem) {
         UUID reference = UUID.randomUUID();
         assertThat(new String(problem.answer("x", reference).body(), UTF_8))
                 .contains("\"operation_ref\":\"" + reference + "\"");

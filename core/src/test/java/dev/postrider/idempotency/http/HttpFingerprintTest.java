@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-final class FingerprintTest {
+final class HttpFingerprintTest {
 
     private static String of(String method, String path, @Nullable String query, @Nullable String type, String body) {
         Map<String, List<String>> headers = type == null ? Map.of() : Map.of("content-type", List.of(type));
         KeyedRequest call = KeyedRequest.of(method, path, query, headers, null).withBody(body.getBytes(UTF_8));
-        return HexFormat.of().formatHex(Fingerprint.of(call));
+        return HexFormat.of().formatHex(HttpFingerprint.of(call));
     }
 
     private static String base() {

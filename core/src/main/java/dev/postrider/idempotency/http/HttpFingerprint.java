@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Computes the fingerprint of a request from its method, path, query, media type and the bytes of the body. Other
  * headers are not part of it. The length precedes each part, so that different parts cannot have the same input.
  */
-final class Fingerprint {
+final class HttpFingerprint {
 
     /**
      * Part of the hash. Change it together with the algorithm, and support the old algorithm until its keys are purged.
@@ -23,12 +23,12 @@ final class Fingerprint {
 
     private final MessageDigest digest;
 
-    private Fingerprint(MessageDigest digest) {
+    private HttpFingerprint(MessageDigest digest) {
         this.digest = digest;
     }
 
     static byte[] of(KeyedRequest call) {
-        Fingerprint print = new Fingerprint(sha256());
+        HttpFingerprint print = new HttpFingerprint(sha256());
         print.add(RECIPE);
         print.add(call.method());
         print.add(call.path());
@@ -51,7 +51,7 @@ final class Fingerprint {
     private static Stream<String> parameters(@Nullable String query) {
         return query == null || query.isEmpty()
                 ? Stream.empty()
-                : Stream.of(query.split("&")).sorted(Comparator.comparing(Fingerprint::name));
+                : Stream.of(query.split("&")).sorted(Comparator.comparing(HttpFingerprint::name));
     }
 
     private static String name(String parameter) {
