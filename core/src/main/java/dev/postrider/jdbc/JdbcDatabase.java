@@ -112,7 +112,7 @@ public final class JdbcDatabase {
                 sessions.dataSource(),
                 outboxes,
                 dialect.sql(),
-                new JdbcTransactions.Settings(
+                new JdbcTransactions.TransactionSettings(
                         sessions.autoCommit(),
                         dialect.inbox().canLoseATransaction(),
                         options.commitWithInsert(),

@@ -18,7 +18,7 @@ public final class JdbcTransactions {
 
     private final DataSource dataSource;
     private final JdbcOutbox outboxes;
-    private final Settings settings;
+    private final TransactionSettings settings;
     private final @Nullable InsertAndCommit insertAndCommit;
 
     /**
@@ -27,9 +27,9 @@ public final class JdbcTransactions {
      * @param commitWithInsert whether the last INSERT and the commit are one request, where that is possible
      * @param stagedLimit the most messages that one unit of work may stage
      */
-    public record Settings(boolean autoCommit, boolean canBeLost, boolean commitWithInsert, int stagedLimit) {}
+    public record TransactionSettings(boolean autoCommit, boolean canBeLost, boolean commitWithInsert, int stagedLimit) {}
 
-    public JdbcTransactions(DataSource dataSource, JdbcOutbox outboxes, SqlRunner sql, Settings settings) {
+    public JdbcTransactions(DataSource dataSource, JdbcOutbox outboxes, SqlRunner sql, TransactionSettings settings) {
         this.dataSource = dataSource;
         this.outboxes = outboxes;
         this.settings = settings;
