@@ -10,9 +10,6 @@ import java.util.Locale;
  */
 record Answer(String verdict, List<Table> tables) {
 
-    /** A table with a heading and a sentence; without rows there is only the sentence. */
-    record Table(String title, String sentence, List<String> columns, List<List<String>> rows) {}
-
     static Answer of(Report report) {
         int met = report.figures().size() - report.missed().size();
         String verdict = met + " of " + report.figures().size() + " aims are met.";

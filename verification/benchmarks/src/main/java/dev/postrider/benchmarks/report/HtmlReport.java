@@ -41,7 +41,7 @@ public final class HtmlReport {
         StringBuilder page = new StringBuilder(HEAD);
         page.append("<p class=\"verdict\"><b>" + Html.escaped(answer.verdict()) + "</b></p>\n");
         page.append("<p>" + Html.escaped(Explanation.of(report)) + "</p>\n");
-        for (Answer.Table table : answer.tables()) {
+        for (Table table : answer.tables()) {
             page.append("<h2>" + Html.escaped(table.title()) + "</h2>\n");
             page.append(table.sentence().isEmpty() ? "" : "<p>" + Html.escaped(table.sentence()) + "</p>\n");
             page.append(table.rows().isEmpty() ? "" : table(table.columns(), table.rows()));
@@ -69,7 +69,12 @@ public final class HtmlReport {
             section.append("<p>" + Html.escaped(series.unit()) + ", " + better + "</p>\n");
             section.append(SvgChart.of(series));
         }
-        return section.append(list(chart.notes())).toString();
+        section.append(list(chart.notes()));
+        chart.tables()
+                .forEach(table -> section.append("<details><summary>" + Html.escaped(table.title())
+                        + "</summary>\n<p class=\"note\">" + Html.escaped(table.sentence()) + "</p>\n"
+                        + table(table.columns(), table.rows()) + "</details>\n"));
+        return section.toString();
     }
 
     private static String list(List<String> lines) {
