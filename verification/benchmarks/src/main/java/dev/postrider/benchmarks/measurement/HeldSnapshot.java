@@ -26,7 +26,7 @@ final class HeldSnapshot implements Measurement {
 
     @Override
     public double minutes() {
-        return 10;
+        return 5;
     }
 
     @Override
@@ -42,15 +42,8 @@ final class HeldSnapshot implements Measurement {
                 field.add(each);
                 add(bench, rounds, each, bench.scale().firstBacklog());
             }
-            for (Peer peer : Peer.values()) {
-                if (peer != Peer.DB_SCHEDULER && !bench.scale().isPatient()) {
-                    notes.add(peer.displayName() + " takes too long and was left out");
-                    continue;
-                }
-                Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
-                int first = peer.part(bench.scale().firstBacklog());
-                add(bench, rounds, contender, first);
-            }
+            Contender peer = field.add(Peer.DB_SCHEDULER.forThroughput(arena, arena.pool()));
+            add(bench, rounds, peer, Peer.DB_SCHEDULER.part(bench.scale().firstBacklog()));
             rounds.run();
             Comparison comparison = Comparison.ofWork(
                     "Drain under a held snapshot, when it hides the dead rows of a backlog from vacuum",
