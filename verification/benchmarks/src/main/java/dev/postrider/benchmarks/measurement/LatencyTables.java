@@ -127,7 +127,7 @@ final class LatencyTables {
                         "p99",
                         "max",
                         "stalled",
-                        "longest delay of the control",
+                        "longest delay",
                         "longest collection",
                         "longest commit",
                         "processors used"),
