@@ -31,7 +31,7 @@ record Arguments(
             on two processors without other load.
 
               --quick          the main figures on PostgreSQL, in at most six minutes
-              --full           all figures, with backlogs of millions, in about 75 minutes
+              --full           all figures, with backlogs of millions, in 65 minutes and the last measurement
               --minutes N      the time for the run: with less of it there are fewer rounds. No measurement begins afterwards, so
                                that the run may end some minutes later. The report is written after each measurement.
               --only NAME,...  only the measurements that make these figures

@@ -46,7 +46,7 @@ public record Scale(
         boolean isPatient,
         boolean isBroad) {
 
-    /** For the aims, on a computer without other load: about 75 minutes. */
+    /** For the aims, on a computer without other load. */
     public static Scale full() {
         return new Scale(
                 "full",
