@@ -10,12 +10,13 @@ import dev.postrider.benchmarks.report.Figure;
 import dev.postrider.benchmarks.report.HtmlReport;
 import dev.postrider.benchmarks.report.JsonReport;
 import dev.postrider.benchmarks.report.MarkdownReport;
+import dev.postrider.benchmarks.report.Missing;
 import dev.postrider.benchmarks.report.Report;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.benchmarks.report.TextTable;
 import dev.postrider.testkit.database.DatabaseUnavailableException;
 import dev.postrider.testkit.database.Engine;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,6 +27,9 @@ import java.util.stream.Stream;
 
 /** The {@code bench} command. Figures go to the standard output and to files, progress to the standard error. */
 public final class Main {
+
+    /** Early measurements, which matter most, get more than their part: some others need less than theirs. */
+    private static final double PLENTY = 2;
 
     private Main() {}
 
@@ -51,8 +55,13 @@ public final class Main {
         String db = arguments.db();
         try (Arena arena = db == null ? Arena.start(Engine.POSTGRESQL_18) : Arena.at(db)) {
             Bench bench = new Bench(arena, arguments.scale(), System.err);
-            Report report = measure(bench, measurements, leftOut(arguments, measurements));
-            write(report, arguments.out());
+            Path out = arguments.out();
+            Report report =
+                    measure(bench, measurements, leftOut(arguments, measurements), partial -> write(partial, out));
+            write(report, out);
+            try (Stream<Path> files = Files.list(out)) {
+                files.sorted().forEach(file -> System.err.println("wrote " + file));
+            }
             System.out.print(TextTable.of(report));
             return report.failed().isEmpty() ? 0 : 1;
         }
@@ -86,8 +95,15 @@ public final class Main {
         return measurements.stream().flatMap(each -> each.names().stream()).toList();
     }
 
-    /** Runs the measurements. A failed one does not stop the others. */
-    static Report measure(Bench bench, List<Measurement> measurements, List<String> leftOut) {
+    /** Takes the report of what is measured so far. */
+    @FunctionalInterface
+    interface Partial {
+        void take(Report report) throws IOException;
+    }
+
+    /** Runs the measurements. A failed one does not stop the others. After each one there is a report of all until then. */
+    static Report measure(Bench bench, List<Measurement> measurements, List<String> leftOut, Partial partial)
+            throws IOException {
         Map<String, String> environment = Environment.describe(bench.arena(), bench.scale());
         String loadBefore = Environment.loadAverage();
         MachineLoad before = MachineLoad.now();
@@ -95,7 +111,8 @@ public final class Main {
         List<Figure> figures = new ArrayList<>();
         Map<String, String> unavailable = new LinkedHashMap<>();
         Map<String, String> failed = new LinkedHashMap<>();
-        for (Measurement measurement : measurements) {
+        for (int i = 0; i < measurements.size(); i++) {
+            Measurement measurement = measurements.get(i);
             if (bench.isOver()) {
                 unavailable.put(
                         String.join(", ", measurement.names()),
@@ -104,18 +121,38 @@ public final class Main {
             }
             long begun = System.nanoTime();
             try {
-                figures.addAll(measurement.run(bench));
+                for (Result result : measurement.run(bench.ofRun(PLENTY * part(measurements, i)))) {
+                    if (result instanceof Figure figure) {
+                        figures.add(figure);
+                    } else if (result instanceof Missing missing) {
+                        failed.put(missing.name(), missing.reason());
+                    }
+                }
             } catch (DatabaseUnavailableException e) {
                 unavailable.put(String.join(", ", measurement.names()), String.valueOf(e.getMessage()));
             } catch (Exception e) {
                 failed.put(String.join(", ", measurement.names()), String.valueOf(e));
             }
             bench.progress().println(measurement.names().get(0) + " took " + seconds(begun));
+            Map<String, String> notYet = new LinkedHashMap<>(unavailable);
+            names(measurements.subList(i + 1, measurements.size()))
+                    .forEach(name -> notYet.put(name, "the run had not come to it when this was written"));
+            environment.put(Explanation.PROCESSORS_USED, MachineLoad.now().since(before));
+            environment.put("took", seconds(start));
+            partial.take(new Report(environment, figures, leftOut, notYet, failed));
         }
         environment.put("load average", loadBefore + " before, " + Environment.loadAverage() + " after");
         environment.put(Explanation.PROCESSORS_USED, MachineLoad.now().since(before));
         environment.put("took", seconds(start));
         return new Report(environment, figures, leftOut, unavailable, failed);
+    }
+
+    /** The part of the remaining time that a measurement gets, by its usual duration and that of those that follow. */
+    private static double part(List<Measurement> measurements, int number) {
+        double left = measurements.subList(number, measurements.size()).stream()
+                .mapToDouble(Measurement::minutes)
+                .sum();
+        return measurements.get(number).minutes() / left;
     }
 
     private static String seconds(long sinceNanos) {
@@ -127,9 +164,5 @@ public final class Main {
         Files.writeString(directory.resolve("report.json"), JsonReport.of(report));
         Files.writeString(directory.resolve("report.md"), MarkdownReport.of(report));
         Files.writeString(directory.resolve("report.html"), HtmlReport.of(report));
-        PrintStream progress = System.err;
-        try (Stream<Path> files = Files.list(directory)) {
-            files.sorted().forEach(file -> progress.println("wrote " + file));
-        }
     }
 }

@@ -14,9 +14,11 @@ import dev.postrider.benchmarks.report.MarkdownReport;
 import dev.postrider.benchmarks.report.Report;
 import dev.postrider.benchmarks.report.TextTable;
 import dev.postrider.testkit.database.Engine;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,19 +26,25 @@ import org.junit.jupiter.api.Test;
 class SmokeTest {
 
     @Test
-    void everyMeasurementMakesItsFigures() {
+    void everyMeasurementMakesItsFigures() throws IOException {
         List<Measurement> measurements = Measurements.all().stream()
                 .filter(each -> each.names().stream().noneMatch(name -> name.startsWith("m"))) // MariaDB and MySQL
                 .toList();
+        List<Report> partials = new ArrayList<>();
         try (Arena arena = Arena.start(Engine.POSTGRESQL_18)) {
             PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
-            Report report = Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements, List.of());
+            Report report =
+                    Main.measure(new Bench(arena, Scale.tiny(), nowhere), measurements, List.of(), partials::add);
+
+            assertThat(partials).hasSameSizeAs(measurements);
+            assertThat(partials.get(0).figures()).isNotEmpty();
+            assertThat(partials.get(0).unavailable())
+                    .hasSize(expected(measurements).size()
+                            - partials.get(0).figures().size());
 
             assertThat(report.failed()).isEmpty();
             assertThat(report.unavailable()).isEmpty();
-            List<String> expected =
-                    measurements.stream().flatMap(each -> each.names().stream()).toList();
-            assertThat(report.figures()).extracting(Figure::name).isEqualTo(expected);
+            assertThat(report.figures()).extracting(Figure::name).isEqualTo(expected(measurements));
             assertThat(report.figures()).allSatisfy(figure -> {
                 assertThat(figure.chart().notes()).noneMatch(note -> note.contains("failed"));
                 assertThat(TextTable.of(report)).contains(figure.name());
@@ -45,5 +53,9 @@ class SmokeTest {
                 assertThat(HtmlReport.of(report)).contains("<code>" + figure.name() + "</code>");
             });
         }
+    }
+
+    private static List<String> expected(List<Measurement> measurements) {
+        return measurements.stream().flatMap(each -> each.names().stream()).toList();
     }
 }

@@ -22,7 +22,12 @@ record ConfirmingTransport(Receiver receiver) implements Transport {
         if (key != null && key.startsWith(REFUSED)) {
             return CompletableFuture.completedFuture(DeliveryResult.rejected("refused"));
         }
-        receiver.receive(Order.numberIn(delivery.message().payload().bytes()));
+        int number = Order.numberIn(delivery.message().payload().bytes());
+        StageTimes stages = receiver.stages();
+        if (stages != null) {
+            stages.called(number);
+        }
+        receiver.receive(number);
         return DELIVERED;
     }
 

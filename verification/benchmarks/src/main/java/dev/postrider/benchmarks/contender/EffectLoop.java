@@ -9,6 +9,7 @@ final class EffectLoop implements HandLoops.Turn {
 
     private final HandStatements statements;
     private final Receiver receiver;
+    private final DueScan scan = new DueScan();
 
     EffectLoop(HandStatements statements, Receiver receiver) {
         this.statements = statements;
@@ -17,7 +18,8 @@ final class EffectLoop implements HandLoops.Turn {
 
     @Override
     public boolean take(Connection connection) throws SQLException {
-        List<HandStatements.Row> leased = statements.lease(connection);
+        List<HandStatements.Row> leased =
+                scan.claim(position -> statements.lease(connection, position)).rows();
         connection.commit();
         for (HandStatements.Row row : leased) {
             statements.delete(connection, List.of(row));

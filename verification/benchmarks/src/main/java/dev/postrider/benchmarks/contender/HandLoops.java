@@ -12,7 +12,10 @@ final class HandLoops {
 
     private static final long IDLE_NANOS = 2_000_000;
 
-    /** One turn of a loop, in a transaction that it commits. */
+    /** The class of SQLState that means: run the transaction again. */
+    private static final String CONFLICT = "40";
+
+    /** One turn of a loop, in a transaction that it commits. It can be repeated when the transaction was rolled back. */
     @FunctionalInterface
     interface Turn {
         /** @return whether there was work */
@@ -45,7 +48,7 @@ final class HandLoops {
             // One more turn after the stop: the last delivered batch is still to be deleted.
             boolean busy = true;
             while (busy || !stopping) {
-                busy = turn.take(connection);
+                busy = taken(turn, connection);
                 if (!busy) {
                     LockSupport.parkNanos(IDLE_NANOS);
                 }
@@ -53,6 +56,20 @@ final class HandLoops {
             connection.setAutoCommit(true);
         } catch (SQLException e) {
             throw new IllegalStateException("A loop written by hand failed", e);
+        }
+    }
+
+    /** A deadlock or another conflict rolls the turn back, and the loop takes it again. */
+    private static boolean taken(Turn turn, Connection connection) throws SQLException {
+        try {
+            return turn.take(connection);
+        } catch (SQLException e) {
+            String state = e.getSQLState();
+            if (state == null || !state.startsWith(CONFLICT)) {
+                throw e;
+            }
+            connection.rollback();
+            return true;
         }
     }
 

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,11 +33,26 @@ interface HandStatements {
             String headers,
             int attempts) {}
 
-    /** Locks a batch of due messages and skips locked rows. */
-    List<Row> lock(Connection connection) throws SQLException;
+    /** A place in the order in which due messages are claimed. */
+    record Position(LocalDateTime availableAt, long seq) implements Comparable<Position> {
 
-    /** Leases a batch of due messages. The lease outlasts the transaction. */
-    List<Row> lease(Connection connection) throws SQLException;
+        static final Position START = new Position(LocalDateTime.of(2000, 1, 1, 0, 0), 0);
+
+        @Override
+        public int compareTo(Position other) {
+            int byTime = availableAt.compareTo(other.availableAt);
+            return byTime != 0 ? byTime : Long.compare(seq, other.seq);
+        }
+    }
+
+    /** A claimed batch, and the position of its last message; the start if there is none. */
+    record Batch(List<Row> rows, Position last) {}
+
+    /** Locks a batch of due messages after this position, and skips locked rows. */
+    Batch lock(Connection connection, Position after) throws SQLException;
+
+    /** Leases a batch of due messages after this position. The lease outlasts the transaction. */
+    Batch lease(Connection connection, Position after) throws SQLException;
 
     /** The next messages of a lane after this number. No other loop reads the lane. */
     List<Row> next(Connection connection, int lane, long after) throws SQLException;
@@ -56,18 +72,37 @@ interface HandStatements {
         List<Row> rows = new ArrayList<>(BATCH);
         try (ResultSet answer = statement.executeQuery()) {
             while (answer.next()) {
-                Carried carried = new Carried(
-                        answer.getObject(3),
-                        answer.getString(4),
-                        answer.getString(5),
-                        answer.getString(6),
-                        answer.getString(7),
-                        answer.getString(8),
-                        answer.getString(9),
-                        answer.getInt(10));
-                rows.add(new Row(answer.getLong(1), Order.numberIn(answer.getBytes(2)), carried));
+                rows.add(row(answer));
             }
         }
         return rows;
+    }
+
+    /** Reads a batch whose rows end with their due time. A database may return changed rows in any order. */
+    static Batch readBatch(PreparedStatement statement) throws SQLException {
+        List<Row> rows = new ArrayList<>(BATCH);
+        Position last = Position.START;
+        try (ResultSet answer = statement.executeQuery()) {
+            while (answer.next()) {
+                Row row = row(answer);
+                rows.add(row);
+                Position position = new Position(answer.getObject(11, LocalDateTime.class), row.seq());
+                last = position.compareTo(last) > 0 ? position : last;
+            }
+        }
+        return new Batch(rows, last);
+    }
+
+    private static Row row(ResultSet answer) throws SQLException {
+        Carried carried = new Carried(
+                answer.getObject(3),
+                answer.getString(4),
+                answer.getString(5),
+                answer.getString(6),
+                answer.getString(7),
+                answer.getString(8),
+                answer.getString(9),
+                answer.getInt(10));
+        return new Row(answer.getLong(1), Order.numberIn(answer.getBytes(2)), carried);
     }
 }

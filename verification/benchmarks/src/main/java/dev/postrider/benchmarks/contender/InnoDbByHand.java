@@ -12,8 +12,9 @@ import java.util.stream.Collectors;
 record InnoDbByHand(int topicId) implements HandStatements {
 
     private static final String LOCK = """
-            SELECT {columns} FROM hand_message
-            WHERE state = 'PENDING' AND topic_id = ? AND available_at <= UTC_TIMESTAMP(6)
+            SELECT {columns}, available_at FROM hand_message
+            WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= UTC_TIMESTAMP(6)
+              AND (available_at > ? OR seq > ?)
             ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
             """.replace("{columns}", COLUMNS);
 
@@ -40,17 +41,21 @@ record InnoDbByHand(int topicId) implements HandStatements {
     private static final String DELETE = "DELETE FROM hand_message WHERE seq IN ({rows})";
 
     @Override
-    public List<Row> lock(Connection connection) throws SQLException {
+    public Batch lock(Connection connection, Position after) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
             statement.setInt(1, topicId);
-            statement.setInt(2, BATCH);
-            return HandStatements.read(statement);
+            statement.setObject(2, after.availableAt());
+            statement.setObject(3, after.availableAt());
+            statement.setLong(4, after.seq());
+            statement.setInt(5, BATCH);
+            return HandStatements.readBatch(statement);
         }
     }
 
     @Override
-    public List<Row> lease(Connection connection) throws SQLException {
-        List<Row> rows = lock(connection);
+    public Batch lease(Connection connection, Position after) throws SQLException {
+        Batch batch = lock(connection, after);
+        List<Row> rows = batch.rows();
         if (!rows.isEmpty()) {
             try (PreparedStatement statement = connection.prepareStatement(withRows(LEASE, rows))) {
                 UUID token = UUID.randomUUID();
@@ -61,7 +66,7 @@ record InnoDbByHand(int topicId) implements HandStatements {
                 statement.executeUpdate();
             }
         }
-        return rows;
+        return batch;
     }
 
     @Override

@@ -9,6 +9,7 @@ final class LeaseLoop implements HandLoops.Turn {
 
     private final HandStatements statements;
     private final Receiver receiver;
+    private final DueScan scan = new DueScan();
     private List<HandStatements.Row> delivered = List.of();
 
     LeaseLoop(HandStatements statements, Receiver receiver) {
@@ -22,7 +23,8 @@ final class LeaseLoop implements HandLoops.Turn {
         if (deleted) {
             statements.delete(connection, delivered);
         }
-        List<HandStatements.Row> leased = statements.lease(connection);
+        List<HandStatements.Row> leased =
+                scan.claim(position -> statements.lease(connection, position)).rows();
         connection.commit();
         leased.forEach(row -> receiver.receive(row.order()));
         delivered = leased;

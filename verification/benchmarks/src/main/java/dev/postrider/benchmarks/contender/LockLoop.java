@@ -9,6 +9,7 @@ final class LockLoop implements HandLoops.Turn {
 
     private final HandStatements statements;
     private final Receiver receiver;
+    private final DueScan scan = new DueScan();
 
     LockLoop(HandStatements statements, Receiver receiver) {
         this.statements = statements;
@@ -17,7 +18,8 @@ final class LockLoop implements HandLoops.Turn {
 
     @Override
     public boolean take(Connection connection) throws SQLException {
-        List<HandStatements.Row> locked = statements.lock(connection);
+        List<HandStatements.Row> locked =
+                scan.claim(position -> statements.lock(connection, position)).rows();
         if (!locked.isEmpty()) {
             locked.forEach(row -> receiver.receive(row.order()));
             statements.delete(connection, locked);

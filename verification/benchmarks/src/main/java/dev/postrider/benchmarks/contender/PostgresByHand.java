@@ -10,8 +10,9 @@ import java.util.UUID;
 record PostgresByHand(int topicId) implements HandStatements {
 
     private static final String LOCK = """
-            SELECT {columns} FROM hand_message
-            WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
+            SELECT {columns}, available_at AT TIME ZONE 'UTC' FROM hand_message
+            WHERE topic_id = ? AND state = 'PENDING' AND lane IS NULL
+              AND (available_at, seq) > (? AT TIME ZONE 'UTC', ?) AND available_at <= statement_timestamp()
             ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED
             """.replace("{columns}", COLUMNS);
 
@@ -22,9 +23,10 @@ record PostgresByHand(int topicId) implements HandStatements {
                 locked_until = clock_timestamp() + interval '30 seconds'
             WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM hand_message
-                WHERE topic_id = ? AND state = 'PENDING' AND available_at <= statement_timestamp()
+                WHERE topic_id = ? AND state = 'PENDING' AND lane IS NULL
+                  AND (available_at, seq) > (? AT TIME ZONE 'UTC', ?) AND available_at <= statement_timestamp()
                 ORDER BY available_at, seq LIMIT ? FOR UPDATE SKIP LOCKED))
-            RETURNING {columns}
+            RETURNING {columns}, available_at AT TIME ZONE 'UTC'
             """.replace("{columns}", COLUMNS);
 
     private static final String NEXT = """
@@ -44,22 +46,27 @@ record PostgresByHand(int topicId) implements HandStatements {
     private static final String DELETE = "DELETE FROM hand_message WHERE seq = ANY (?)";
 
     @Override
-    public List<Row> lock(Connection connection) throws SQLException {
+    public Batch lock(Connection connection, Position after) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
-            statement.setInt(1, topicId);
-            statement.setInt(2, BATCH);
-            return HandStatements.read(statement);
+            bind(statement, 1, after);
+            return HandStatements.readBatch(statement);
         }
     }
 
     @Override
-    public List<Row> lease(Connection connection) throws SQLException {
+    public Batch lease(Connection connection, Position after) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(LEASE)) {
             statement.setObject(1, UUID.randomUUID());
-            statement.setInt(2, topicId);
-            statement.setInt(3, BATCH);
-            return HandStatements.read(statement);
+            bind(statement, 2, after);
+            return HandStatements.readBatch(statement);
         }
+    }
+
+    private void bind(PreparedStatement statement, int first, Position after) throws SQLException {
+        statement.setInt(first, topicId);
+        statement.setObject(first + 1, after.availableAt());
+        statement.setLong(first + 2, after.seq());
+        statement.setInt(first + 3, BATCH);
     }
 
     @Override

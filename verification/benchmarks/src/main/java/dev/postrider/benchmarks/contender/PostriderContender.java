@@ -4,6 +4,7 @@ import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.store.TableOptions.Archive;
 import dev.postrider.transport.Transport;
@@ -29,9 +30,15 @@ public final class PostriderContender implements Contender {
 
     private static final long LOOK_EVERY_MILLIS = 20;
 
-    /** The condition of a second topic in which messages wait. */
+    /** The name of the copy of blocked messages. */
+    private static final String BLOCKED_ROWS = "blocked";
+
+    /** The condition of a second topic in which messages may wait. */
     public enum Neighbour {
+        /** There is no second topic. */
         NONE,
+        /** The topic has no messages. */
+        EMPTY,
         /** The topic is paused. */
         PAUSED,
         /** The destination does not answer. */
@@ -49,7 +56,12 @@ public final class PostriderContender implements Contender {
         }
 
         String neighbourTopic() {
-            return (neighbour == Neighbour.PAUSED ? "paused" : "down") + (ordered ? "-in-order" : "");
+            String topic = switch (neighbour) {
+                case PAUSED -> "paused";
+                case EMPTY -> "empty";
+                case NONE, SILENT, FAILING -> "down";
+            };
+            return topic + (ordered ? "-in-order" : "");
         }
 
         Topic.Builder inOrder(Topic.Builder topic) {
@@ -122,12 +134,23 @@ public final class PostriderContender implements Contender {
                         shape.topic(),
                         topic ->
                                 shape.inOrder(topic).maxInFlight(IN_FLIGHT).deliver(new ConfirmingTransport(receiver)));
+        StageTimes stages = receiver.stages();
+        if (stages != null) {
+            builder.listener(event -> record(event, stages));
+        }
         return shape.neighbour() == Neighbour.NONE
                 ? builder.build()
                 : builder.topic(
                                 shape.neighbourTopic(),
                                 topic -> shape.inOrder(topic).deliver(neighbour()))
                         .build();
+    }
+
+    private static void record(Event event, StageTimes stages) {
+        if (event instanceof Event.Delivered delivered) {
+            int number = Order.numberIn(delivered.message().payload().bytes());
+            stages.written(number, delivered.took());
+        }
     }
 
     private Transport neighbour() {
@@ -187,6 +210,9 @@ public final class PostriderContender implements Contender {
 
     /** Writes messages to the second topic, where they stay until {@link #clear}. */
     public void fillNeighbour(int messages) throws SQLException {
+        if (arena.copies().fill("postrider_message", shape.neighbourTopic(), messages)) {
+            return;
+        }
         fill(
                 postrider,
                 dataSource,
@@ -196,10 +222,17 @@ public final class PostriderContender implements Contender {
                         .key(key(order))
                         .json(order.json())
                         .build());
+        arena.copies().keep("postrider_message", shape.neighbourTopic(), messages);
     }
 
-    /** Leaves this many messages blocked in a few keys of an ordered topic, behind a head that was refused. */
+    /**
+     * Leaves this many messages blocked in a few keys of an ordered topic, behind a head that was refused. Only the first call delivers:
+     * the later ones copy the blocked rows, so that a drain follows that differs from others in nothing but these rows.
+     */
     public void block(int messages, int keys) throws Exception {
+        if (arena.copies().fill("postrider_message", BLOCKED_ROWS, messages)) {
+            return;
+        }
         fill(
                 postrider,
                 dataSource,
@@ -214,6 +247,7 @@ public final class PostriderContender implements Contender {
             Thread.sleep(LOOK_EVERY_MILLIS);
         }
         stop();
+        arena.copies().keep("postrider_message", BLOCKED_ROWS, messages);
     }
 
     /** Writes orders from 0 on. */

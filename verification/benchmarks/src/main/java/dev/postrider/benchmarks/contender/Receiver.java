@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** The destination of a phase's messages. Records the time of each, and duplicates. Thread-safe. */
 public final class Receiver {
@@ -16,10 +17,27 @@ public final class Receiver {
     private final AtomicInteger received = new AtomicInteger();
     private final AtomicInteger again = new AtomicInteger();
 
+    private final @Nullable StageTimes stages;
+
     /** @param capacity more than the highest order number */
     public Receiver(int capacity) {
+        this(capacity, null);
+    }
+
+    private Receiver(int capacity, @Nullable StageTimes stages) {
         byNumber = new AtomicLongArray(capacity);
         byArrival = new AtomicLongArray(capacity);
+        this.stages = stages;
+    }
+
+    /** Also records the times of the stages of Postrider. */
+    public static Receiver withStages(int capacity) {
+        return new Receiver(capacity, new StageTimes(capacity));
+    }
+
+    /** The times of the stages, if they are recorded. */
+    public @Nullable StageTimes stages() {
+        return stages;
     }
 
     void receive(int number) {

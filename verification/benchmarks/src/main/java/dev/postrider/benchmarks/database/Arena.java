@@ -133,7 +133,7 @@ public final class Arena implements AutoCloseable {
                 statement.execute(each);
             }
         } catch (SQLException e) {
-            throw new IllegalStateException("Could not run " + statements, e);
+            throw new IllegalStateException("Could not run " + statements + ": " + e.getMessage(), e);
         }
     }
 

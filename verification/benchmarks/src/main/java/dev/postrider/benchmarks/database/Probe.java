@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Probe implements DataSource {
 
-    private static final ThreadLocal<Long> LAST_COMMIT = ThreadLocal.withInitial(() -> 0L);
+    private static final ThreadLocal<Commit> LAST_COMMIT = ThreadLocal.withInitial(() -> new Commit(0, 0));
+
+    /** When a commit was sent and when it was confirmed, by {@link System#nanoTime}. */
+    public record Commit(long sent, long confirmed) {}
 
     private final DataSource target;
     private final LongAdder statements = new LongAdder();
@@ -34,8 +37,8 @@ public final class Probe implements DataSource {
         return statements.sum();
     }
 
-    /** The time at which the calling thread's last commit through any probe was confirmed, by {@link System#nanoTime}. */
-    public static long lastCommitNanos() {
+    /** The calling thread's last commit through any probe. */
+    public static Commit lastCommit() {
         return LAST_COMMIT.get();
     }
 
@@ -55,14 +58,16 @@ public final class Probe implements DataSource {
     }
 
     private @Nullable Object call(Object watched, Method method, Object @Nullable [] arguments) throws Throwable {
+        boolean commits = watched instanceof Connection && method.getName().equals("commit");
+        long sent = commits ? System.nanoTime() : 0;
         Object answer;
         try {
             answer = method.invoke(watched, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause() == null ? e : e.getCause();
         }
-        if (watched instanceof Connection && method.getName().equals("commit")) {
-            LAST_COMMIT.set(System.nanoTime());
+        if (commits) {
+            LAST_COMMIT.set(new Commit(sent, System.nanoTime()));
         }
         return answer == null ? null : note(watched, method, answer);
     }

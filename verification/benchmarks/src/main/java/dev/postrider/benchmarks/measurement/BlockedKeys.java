@@ -4,7 +4,7 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,25 +29,26 @@ final class BlockedKeys implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
-        return List.of(rate(bench), latency(bench));
+    public double minutes() {
+        return 5;
     }
 
-    private Figure rate(Bench bench) throws Exception {
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
+        return List.of(rate(bench.ofSlot(0.6)), latency(bench));
+    }
+
+    private Result rate(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int blocked = bench.scale().blocked();
         try (Field field = new Field()) {
             PostriderContender postrider = PostriderContender.ordered(arena, arena.pool());
             field.add(postrider);
-            SizedDrain free = new SizedDrain(bench, postrider).warmUp();
-            Rounds<Performance> rounds = bench.<Performance>rounds("blocked keys")
-                    .system(NONE, free::round)
-                    .system(MANY, () -> {
-                        postrider.clear();
-                        postrider.block(blocked, KEYS);
-                        return free.again();
-                    })
-                    .run();
+            Rounds<Performance> rounds = bench.burdenRounds("blocked keys");
+            EqualDrains drains = new EqualDrains(bench, rounds, bench.scale().firstBacklog())
+                    .without(NONE, postrider)
+                    .with(MANY, postrider, () -> postrider.block(blocked, KEYS));
+            rounds.run();
             Comparison comparison = Comparison.ofWork(
                     "Drain an ordered topic while keys of it are blocked",
                     "message",
@@ -58,12 +59,12 @@ final class BlockedKeys implements Measurement {
                             "%,d messages wait behind the first ones of %d keys, %,d others are timed",
                             blocked,
                             KEYS,
-                            free.messages())));
+                            drains.messages())));
             return comparison.ratioToItself(names().get(0), Aim.atLeast(0.95), MANY, NONE);
         }
     }
 
-    private Figure latency(Bench bench) throws Exception {
+    private Result latency(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int blocked = bench.scale().blocked();
         int perSecond = LatencyOfPeers.PER_SECOND;
@@ -71,9 +72,11 @@ final class BlockedKeys implements Measurement {
         try (Field field = new Field()) {
             PostriderContender postrider = PostriderContender.ordered(arena, new Probe(arena.pool()));
             field.add(postrider);
-            Latencies.of(arena, postrider, perSecond, duration);
-            Rounds<Latencies> rounds = bench.<Latencies>rounds("latency beside blocked keys")
-                    .system(NONE, () -> Latencies.of(arena, postrider, perSecond, duration))
+            Rounds<Latencies> rounds = bench.<Latencies>burdenRounds("latency beside blocked keys")
+                    .system(
+                            NONE,
+                            () -> Latencies.of(arena, postrider, perSecond, duration),
+                            () -> Latencies.of(arena, postrider, perSecond, duration))
                     .system(MANY, () -> {
                         postrider.clear();
                         postrider.block(blocked, KEYS);
@@ -86,7 +89,8 @@ final class BlockedKeys implements Measurement {
                     perSecond + " transactions/s of other keys: from commit to delivery, 99th percentile",
                     "ms",
                     rounds.samples(Latencies::p99),
-                    notes);
+                    notes,
+                    LatencyTables.of(rounds.bySystem()));
             return comparison.ratioToItself(names().get(1), Aim.atMost(1.1), MANY, NONE);
         }
     }

@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.FencedCommands;
 import dev.postrider.benchmarks.contender.Order;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.List;
 
 /** The cost of running a command once, and of replaying it. */
@@ -22,18 +22,27 @@ final class CommandRate implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 1.5;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             FencedCommands commands = new FencedCommands(arena, arena.pool());
             field.add(commands);
             FencedByHand byHand = new FencedByHand(arena, arena.pool());
             field.add(byHand);
-            EnqueueRate.warmUp(bench, commands);
-            EnqueueRate.warmUp(bench, byHand);
             Rounds<Performance> rounds = bench.<Performance>rounds("command")
-                    .system("command", () -> EnqueueRate.rate(bench, commands))
-                    .system("command by hand", () -> EnqueueRate.rate(bench, byHand))
+                    .system(
+                            "command",
+                            () -> EnqueueRate.warmUp(bench, commands),
+                            () -> EnqueueRate.rate(bench, commands))
+                    .system(
+                            "command by hand",
+                            () -> EnqueueRate.warmUp(bench, byHand),
+                            () -> EnqueueRate.rate(bench, byHand))
                     .system("replay", () -> replays(bench, commands))
                     .run();
             Comparison comparison = Comparison.ofWork(

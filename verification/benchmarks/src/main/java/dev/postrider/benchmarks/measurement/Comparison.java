@@ -4,8 +4,11 @@ import dev.postrider.benchmarks.contender.Peer;
 import dev.postrider.benchmarks.report.Aim;
 import dev.postrider.benchmarks.report.Chart;
 import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Missing;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.benchmarks.report.Samples;
 import dev.postrider.benchmarks.report.Series;
+import dev.postrider.benchmarks.report.Table;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -23,6 +26,12 @@ record Comparison(Chart chart) {
     /** A comparison of one thing that is better when there is less of it. */
     static Comparison ofLess(String question, String unit, Map<String, Samples> systems, List<String> notes) {
         return new Comparison(new Chart(question, List.of(Series.ofLess(unit, systems)), notes));
+    }
+
+    /** The same, with tables of details. */
+    static Comparison ofLess(
+            String question, String unit, Map<String, Samples> systems, List<String> notes, List<Table> tables) {
+        return new Comparison(new Chart(question, List.of(Series.ofLess(unit, systems)), notes, tables));
     }
 
     /** A comparison of rates alone: where the question is whether something else slows a system down. */
@@ -57,37 +66,45 @@ record Comparison(Chart chart) {
     }
 
     /** The ratio to Postrider itself under another condition. */
-    Figure ratioToItself(String name, Aim aim, String ours, String against) {
+    Result ratioToItself(String name, Aim aim, String ours, String against) {
         return figure(name, Figure.Rival.ITSELF, aim, ours, against);
     }
 
     /** The ratio to a loop or transaction written by hand. */
-    Figure ratioToHand(String name, Aim aim, String ours, String against) {
+    Result ratioToHand(String name, Aim aim, String ours, String against) {
         return figure(name, Figure.Rival.HAND_WRITTEN, aim, ours, against);
     }
 
-    Figure ratioToPeer(String name, Aim aim, String ours, Peer peer) {
+    Result ratioToPeer(String name, Aim aim, String ours, Peer peer) {
         return figure(name, Figure.Rival.OTHER_LIBRARY, aim, ours, peer.displayName());
     }
 
     /** The ratio to the best peer: the one with the best median. */
-    Figure ratioToBestPeer(String name, Aim aim, String ours) {
+    Result ratioToBestPeer(String name, Aim aim, String ours) {
         Series decisive = chart.decisive();
         Comparator<Peer> byMedian = Comparator.comparingDouble(
                 peer -> samples(decisive, peer.displayName()).median());
+        @Nullable
         Peer best = Arrays.stream(Peer.values())
                 .filter(peer -> decisive.systems().containsKey(peer.displayName()))
                 .max(decisive.lessIsBetter() ? byMedian.reversed() : byMedian)
-                .orElseThrow(() -> new IllegalStateException("No peer was measured: " + chart.notes()));
-        return ratioToPeer(name, aim, ours, best);
+                .orElse(null);
+        return best == null
+                ? new Missing(name, "no peer was measured: " + chart.notes())
+                : ratioToPeer(name, aim, ours, best);
     }
 
     /** A value that is compared only with its aim. */
-    Figure itself(String name, Aim aim, String ours, String per) {
-        return new Figure(name, Figure.Rival.NONE, aim, samples(chart.decisive(), ours), ours, per, null, chart);
+    Result itself(String name, Aim aim, String ours, String per) {
+        return isMeasured(ours)
+                ? new Figure(name, Figure.Rival.NONE, aim, samples(chart.decisive(), ours), ours, per, null, chart)
+                : missing(name, ours);
     }
 
-    private Figure figure(String name, Figure.Rival rival, Aim aim, String ours, String against) {
+    private Result figure(String name, Figure.Rival rival, Aim aim, String ours, String against) {
+        if (!isMeasured(ours) || !isMeasured(against)) {
+            return missing(name, isMeasured(ours) ? against : ours);
+        }
         return new Figure(
                 name,
                 rival,
@@ -97,6 +114,14 @@ record Comparison(Chart chart) {
                 against,
                 byRate(aim, ours, against),
                 chart);
+    }
+
+    private boolean isMeasured(String system) {
+        return chart.decisive().systems().containsKey(system);
+    }
+
+    private Missing missing(String name, String system) {
+        return new Missing(name, system + " was not measured: " + chart.notes());
     }
 
     private @Nullable Samples byRate(Aim aim, String ours, String against) {

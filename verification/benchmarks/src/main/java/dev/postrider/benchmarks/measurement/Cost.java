@@ -7,7 +7,7 @@ import dev.postrider.benchmarks.contender.Receiver;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +45,12 @@ final class Cost implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 3;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int messages = bench.scale().shallow() / PART;
         try (Field field = new Field()) {

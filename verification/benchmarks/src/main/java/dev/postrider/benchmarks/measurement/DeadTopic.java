@@ -4,7 +4,7 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.contender.PostriderContender.Neighbour;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.List;
 import java.util.Locale;
 
@@ -24,21 +24,25 @@ record DeadTopic(boolean ordered) implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 6;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int waiting = bench.scale().idle();
         try (Field field = new Field()) {
-            Rounds<Performance> rounds = bench.rounds(ordered ? "dead topic, ordered" : "dead topic");
-            for (Neighbour neighbour : Neighbour.values()) {
+            Rounds<Performance> rounds = bench.burdenRounds(ordered ? "dead topic, ordered" : "dead topic");
+            EqualDrains drains = new EqualDrains(bench, rounds, bench.scale().firstBacklog());
+            for (Neighbour neighbour :
+                    List.of(Neighbour.EMPTY, Neighbour.PAUSED, Neighbour.SILENT, Neighbour.FAILING)) {
                 PostriderContender contender = PostriderContender.beside(neighbour, ordered, arena, arena.pool());
                 field.add(contender);
-                SizedDrain drain = new SizedDrain(bench, contender).warmUp();
-                rounds.system(nameOf(neighbour), () -> {
-                    contender.clear();
-                    if (neighbour != Neighbour.NONE) {
+                drains.with(nameOf(neighbour), contender, () -> {
+                    if (neighbour != Neighbour.EMPTY) {
                         contender.fillNeighbour(waiting);
                     }
-                    return drain.again();
                 });
             }
             rounds.run();
@@ -48,8 +52,12 @@ record DeadTopic(boolean ordered) implements Measurement {
                     bench.scale(),
                     rounds,
                     List.of(String.format(
-                            Locale.ROOT, "%,d messages wait in the other topic, which has the same tables", waiting)));
-            String none = nameOf(Neighbour.NONE);
+                            Locale.ROOT,
+                            "%,d messages wait in the other topic, which has the same tables and is empty otherwise; %,d are"
+                                    + " timed",
+                            waiting,
+                            drains.messages())));
+            String none = nameOf(Neighbour.EMPTY);
             Aim aim = Aim.atLeast(0.95);
             return List.of(
                     comparison.ratioToItself(names().get(0), aim, nameOf(Neighbour.SILENT), none),
@@ -60,7 +68,7 @@ record DeadTopic(boolean ordered) implements Measurement {
 
     private static String nameOf(Neighbour neighbour) {
         return switch (neighbour) {
-            case NONE -> "none waiting";
+            case NONE, EMPTY -> "none waiting";
             case PAUSED -> "the other is paused";
             case SILENT -> "its destination does not answer";
             case FAILING -> "its destination fails at once";

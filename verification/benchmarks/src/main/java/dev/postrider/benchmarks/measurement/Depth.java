@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.Peer;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.List;
 import java.util.Locale;
 
@@ -26,7 +26,12 @@ final class Depth implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 20;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int shallow = bench.scale().shallow();
         int deep = bench.scale().deep();
@@ -36,10 +41,13 @@ final class Depth implements Measurement {
             for (Contender each : List.of(
                     field.add(PostriderContender.archiving(arena, arena.pool())),
                     field.add(PostriderContender.ordered(arena, arena.pool())))) {
-                Drain.of(arena, each, shallow);
-                rounds.system(at(each, shallow), () -> Drain.first(arena, each, shallow, shallow));
+                // The deepest first, so that the others are copied from it.
+                rounds.system(
+                        at(each, deepest),
+                        () -> Drain.of(arena, each, shallow),
+                        () -> Drain.first(arena, each, shallow, deepest));
                 rounds.system(at(each, deep), () -> Drain.first(arena, each, shallow, deep));
-                rounds.system(at(each, deepest), () -> Drain.first(arena, each, shallow, deepest));
+                rounds.system(at(each, shallow), () -> Drain.first(arena, each, shallow, shallow));
             }
             Contender peer = field.add(Peer.DB_SCHEDULER.forThroughput(arena, arena.pool()));
             int part = Peer.DB_SCHEDULER.part(shallow);

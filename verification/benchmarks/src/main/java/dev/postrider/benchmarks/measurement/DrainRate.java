@@ -6,7 +6,7 @@ import dev.postrider.benchmarks.contender.Peer;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -35,17 +35,22 @@ final class DrainRate implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 14;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         List<String> notes = new ArrayList<>();
         notes.add("The peers, and what has no archive, delete what was delivered");
         notes.add(
-                "The unordered loops by hand claim from the beginning of the index, over the entries of deleted rows: the larger"
-                        + " the backlog, the slower they are");
+                "The unordered loops by hand claim from the last claimed message on, and once a second from the start of the index");
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.mainRounds("drain");
             List<Sized> all = new ArrayList<>();
             for (Contender each : ours(bench, field)) {
-                all.add(new Sized(each.name(), new SizedDrain(bench, each).warmUp()));
+                all.add(new Sized(
+                        each.name(), new SizedDrain(bench, each), bench.scale().firstBacklog()));
             }
             for (Peer peer : bench.peers()) {
                 if (peer.isSlowToNotice() && !bench.scale().isPatient()) {
@@ -55,9 +60,10 @@ final class DrainRate implements Measurement {
                 Contender contender = field.add(
                         peer.forThroughput(bench.arena(), bench.arena().pool()));
                 int first = peer.part(bench.scale().firstBacklog());
-                all.add(new Sized(contender.name(), new SizedDrain(bench, contender).warmUp(first)));
+                all.add(new Sized(contender.name(), new SizedDrain(bench, contender), first));
             }
-            all.forEach(each -> rounds.system(each.name(), each.drain()::round));
+            all.forEach(
+                    each -> rounds.system(each.name(), () -> each.drain().warmUp(each.first()), each.drain()::round));
             rounds.run();
             all.forEach(each -> notes.add(String.format(
                     Locale.ROOT, "Backlog of %s: %,d", each.name(), each.drain().messages())));
@@ -66,7 +72,7 @@ final class DrainRate implements Measurement {
         }
     }
 
-    private record Sized(String name, SizedDrain drain) {}
+    private record Sized(String name, SizedDrain drain, int first) {}
 
     private static List<Contender> ours(Bench bench, Field field) throws Exception {
         Arena arena = bench.arena();
@@ -84,7 +90,7 @@ final class DrainRate implements Measurement {
         return ours;
     }
 
-    private List<Figure> figures(Comparison all) {
+    private List<Result> figures(Comparison all) {
         String archived = "postrider ordered";
         String deleted = "postrider ordered without archive";
         return List.of(

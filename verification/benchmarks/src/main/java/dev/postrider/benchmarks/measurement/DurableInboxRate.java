@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.DurableInboxContender;
 import dev.postrider.benchmarks.contender.HandWritten;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.List;
 
 /** The rate of handling received messages once, in transactions with their effect. */
@@ -25,7 +25,12 @@ final class DurableInboxRate implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 1.5;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.rounds("inbox durable");
@@ -33,9 +38,9 @@ final class DurableInboxRate implements Measurement {
                     field.add(DurableInboxContender.oneByOne(arena, arena.pool())),
                     field.add(DurableInboxContender.manyAtOnce(arena, arena.pool())),
                     field.add(HandWritten.effects(arena, arena.pool())))) {
-                SizedDrain drain = new SizedDrain(bench, each)
-                        .warmUp(Math.max(bench.scale().firstBacklog() / PART, 1));
-                rounds.system(each.name(), () -> round(arena, drain));
+                SizedDrain drain = new SizedDrain(bench, each);
+                int first = Math.max(bench.scale().firstBacklog() / PART, 1);
+                rounds.system(each.name(), () -> drain.warmUp(first), () -> round(arena, drain));
             }
             rounds.run();
             Comparison comparison = Comparison.ofWork(

@@ -7,7 +7,7 @@ import dev.postrider.benchmarks.contender.Peer;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,7 +29,12 @@ final class EnqueueRate implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 6;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             List<Contender> contenders = new ArrayList<>(List.of(
@@ -43,8 +48,8 @@ final class EnqueueRate implements Measurement {
             }
             Rounds<Performance> rounds = bench.mainRounds("enqueue");
             for (Contender each : contenders) {
-                Load.full(arena, each, bench.scale().warmUp());
-                rounds.system(each.name(), () -> rate(bench, each));
+                rounds.system(
+                        each.name(), () -> Load.full(arena, each, bench.scale().warmUp()), () -> rate(bench, each));
             }
             rounds.run();
             Comparison comparison = Comparison.ofWork(

@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.Peer;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -25,7 +25,12 @@ final class HeldSnapshot implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 5;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             List<String> notes = new ArrayList<>();
@@ -35,17 +40,10 @@ final class HeldSnapshot implements Measurement {
                     PostriderContender.archiving(arena, arena.pool()),
                     PostriderContender.ordered(arena, arena.pool()))) {
                 field.add(each);
-                add(rounds, arena, each, new SizedDrain(bench, each).warmUp());
+                add(bench, rounds, each, bench.scale().firstBacklog());
             }
-            for (Peer peer : Peer.values()) {
-                if (peer != Peer.DB_SCHEDULER && !bench.scale().isPatient()) {
-                    notes.add(peer.displayName() + " takes too long and was left out");
-                    continue;
-                }
-                Contender contender = field.add(peer.forThroughput(arena, arena.pool()));
-                int first = peer.part(bench.scale().firstBacklog());
-                add(rounds, arena, contender, new SizedDrain(bench, contender).warmUp(first));
-            }
+            Contender peer = field.add(Peer.DB_SCHEDULER.forThroughput(arena, arena.pool()));
+            add(bench, rounds, peer, Peer.DB_SCHEDULER.part(bench.scale().firstBacklog()));
             rounds.run();
             Comparison comparison = Comparison.ofWork(
                     "Drain under a held snapshot, when it hides the dead rows of a backlog from vacuum",
@@ -61,20 +59,20 @@ final class HeldSnapshot implements Measurement {
         }
     }
 
-    private static void add(Rounds<Performance> rounds, Arena arena, Contender contender, SizedDrain drain) {
-        rounds.system(contender.name() + ", free", drain::round);
-        rounds.system(contender.name() + ", held", () -> held(arena, contender, drain));
+    private static void add(Bench bench, Rounds<Performance> rounds, Contender contender, int first) {
+        new EqualDrains(bench, rounds, first)
+                .without(contender.name() + ", free", contender)
+                .with(contender.name() + ", held", contender, messages -> held(bench.arena(), contender, messages));
     }
 
-    private static Performance held(Arena arena, Contender contender, SizedDrain drain) throws Exception {
-        contender.clear();
+    private static Performance held(Arena arena, Contender contender, int messages) throws Exception {
         try (Connection snapshot = arena.pool().getConnection();
                 Statement statement = snapshot.createStatement()) {
             snapshot.setAutoCommit(false);
             statement.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             statement.execute("SELECT count(*) FROM bench_order");
-            drain.again();
-            Performance performance = drain.again();
+            Drain.again(arena, contender, messages);
+            Performance performance = Drain.again(arena, contender, messages);
             snapshot.rollback();
             snapshot.setAutoCommit(true);
             return performance;

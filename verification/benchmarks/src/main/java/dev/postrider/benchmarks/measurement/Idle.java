@@ -7,7 +7,7 @@ import dev.postrider.benchmarks.contender.Receiver;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.benchmarks.report.Samples;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -28,7 +28,12 @@ final class Idle implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 1;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         Duration quiet = bench.scale().quiet();
         Map<String, Probe> probes = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.Contender;
 import dev.postrider.benchmarks.contender.InlineInbox;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +24,12 @@ final class InboxPurge implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 2;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int old = bench.scale().deep();
         try (Field field = new Field()) {

@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.InlineInbox;
 import dev.postrider.benchmarks.contender.InlineInboxByHand;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.util.List;
 
 /** The cost of handling received messages once, in the transaction of their effect. */
@@ -22,15 +22,19 @@ final class InlineInboxRate implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 1;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.rounds("inbox inline");
             for (Contender each : List.of(
                     field.add(new InlineInbox(arena, arena.pool())),
                     field.add(new InlineInboxByHand(arena, arena.pool())))) {
-                EnqueueRate.warmUp(bench, each);
-                rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
+                rounds.system(each.name(), () -> EnqueueRate.warmUp(bench, each), () -> EnqueueRate.rate(bench, each));
             }
             rounds.run();
             Comparison comparison = Comparison.ofWork(

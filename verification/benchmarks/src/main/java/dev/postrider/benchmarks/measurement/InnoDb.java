@@ -5,7 +5,7 @@ import dev.postrider.benchmarks.contender.HandWritten;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.testkit.database.Engine;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,16 +51,21 @@ final class InnoDb implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench outer) throws Exception {
+    public double minutes() {
+        return 10;
+    }
+
+    @Override
+    public List<Result> run(Bench outer) throws Exception {
         try (Arena arena = Arena.start(engine)) {
             Bench bench = outer.at(arena);
-            List<Figure> figures = new ArrayList<>(drain(bench));
+            List<Result> figures = new ArrayList<>(drain(bench.ofSlot(0.7)));
             figures.addAll(enqueue(bench));
             return figures;
         }
     }
 
-    private List<Figure> drain(Bench bench) throws Exception {
+    private List<Result> drain(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.rounds(prefix + " drain");
@@ -72,7 +77,8 @@ final class InnoDb implements Measurement {
                     field.add(PostriderContender.archiving(arena, arena.pool())),
                     field.add(PostriderContender.deleting(arena, arena.pool())),
                     field.add(HandWritten.leasing(arena, arena.pool())))) {
-                rounds.system(each.name(), new SizedDrain(bench, each).warmUp()::round);
+                SizedDrain drain = new SizedDrain(bench, each);
+                rounds.system(each.name(), drain::warmUp, drain::round);
             }
             rounds.run();
             Comparison comparison = Comparison.ofWork(
@@ -86,7 +92,7 @@ final class InnoDb implements Measurement {
         }
     }
 
-    private List<Figure> enqueue(Bench bench) throws Exception {
+    private List<Result> enqueue(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Rounds<Performance> rounds = bench.rounds(prefix + " enqueue");
@@ -95,8 +101,7 @@ final class InnoDb implements Measurement {
                     field.add(HandWritten.leasing(arena, arena.pool())),
                     field.add(PostriderContender.keyed(arena, arena.pool())),
                     field.add(HandWritten.keyed(arena, arena.pool())))) {
-                EnqueueRate.warmUp(bench, each);
-                rounds.system(each.name(), () -> EnqueueRate.rate(bench, each));
+                rounds.system(each.name(), () -> EnqueueRate.warmUp(bench, each), () -> EnqueueRate.rate(bench, each));
             }
             rounds.run();
             Comparison comparison = Comparison.ofWork(

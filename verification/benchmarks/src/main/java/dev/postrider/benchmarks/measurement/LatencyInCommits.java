@@ -7,7 +7,7 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.benchmarks.report.Samples;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,7 +41,12 @@ final class LatencyInCommits implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 1.5;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Contender postrider = field.add(PostriderContender.archiving(arena, new Probe(arena.pool())));
@@ -85,6 +90,6 @@ final class LatencyInCommits implements Measurement {
             orders.transact(new Order(i));
             millis[i] = (System.nanoTime() - start) / 1e6;
         }
-        return Latencies.of(millis).p50();
+        return Latencies.percentile(millis, 0.5);
     }
 }

@@ -6,7 +6,7 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.database.Probe;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,12 @@ final class LatencyOfPeers implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 4;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         Duration duration = bench.scale().steady();
         List<String> notes = new ArrayList<>();
@@ -55,8 +60,12 @@ final class LatencyOfPeers implements Measurement {
             notes.addAll(rounds.notes());
             String question = PER_SECOND + " transactions/s: from commit to delivery";
             Comparison median = Comparison.ofLess(question + ", median", "ms", rounds.samples(Latencies::p50), notes);
-            Comparison tail =
-                    Comparison.ofLess(question + ", 99th percentile", "ms", rounds.samples(Latencies::p99), notes);
+            Comparison tail = Comparison.ofLess(
+                    question + ", 99th percentile",
+                    "ms",
+                    rounds.samples(Latencies::p99),
+                    notes,
+                    LatencyTables.of(rounds.bySystem()));
             return List.of(
                     median.ratioToBestPeer(names().get(0), Aim.atMost(1), "postrider"),
                     tail.ratioToBestPeer(names().get(1), Aim.atMost(1), "postrider"),

@@ -6,7 +6,7 @@ import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.contender.Receiver;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,12 @@ final class LiveLoad implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 2;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         try (Field field = new Field()) {
             Contender postrider = field.add(PostriderContender.archiving(arena, arena.pool()));

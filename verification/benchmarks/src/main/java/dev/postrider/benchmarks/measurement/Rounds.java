@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
@@ -19,20 +19,27 @@ import java.util.stream.Stream;
  */
 final class Rounds<T> {
 
+    /** What a system does before its first round. */
+    @FunctionalInterface
+    interface WarmUp {
+        void run() throws Exception;
+    }
+
     private final String name;
     private final int count;
-    private final BooleanSupplier isLate;
+    private final LongPredicate hasTimeFor;
     private final PrintStream progress;
+    private final Map<String, WarmUp> warmUps = new LinkedHashMap<>();
     private final Map<String, Callable<T>> systems = new LinkedHashMap<>();
     private final Map<String, List<T>> results = new LinkedHashMap<>();
     private final Map<String, String> failures = new LinkedHashMap<>();
     private int done;
 
-    /** @param isLate whether the time of the run is nearly over, so that one round must be enough */
-    Rounds(String name, int count, BooleanSupplier isLate, PrintStream progress) {
+    /** @param hasTimeFor whether there is time for one more round that takes this many nanoseconds; the first one is always made */
+    Rounds(String name, int count, LongPredicate hasTimeFor, PrintStream progress) {
         this.name = name;
         this.count = count;
-        this.isLate = isLate;
+        this.hasTimeFor = hasTimeFor;
         this.progress = progress;
     }
 
@@ -42,16 +49,35 @@ final class Rounds<T> {
         return this;
     }
 
+    /** A system that is warmed up before the first round. */
+    Rounds<T> system(String system, WarmUp warmUp, Callable<T> measured) {
+        warmUps.put(system, warmUp);
+        return system(system, measured);
+    }
+
     Rounds<T> run() {
+        warmUps.forEach((system, warmUp) -> guarded("warm-up", system, warmUp));
         List<String> order = new ArrayList<>(systems.keySet());
-        while (done < count && (done == 0 || !isLate.getAsBoolean())) {
+        long longest = 0;
+        while (done < count && (done == 0 || hasTimeFor.test(longest))) {
+            long began = System.nanoTime();
             done++;
             for (String system : order) {
                 take(done, system);
             }
             Collections.rotate(order, -1);
+            longest = Math.max(longest, System.nanoTime() - began);
         }
         return this;
+    }
+
+    private void guarded(String step, String system, WarmUp task) {
+        try {
+            task.run();
+        } catch (Exception e) {
+            failures.put(system, String.valueOf(e));
+            progress.println(name + " " + step + " " + system + " FAILED: " + e);
+        }
     }
 
     private void take(int round, String system) {
@@ -60,26 +86,30 @@ final class Rounds<T> {
         if (measured == null || taken == null || failures.containsKey(system)) {
             return;
         }
-        try {
+        guarded(round + "/" + count, system, () -> {
             T result = measured.call();
             taken.add(result);
             Object shown = result instanceof Double number ? String.format(Locale.ROOT, "%,.2f", number) : result;
             progress.println(name + " " + round + "/" + count + " " + system + ": " + shown);
-        } catch (Exception e) {
-            failures.put(system, String.valueOf(e));
-            progress.println(name + " " + round + "/" + count + " " + system + " FAILED: " + e);
-        }
+        });
     }
 
     /** One number of each round, for every system that took part in all of them. */
     Map<String, Samples> samples(ToDoubleFunction<T> number) {
         Map<String, Samples> samples = new LinkedHashMap<>();
+        bySystem().forEach((system, taken) -> samples.put(system, Samples.of(taken, number)));
+        return samples;
+    }
+
+    /** The results of each system that took part in all rounds. */
+    Map<String, List<T>> bySystem() {
+        Map<String, List<T>> all = new LinkedHashMap<>();
         results.forEach((system, taken) -> {
             if (!taken.isEmpty() && !failures.containsKey(system)) {
-                samples.put(system, Samples.of(taken, number));
+                all.put(system, List.copyOf(taken));
             }
         });
-        return samples;
+        return all;
     }
 
     /** The results of all systems and rounds. */
@@ -91,7 +121,7 @@ final class Rounds<T> {
         List<String> notes = new ArrayList<>();
         failures.forEach((system, failure) -> notes.add(system + " failed: " + failure));
         if (done < count) {
-            notes.add(done + " of " + count + " rounds: the time of the run was nearly over");
+            notes.add(done + " of " + count + " rounds: there was no time for more");
         }
         return notes;
     }

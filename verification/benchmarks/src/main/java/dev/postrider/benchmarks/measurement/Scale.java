@@ -5,9 +5,11 @@ import java.time.Duration;
 /**
  * The sizes and durations of all measurements.
  *
- * @param limit the time after which no measurement begins; shortly before, each makes only one round
+ * @param limit the time of the run: each measurement gets a part of it for its rounds, and none begins afterwards
  * @param rounds the number of rounds of draining and enqueueing on PostgreSQL
  * @param otherRounds the number of rounds of everything else
+ * @param burdenRounds the number of rounds of Postrider with and without a burden, a multiple of the number of burdens: so each is the
+ *     first one equally often
  * @param round the time that a fast system works in a round
  * @param warmUp the time that it works before
  * @param firstBacklog the messages of its first drain, when its rate is not known
@@ -28,6 +30,7 @@ public record Scale(
         Duration limit,
         int rounds,
         int otherRounds,
+        int burdenRounds,
         Duration round,
         Duration warmUp,
         int firstBacklog,
@@ -43,13 +46,14 @@ public record Scale(
         boolean isPatient,
         boolean isBroad) {
 
-    /** For the aims, on a computer without other load: about an hour. */
+    /** For the aims, on a computer without other load. */
     public static Scale full() {
         return new Scale(
                 "full",
                 Duration.ofMinutes(65),
                 5,
                 3,
+                4,
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(4),
                 30_000,
@@ -73,6 +77,7 @@ public record Scale(
                 Duration.ofMinutes(18),
                 3,
                 2,
+                4,
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(2),
                 20_000,
@@ -96,6 +101,7 @@ public record Scale(
                 Duration.ofMinutes(5),
                 2,
                 2,
+                4,
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(1),
                 20_000,
@@ -119,6 +125,7 @@ public record Scale(
                 Duration.ofHours(1),
                 1,
                 1,
+                1,
                 Duration.ofMillis(100),
                 Duration.ofMillis(10),
                 300,
@@ -133,6 +140,30 @@ public record Scale(
                 100,
                 false,
                 true);
+    }
+
+    /** The same sizes, with another time for the run. */
+    public Scale within(Duration other) {
+        return new Scale(
+                name,
+                other,
+                rounds,
+                otherRounds,
+                burdenRounds,
+                round,
+                warmUp,
+                firstBacklog,
+                smallestBacklog,
+                largestBacklog,
+                shallow,
+                deep,
+                idle,
+                blocked,
+                steady,
+                quiet,
+                heap,
+                isPatient,
+                isBroad);
     }
 
     double roundSeconds() {

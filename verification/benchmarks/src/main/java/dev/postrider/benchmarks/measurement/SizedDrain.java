@@ -21,14 +21,13 @@ final class SizedDrain {
     }
 
     /** Drains until the compiler has seen the code and the size is known, beginning with this many messages. */
-    SizedDrain warmUp(int messages) throws Exception {
+    void warmUp(int messages) throws Exception {
         perSecond = Drain.of(arena, contender, messages).perSecond();
         perSecond = Drain.of(arena, contender, messages(scale.warmUpSeconds())).perSecond();
-        return this;
     }
 
-    SizedDrain warmUp() throws Exception {
-        return warmUp(scale.firstBacklog());
+    void warmUp() throws Exception {
+        warmUp(scale.firstBacklog());
     }
 
     /** The backlog of the next round. */
@@ -37,6 +36,11 @@ final class SizedDrain {
     }
 
     private int messages(double seconds) {
+        return messages(scale, perSecond, seconds);
+    }
+
+    /** The backlog that takes this long at this rate. */
+    static int messages(Scale scale, double perSecond, double seconds) {
         double wanted = Math.min(perSecond * seconds * MARGIN, scale.largestBacklog());
         return Math.max((int) wanted, scale.smallestBacklog());
     }

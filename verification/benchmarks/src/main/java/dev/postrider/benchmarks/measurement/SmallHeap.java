@@ -4,7 +4,7 @@ import dev.postrider.benchmarks.contender.Contender;
 import dev.postrider.benchmarks.contender.PostriderContender;
 import dev.postrider.benchmarks.database.Arena;
 import dev.postrider.benchmarks.report.Aim;
-import dev.postrider.benchmarks.report.Figure;
+import dev.postrider.benchmarks.report.Result;
 import dev.postrider.benchmarks.report.Samples;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -33,7 +33,12 @@ final class SmallHeap implements Measurement {
     }
 
     @Override
-    public List<Figure> run(Bench bench) throws Exception {
+    public double minutes() {
+        return 5;
+    }
+
+    @Override
+    public List<Result> run(Bench bench) throws Exception {
         Arena arena = bench.arena();
         int messages = bench.scale().heap();
         try (Field field = new Field()) {

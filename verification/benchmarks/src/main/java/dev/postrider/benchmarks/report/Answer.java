@@ -10,14 +10,11 @@ import java.util.Locale;
  */
 record Answer(String verdict, List<Table> tables) {
 
-    /** A table with a heading and a sentence; without rows there is only the sentence. */
-    record Table(String title, String sentence, List<String> columns, List<List<String>> rows) {}
-
     static Answer of(Report report) {
         int met = report.figures().size() - report.missed().size();
-        String verdict = met + " of " + report.figures().size() + " aims are met.";
         List<Table> tables = new ArrayList<>();
         List<Figure> libraries = sorted(report.against(Figure.Rival.OTHER_LIBRARY));
+        String verdict = verdict(libraries) + met + " of " + report.figures().size() + " aims are met.";
         tables.add(compared(
                 "Better than the best other library",
                 libraries.stream().filter(figure -> figure.advantage() >= 1).toList()));
@@ -28,6 +25,21 @@ record Answer(String verdict, List<Table> tables) {
         tables.add(shares("Against hand-written JDBC", sorted(report.against(Figure.Rival.HAND_WRITTEN))));
         tables.add(shares("Against itself, under a burden", sorted(report.against(Figure.Rival.ITSELF))));
         return new Answer(verdict, tables);
+    }
+
+    private static String verdict(List<Figure> libraries) {
+        if (libraries.isEmpty()) {
+            return "";
+        }
+        double best = libraries.get(0).advantage();
+        double worst = libraries.get(libraries.size() - 1).advantage();
+        long better =
+                libraries.stream().filter(figure -> figure.advantage() >= 1).count();
+        return "Better than the best other library in " + better + " of " + libraries.size() + " figures"
+                + (better == 0 ? "" : ", by up to " + factor(best))
+                + (worst >= 1
+                        ? ". "
+                        : "; worse in " + (libraries.size() - better) + ", by up to " + factor(worst) + ". ");
     }
 
     private static List<Figure> sorted(List<Figure> figures) {

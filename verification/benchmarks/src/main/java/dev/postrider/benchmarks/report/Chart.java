@@ -8,12 +8,18 @@ import java.util.List;
  * @param question the question, in a few words
  * @param series what was measured; the first decides
  * @param notes notes for the correct interpretation
+ * @param tables details, such as what a latency consists of
  */
-public record Chart(String question, List<Series> series, List<String> notes) {
+public record Chart(String question, List<Series> series, List<String> notes, List<Table> tables) {
 
     public Chart {
         series = List.copyOf(series);
         notes = List.copyOf(notes);
+        tables = List.copyOf(tables);
+    }
+
+    public Chart(String question, List<Series> series, List<String> notes) {
+        this(question, series, notes, List.of());
     }
 
     public Series decisive() {

@@ -18,7 +18,8 @@ public record Figure(
         String ours,
         String against,
         @Nullable Samples byRate,
-        Chart chart) {
+        Chart chart)
+        implements Result {
 
     /** What Postrider is compared with. */
     public enum Rival {

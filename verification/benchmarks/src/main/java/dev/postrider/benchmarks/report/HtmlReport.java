@@ -22,12 +22,14 @@ public final class HtmlReport {
             .scroll { overflow-x: auto; }
             table { border-collapse: collapse; margin: .6em 0; }
             td, th { border-bottom: 1px solid var(--rule); padding: 3px 12px 3px 0; text-align: left; white-space: nowrap; }
+            th { white-space: normal; vertical-align: bottom; }
             td.wide { white-space: normal; }
-            svg { width: 100%; font-size: 13px; } svg text { fill: var(--text); }
+            svg { width: 100%; min-width: 640px; font-size: 13px; } svg text { fill: var(--text); }
             svg .name { text-anchor: end; } svg .name.ours { font-weight: 600; }
             .client { fill: var(--other); } .server { fill: var(--other-server); }
             .client.ours { fill: var(--ours); } .server.ours { fill: var(--ours-server); }
             .spread { stroke: var(--text); stroke-width: 1.5; }
+            details table { font-size: 13px; } summary { cursor: pointer; }
             .verdict { font-size: 1.3em; } .note { color: var(--soft); }
             h3 { margin-top: 2em; border-top: 1px solid var(--rule); padding-top: .6em; }
             </style></head><body>
@@ -41,7 +43,7 @@ public final class HtmlReport {
         StringBuilder page = new StringBuilder(HEAD);
         page.append("<p class=\"verdict\"><b>" + Html.escaped(answer.verdict()) + "</b></p>\n");
         page.append("<p>" + Html.escaped(Explanation.of(report)) + "</p>\n");
-        for (Answer.Table table : answer.tables()) {
+        for (Table table : answer.tables()) {
             page.append("<h2>" + Html.escaped(table.title()) + "</h2>\n");
             page.append(table.sentence().isEmpty() ? "" : "<p>" + Html.escaped(table.sentence()) + "</p>\n");
             page.append(table.rows().isEmpty() ? "" : table(table.columns(), table.rows()));
@@ -67,9 +69,14 @@ public final class HtmlReport {
         for (Series series : chart.series()) {
             String better = series.lessIsBetter() ? "less is better" : "more is better";
             section.append("<p>" + Html.escaped(series.unit()) + ", " + better + "</p>\n");
-            section.append(SvgChart.of(series));
+            section.append("<div class=\"scroll\">" + SvgChart.of(series) + "</div>\n");
         }
-        return section.append(list(chart.notes())).toString();
+        section.append(list(chart.notes()));
+        chart.tables()
+                .forEach(table -> section.append("<details><summary>" + Html.escaped(table.title())
+                        + "</summary>\n<p class=\"note\">" + Html.escaped(table.sentence()) + "</p>\n"
+                        + table(table.columns(), table.rows()) + "</details>\n"));
+        return section.toString();
     }
 
     private static String list(List<String> lines) {

@@ -61,6 +61,9 @@ public final class JsonReport {
         object.put("question", chart.question());
         object.put("series", all);
         object.put("notes", chart.notes());
+        if (!chart.tables().isEmpty()) {
+            object.put("tables", chart.tables());
+        }
         return object;
     }
 

@@ -18,7 +18,7 @@ public final class MarkdownReport {
         page.append("**" + answer.verdict() + "** ")
                 .append(Explanation.of(report))
                 .append("\n");
-        answer.tables().forEach(table -> page.append(table(table)));
+        answer.tables().forEach(table -> page.append(table("## ", table)));
         page.append("\n## All figures\n\n");
         page.append(rows(AllFigures.COLUMNS, AllFigures.rows(report)));
         Omissions.of(report).forEach(line -> page.append("\n- ").append(line).append('\n'));
@@ -29,8 +29,8 @@ public final class MarkdownReport {
         return page.toString();
     }
 
-    private static String table(Answer.Table table) {
-        StringBuilder text = new StringBuilder("\n## " + table.title() + "\n\n");
+    private static String table(String level, Table table) {
+        StringBuilder text = new StringBuilder("\n" + level + table.title() + "\n\n");
         if (!table.sentence().isEmpty()) {
             text.append(table.sentence()).append("\n\n");
         }
@@ -61,7 +61,9 @@ public final class MarkdownReport {
             section.append("\n```\n").append(bars(series)).append("```\n");
         }
         chart.notes().forEach(note -> section.append("\n- " + note));
-        return section.append(chart.notes().isEmpty() ? "" : "\n").toString();
+        section.append(chart.notes().isEmpty() ? "" : "\n");
+        chart.tables().forEach(table -> section.append(table("#### ", table)));
+        return section.toString();
     }
 
     private static String bars(Series series) {

@@ -18,7 +18,7 @@ final class RoundsTest {
     void systemsTakeTurnsAndEachRoundBeginsWithAnother() {
         List<String> order = new ArrayList<>();
 
-        new Rounds<Integer>("test", 2, () -> false, nowhere)
+        new Rounds<Integer>("test", 2, nanos -> true, nowhere)
                 .system("a", () -> order.add("a") ? 1 : 0)
                 .system("b", () -> order.add("b") ? 1 : 0)
                 .run();
@@ -28,17 +28,29 @@ final class RoundsTest {
 
     @Test
     void lateRunMakesOneRoundAndSaysSo() {
-        Rounds<Integer> rounds = new Rounds<Integer>("test", 3, () -> true, nowhere)
+        Rounds<Integer> rounds = new Rounds<Integer>("test", 3, nanos -> false, nowhere)
                 .system("a", () -> 1)
                 .run();
 
         assertThat(rounds.samples(number -> number)).containsEntry("a", Samples.of(1));
-        assertThat(rounds.notes()).containsExactly("1 of 3 rounds: the time of the run was nearly over");
+        assertThat(rounds.notes()).containsExactly("1 of 3 rounds: there was no time for more");
+    }
+
+    @Test
+    void roundThatWouldTakeTooLongIsNotMade() {
+        List<Long> asked = new ArrayList<>();
+
+        Rounds<Integer> rounds = new Rounds<Integer>("test", 3, nanos -> asked.add(nanos) && asked.size() < 2, nowhere)
+                .system("a", () -> 1)
+                .run();
+
+        assertThat(rounds.samples(number -> number)).containsEntry("a", Samples.of(1, 1));
+        assertThat(asked).hasSize(2).allMatch(nanos -> nanos > 0);
     }
 
     @Test
     void failedSystemIsLeftOutWithItsReason() {
-        Rounds<Integer> rounds = new Rounds<Integer>("test", 2, () -> false, nowhere)
+        Rounds<Integer> rounds = new Rounds<Integer>("test", 2, nanos -> true, nowhere)
                 .system("a", () -> 1)
                 .system("b", () -> {
                     throw new IllegalStateException("lost a message");

@@ -20,7 +20,8 @@ final class ReportTest {
                             Map.of("postrider", Samples.of(4, 4), "db-scheduler", Samples.of(60, 60))),
                     Series.ofMore(
                             "messages/s", Map.of("postrider", Samples.of(9, 8), "db-scheduler", Samples.of(1, 1)))),
-            List.of("<note> & more"));
+            List.of("<note> & more"),
+            List.of(new Table("Stages", "Of all rounds.", List.of("stage", "p99"), List.of(List.of("commit", "1.5")))));
 
     private static final Chart ENQUEUE = new Chart(
             "Enqueue",
@@ -48,7 +49,10 @@ final class ReportTest {
     void reportBeginsWithWinsAndLosses() {
         String page = MarkdownReport.of(report);
 
-        assertThat(page).startsWith("# Benchmark report\n\n**1 of 3 aims are met.**");
+        assertThat(page)
+                .startsWith(
+                        "# Benchmark report\n\n**Better than the best other library in 2 of 3 figures, by up to 9.15 ×;"
+                                + " worse in 1, by up to 1.25 ×. 1 of 3 aims are met.**");
         assertThat(page)
                 .containsSubsequence(
                         "## Better than the best other library",
@@ -94,6 +98,13 @@ final class ReportTest {
         assertThat(page.replace("http://www.w3.org/2000/svg", ""))
                 .doesNotContain("http:", "https:", "<script", "<link", "src=");
         assertThat(occurrences("<svg", page)).isEqualTo(3);
+    }
+
+    @Test
+    void detailsOfChartAreInEveryFormat() {
+        assertThat(MarkdownReport.of(report)).contains("#### Stages\n\nOf all rounds.\n\n| stage | p99 |");
+        assertThat(HtmlReport.of(report)).contains("<summary>Stages</summary>", "<td>1.5</td>");
+        assertThat(JsonReport.of(report)).contains("\"title\": \"Stages\"", "\"1.5\"");
     }
 
     private static long occurrences(String text, String page) {
