@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
-import dev.postrider.admin.State;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidMessageException;
@@ -310,7 +309,7 @@ public abstract class StorageContract extends LaneFixture {
         eventually("it is handled", () -> live() == 0);
         assertThat(handled).extracting(Message::payload).containsExactly(message.payload());
         StoredMessage archived = postrider.admin().find(message.id()).orElseThrow();
-        assertThat(archived.state()).isEqualTo(State.DELIVERED);
+        assertThat(archived.state()).isEqualTo(StoredMessage.State.DELIVERED);
         assertThat(archived.message().payload()).isEqualTo(message.payload());
         assertThat(Integer.parseInt(
                         query("SELECT OCTET_LENGTH(payload) FROM postrider_archive WHERE topic = '" + topic + "'")))
@@ -405,7 +404,7 @@ public abstract class StorageContract extends LaneFixture {
                             message().json(LARGE).idempotencyKey("order-17").build()))
                     .isEqualTo(new Enqueued.Duplicate(keyed.id(), "order-17", true));
             Message another =
-                    message().id(unkeyed.id().value()).json(LARGE + " ").build();
+                    message().id(unkeyed.id()).json(LARGE + " ").build();
             assertThatThrownBy(() -> enqueue(again, another)).isInstanceOf(InvalidMessageException.class);
         }
         assertThat(live()).isEqualTo(2);
@@ -489,7 +488,7 @@ public abstract class StorageContract extends LaneFixture {
             assertThatThrownBy(() -> enqueue(
                             postrider,
                             message()
-                                    .id(dead.message().id().value())
+                                    .id(dead.message().id())
                                     .json(LARGE)
                                     .build()))
                     .isInstanceOf(InvalidMessageException.class);
