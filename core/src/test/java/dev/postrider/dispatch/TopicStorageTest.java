@@ -45,8 +45,7 @@ class TopicStorageTest {
 
     @Test
     void negativeSizeIsRefused() {
-        assertThatThrownBy(
-                        () -> Topic.named("orders").compressPayloadsAbove(-1).build())
+        assertThatThrownBy(() -> Topic.named("orders").compressPayloadsAbove(-1).build())
                 .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageContaining("topic.orders.compress-payloads-above");
     }

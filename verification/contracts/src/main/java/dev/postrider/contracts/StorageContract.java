@@ -210,8 +210,10 @@ public abstract class StorageContract extends LaneFixture {
                                 List.of("thing.happened"),
                                 (message, work) -> handled.add(message),
                                 declared -> declared.archive(Archive.OFF))));
-        Message received =
-                Message.received("elsewhere", UUID.randomUUID().toString()).type("thing.happened").json(LARGE).build();
+        Message received = Message.received("elsewhere", UUID.randomUUID().toString())
+                .type("thing.happened")
+                .json(LARGE)
+                .build();
         postrider.inbox(topic).receive(List.of(received));
 
         assertThat(postrider.deliverDue()).isEqualTo(2);
@@ -376,8 +378,10 @@ public abstract class StorageContract extends LaneFixture {
                         List.of("thing.happened"),
                         (message, work) -> handled.add(message),
                         declared -> declared.compressPayloadsAbove(ABOVE))));
-        Message received =
-                Message.received("elsewhere", UUID.randomUUID().toString()).type("thing.happened").json(LARGE).build();
+        Message received = Message.received("elsewhere", UUID.randomUUID().toString())
+                .type("thing.happened")
+                .json(LARGE)
+                .build();
 
         postrider.inbox(topic).receive(List.of(received));
 
@@ -403,8 +407,7 @@ public abstract class StorageContract extends LaneFixture {
                             again,
                             message().json(LARGE).idempotencyKey("order-17").build()))
                     .isEqualTo(new Enqueued.Duplicate(keyed.id(), "order-17", true));
-            Message another =
-                    message().id(unkeyed.id()).json(LARGE + " ").build();
+            Message another = message().id(unkeyed.id()).json(LARGE + " ").build();
             assertThatThrownBy(() -> enqueue(again, another)).isInstanceOf(InvalidMessageException.class);
         }
         assertThat(live()).isEqualTo(2);
@@ -487,10 +490,7 @@ public abstract class StorageContract extends LaneFixture {
             assertThat(dead.message().payload().bytes()).isEqualTo(damage.getValue());
             assertThatThrownBy(() -> enqueue(
                             postrider,
-                            message()
-                                    .id(dead.message().id())
-                                    .json(LARGE)
-                                    .build()))
+                            message().id(dead.message().id()).json(LARGE).build()))
                     .isInstanceOf(InvalidMessageException.class);
             postrider.admin().discard(dead.message().id(), "ada");
         }
