@@ -14,6 +14,7 @@ import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.internal.event.EventListeners;
 import dev.postrider.internal.event.LogListener;
 import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.Stores;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.store.MessageStore;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -148,10 +150,11 @@ public final class PostriderBuilder {
         DispatchOptions options = dispatch.build();
         EventListener events = new EventListeners(listeners);
         Duration statementTimeout = options.lease().dividedBy(2);
-        JdbcDatabase database = JdbcDatabase.open(dataSource, tables, statementTimeout, events);
+        StorageOptions storage = storage();
+        JdbcDatabase database = JdbcDatabase.open(dataSource, storage, statementTimeout, events);
         JdbcDatabase dispatching = dispatchDataSource == null
                 ? database
-                : JdbcDatabase.open(dispatchDataSource, tables, statementTimeout, events);
+                : JdbcDatabase.open(dispatchDataSource, storage, statementTimeout, events);
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention(), dispatching.handling());
@@ -170,6 +173,11 @@ public final class PostriderBuilder {
                 dispatcher,
                 runner,
                 heartbeat);
+    }
+
+    private StorageOptions storage() {
+        return new StorageOptions(
+                tables, topics.values().stream().collect(Collectors.toMap(Topic::name, Topic::storage)));
     }
 
     private static Background background(Heartbeat heartbeat) {

@@ -5,8 +5,10 @@ import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.Internal;
 import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.TopicDeclaration;
+import dev.postrider.internal.store.TopicStorage;
 import dev.postrider.message.TopicName;
 import dev.postrider.retry.RetryPolicy;
+import dev.postrider.store.TableOptions;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.Transport;
 import java.time.Duration;
@@ -38,6 +40,7 @@ public final class Topic {
     private final Duration maxDelay;
     private final int breakerFailures;
     private final Duration breakerPause;
+    private final TopicStorage storage;
 
     private Topic(Builder builder) {
         name = builder.name;
@@ -58,6 +61,7 @@ public final class Topic {
         blockAfterDeadLetter = builder.blockAfterDeadLetter;
         breakerFailures = builder.breakerFailures;
         breakerPause = builder.breakerPause;
+        storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove);
     }
 
     public static Builder named(String name) {
@@ -86,6 +90,11 @@ public final class Topic {
     @Internal
     public TopicDeclaration declaration() {
         return new TopicDeclaration(name, lanes, tenantPrefixedKeys);
+    }
+
+    @Internal
+    public TopicStorage storage() {
+        return storage;
     }
 
     TopicDestination destination() {
@@ -164,7 +173,16 @@ public final class Topic {
         properties.put("lanes", Integer.toString(lanes));
         properties.put("on-failure", onFailure.name().toLowerCase(Locale.ROOT));
         properties.put("block-after-dead-letter", Boolean.toString(blockAfterDeadLetter));
+        properties.put("archive", written(storage.archive()));
+        properties.put("compress-payloads-above", Integer.toString(storage.compressPayloadsAbove()));
         return properties;
+    }
+
+    /** As in a configuration file; {@code inherited} for the option of the tables. */
+    private static String written(TableOptions.@Nullable Archive archive) {
+        return archive == null
+                ? "inherited"
+                : archive.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Builds a topic. Each default is written here, once. Not thread-safe. */
@@ -193,6 +211,8 @@ public final class Topic {
         private boolean blockAfterDeadLetter = true;
         private int breakerFailures = 100;
         private Duration breakerPause = Duration.ofSeconds(30);
+        private TableOptions.@Nullable Archive archive;
+        private int compressPayloadsAbove;
 
         private Builder(TopicName name) {
             this.name = name;
@@ -373,6 +393,24 @@ public final class Topic {
             return this;
         }
 
+        /**
+         * Which part of a delivered message of this topic the archive keeps. The node that delivers a message decides.
+         * Without this call, the option {@link TableOptions#archive} of the tables applies.
+         */
+        public Builder archive(TableOptions.Archive archive) {
+            this.archive = archive;
+            return this;
+        }
+
+        /**
+         * Compresses payloads of this topic that are larger than this number of bytes, if that makes them smaller. The
+         * node that writes a message decides, and nodes of any declaration deliver it. 0, the default, for never.
+         */
+        public Builder compressPayloadsAbove(int bytes) {
+            this.compressPayloadsAbove = bytes;
+            return this;
+        }
+
         public Topic build() {
             check(lanes >= 0 && lanes <= 1024, "lanes", "must be 0 (unordered) to 1024, but is " + lanes);
             check(
@@ -407,6 +445,10 @@ public final class Topic {
                     handlerTimeout.compareTo(SHORTEST_TIMEOUT) >= 0 && handlerTimeout.compareTo(LONGEST_TIMEOUT) <= 0,
                     "handler-timeout",
                     "must be 1 ms to 24 h, but is " + handlerTimeout);
+            check(
+                    compressPayloadsAbove >= 0,
+                    "compress-payloads-above",
+                    "must be 0 (never) or a number of bytes, but is " + compressPayloadsAbove);
             return new Topic(this);
         }
 

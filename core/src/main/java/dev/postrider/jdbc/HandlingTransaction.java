@@ -6,6 +6,7 @@ import dev.postrider.internal.store.HandlingStore.End;
 import dev.postrider.internal.store.HandlingStore.HandlingResult;
 import dev.postrider.internal.store.HandlingStore.Item;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.outbox.CausedUnitOfWork;
 import dev.postrider.jdbc.outbox.JdbcTransactions;
@@ -18,7 +19,6 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -48,7 +48,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             HandlingStatements statements,
             SessionStatements session,
             JdbcTransactions transactions,
-            TableOptions.Archive archive) {}
+            StorageOptions options) {}
 
     private final Means means;
     private final Set<TopicName> removedLast;
@@ -430,9 +430,11 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         unit.requireIntact();
     }
 
+    /** The items of a transaction are of one topic. */
     private int remove(Connection connection, List<Item> handled) throws SQLException {
-        HandlingStatements.RemovedRows removed =
-                means.statements().removeHandled(connection, rows(handled), means.archive(), terms.timeout());
+        TopicName topic = handled.get(0).claim().message().topic();
+        HandlingStatements.RemovedRows removed = means.statements()
+                .removeHandled(connection, rows(handled), means.options().archive(topic), terms.timeout());
         locked(removed.session());
         return removed.count();
     }

@@ -15,6 +15,7 @@ import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.InboxStore;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.internal.store.Transactions;
 import dev.postrider.jdbc.command.CommandStatements;
@@ -66,7 +67,7 @@ public final class JdbcDatabase {
     private final Settings settings;
 
     /** The options and the listener of the application. */
-    record Settings(TableOptions options, EventListener events) {}
+    record Settings(StorageOptions options, EventListener events) {}
 
     JdbcDatabase(
             Dialect dialect, JdbcSchema schema, Sessions sessions, JdbcTransactions transactions, Settings settings) {
@@ -77,18 +78,27 @@ public final class JdbcDatabase {
         this.settings = settings;
     }
 
+    /** As {@link #open(DataSource, StorageOptions, Duration, EventListener)}, for a caller that declares no topics. */
+    public static JdbcDatabase open(
+            DataSource dataSource, TableOptions options, Duration statementTimeout, EventListener events) {
+        return open(dataSource, StorageOptions.of(options), statementTimeout, events);
+    }
+
     /**
      * Connects to the database and detects its kind and the place of the tables.
      *
+     * @param storage the options of the tables, and what declared topics store
      * @param statementTimeout how long a statement of Postrider waits for the answer of the server before the connection is abandoned
      * @throws dev.postrider.error.StoreUnavailableException when the database cannot be reached
      * @throws UnusableConnectionException when the data source returns the connection of the caller's transaction
      */
     public static JdbcDatabase open(
-            DataSource dataSource, TableOptions options, Duration statementTimeout, EventListener events) {
+            DataSource dataSource, StorageOptions storage, Duration statementTimeout, EventListener events) {
+        TableOptions options = storage.tables();
         try (Connection connection = dataSource.getConnection()) {
             DatabaseMetaData server = connection.getMetaData();
-            SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix());
+            SqlRunner asConnected = SqlRunner.of(DatabaseKind.of(server), options.schema(), options.tablePrefix())
+                    .withMaxPayloadBytes(options.maxPayloadBytes());
             if (!connection.getAutoCommit()) {
                 refuseCallersTransaction(dataSource, SessionStatements.of(asConnected), connection);
             }
@@ -97,7 +107,7 @@ public final class JdbcDatabase {
             Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
             Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
             CallerConnections connections = CallerConnections.of(asConnected.kind(), server);
-            return of(dialect, schema, sessions, connections, new Settings(options, events));
+            return of(dialect, schema, sessions, connections, new Settings(storage, events));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
@@ -105,9 +115,8 @@ public final class JdbcDatabase {
 
     static JdbcDatabase of(
             Dialect dialect, JdbcSchema schema, Sessions sessions, CallerConnections connections, Settings settings) {
-        TableOptions options = settings.options();
-        JdbcOutbox outboxes = JdbcOutbox.of(
-                dialect.sql(), dialect.inserts(), options.maxPayloadBytes(), connections, settings.events());
+        StorageOptions options = settings.options();
+        JdbcOutbox outboxes = JdbcOutbox.of(dialect.sql(), dialect.inserts(), options, connections, settings.events());
         JdbcTransactions transactions = new JdbcTransactions(
                 sessions.dataSource(),
                 outboxes,
@@ -115,8 +124,8 @@ public final class JdbcDatabase {
                 new JdbcTransactions.TransactionSettings(
                         sessions.autoCommit(),
                         dialect.inbox().canLoseATransaction(),
-                        options.commitWithInsert(),
-                        options.stagedLimit()));
+                        options.tables().commitWithInsert(),
+                        options.tables().stagedLimit()));
         return new JdbcDatabase(dialect, schema, sessions, transactions, settings);
     }
 
@@ -241,11 +250,7 @@ public final class JdbcDatabase {
     public HandlingStore handling() {
         return new JdbcHandlingStore(
                 new HandlingTransaction.Means(
-                        sessions,
-                        dialect.handling(),
-                        dialect.session(),
-                        transactions,
-                        settings.options().archive()),
+                        sessions, dialect.handling(), dialect.session(), transactions, settings.options()),
                 fanOut());
     }
 
@@ -272,7 +277,7 @@ public final class JdbcDatabase {
                 topics(),
                 transactions.outboxes(),
                 inboxStore(),
-                settings.options().errorLimit());
+                settings.options().tables().errorLimit());
     }
 
     private JdbcInboxStore inboxStore() {

@@ -11,12 +11,12 @@ import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
 import dev.postrider.store.Settlement;
-import dev.postrider.store.TableOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,7 +56,7 @@ final class JdbcLaneStore implements LaneStore {
     /** The tokens of lanes that another session had locked for so long that the last renewal did not wait for the end. */
     private final Set<UUID> waitedInVain = ConcurrentHashMap.newKeySet();
 
-    JdbcLaneStore(LaneTable table, TableOptions options, EventListener events, TimeAndIds platform) {
+    JdbcLaneStore(LaneTable table, StorageOptions options, EventListener events, TimeAndIds platform) {
         this.table = table;
         this.cursors = new LaneCursors(table);
         this.reader = new LaneReader(table, cursors, options, events, platform.nanos());

@@ -4,6 +4,7 @@ import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.message.Message;
@@ -15,7 +16,6 @@ import dev.postrider.store.Lease;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
-import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -57,7 +57,7 @@ final class JdbcMessageStore implements MessageStore {
     private final ClaimStatements claimStatements;
     private final OutcomeStatements statements;
     private final Topics topics;
-    private final TableOptions options;
+    private final StorageOptions options;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
     private final Map<Integer, TopicScans> scans = new ConcurrentHashMap<>();
@@ -98,7 +98,7 @@ final class JdbcMessageStore implements MessageStore {
         volatile @Nullable Long lastExpiredScan;
     }
 
-    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, TableOptions options, TimeAndIds platform) {
+    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, StorageOptions options, TimeAndIds platform) {
         this.sessions = sessions;
         this.claimStatements = dialect.claims();
         this.statements = dialect.outcomes();
@@ -292,12 +292,7 @@ final class JdbcMessageStore implements MessageStore {
         if (outcomes.isEmpty()) {
             return List.of();
         }
-        OutcomeBatch batch = new OutcomeBatch(
-                outcomes,
-                statements,
-                options.archive(),
-                this::epitaph,
-                text -> ErrorText.clean(text, options.errorLimit()));
+        OutcomeBatch batch = new OutcomeBatch(outcomes, statements, options, this::epitaph);
         try {
             write(batch);
             List<Settlement> settlements = settlements(outcomes, batch);
@@ -515,7 +510,7 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private DeathRecord epitaph(DeadReason reason, String error) {
-        String cleaned = ErrorText.clean(error, options.errorLimit());
+        String cleaned = ErrorText.clean(error, options.tables().errorLimit());
         return new DeathRecord(reason.name(), cleaned, ErrorText.fingerprint(reason.name(), cleaned));
     }
 

@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
@@ -11,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -27,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>Messages that leave the order: a key is blocked before other messages are blocked behind its head.
  *   <li>Messages that join a blocked key: they join before the key can be unblocked.
- *   <li>Delivered messages, first those in order, then those of blocked keys, where the next message becomes the head.
+ *   <li>Delivered messages, first those in order, then those of blocked keys, where the next message becomes the head. Each of the two is
+ *       one step for each part of a message that the archive keeps; a key, and its whole topic, are in the same one.
  *   <li>Failed messages of blocked keys, after the earlier messages of the key are gone.
  * </ol>
  *
@@ -97,11 +100,14 @@ final class LaneOutcomes {
     private final List<Progress> outcomes = new ArrayList<>();
     private final Map<Long, Progress> byNumber = new HashMap<>();
     private final LaneCursors cursors;
-    private final TableOptions options;
+    private final StorageOptions options;
     private final InDoubtWrites unanswered;
 
     LaneOutcomes(
-            List<? extends LaneOutcome> outcomes, LaneCursors cursors, TableOptions options, InDoubtWrites unanswered) {
+            List<? extends LaneOutcome> outcomes,
+            LaneCursors cursors,
+            StorageOptions options,
+            InDoubtWrites unanswered) {
         outcomes.forEach(outcome -> this.outcomes.add(new Progress(outcome)));
         this.cursors = cursors;
         this.options = options;
@@ -145,8 +151,8 @@ final class LaneOutcomes {
     List<Step> steps() {
         StepPart leaving = new StepPart();
         StepPart joining = new StepPart();
-        StepPart delivered = new StepPart();
-        StepPart deliveredWaiting = new StepPart();
+        Map<TableOptions.Archive, StepPart> delivered = new EnumMap<>(TableOptions.Archive.class);
+        Map<TableOptions.Archive, StepPart> deliveredWaiting = new EnumMap<>(TableOptions.Archive.class);
         StepPart outOfKey = new StepPart();
         StepPart failedAgain = new StepPart();
         for (Progress each : outcomes) {
@@ -157,7 +163,9 @@ final class LaneOutcomes {
             }
             boolean waiting = lane.isInBlockedKey(each.claim.seq());
             if (outcome instanceof Outcome.Delivered) {
-                (waiting ? deliveredWaiting : delivered).add(lane, each);
+                (waiting ? deliveredWaiting : delivered)
+                        .computeIfAbsent(archive(each), kept -> new StepPart())
+                        .add(lane, each);
             } else if (outcome instanceof LaneOutcome.Blocked) {
                 joining.add(lane, each);
             } else if (!waiting) {
@@ -173,11 +181,15 @@ final class LaneOutcomes {
                 steps,
                 Set.of(RowState.PENDING),
                 (connection, statements) -> statements.block(connection, joining.lanes, joining.claims()));
-        delivered.acknowledgeTo(steps, false);
-        deliveredWaiting.acknowledgeTo(steps, true);
+        delivered.forEach((archive, part) -> part.acknowledgeTo(steps, false, archive));
+        deliveredWaiting.forEach((archive, part) -> part.acknowledgeTo(steps, true, archive));
         outOfKey.moveTo(steps, LaneOutcomeStatements.Leaving.THEIR_KEY);
         failedAgain.moveTo(steps, LaneOutcomeStatements.Leaving.NOTHING);
         return steps;
+    }
+
+    private TableOptions.Archive archive(Progress delivered) {
+        return options.archive(delivered.claim.message().topic());
     }
 
     private final class StepPart {
@@ -203,12 +215,11 @@ final class LaneOutcomes {
                     (connection, statements) -> statements.move(connection, lanes, moves(), leaving));
         }
 
-        void acknowledgeTo(List<Step> steps, boolean waiting) {
+        void acknowledgeTo(List<Step> steps, boolean waiting, TableOptions.Archive archive) {
             addTo(
                     steps,
                     ANY_STATE,
-                    (connection, statements) ->
-                            statements.acknowledge(connection, lanes, claims(), waiting, options.archive()));
+                    (connection, statements) -> statements.acknowledge(connection, lanes, claims(), waiting, archive));
         }
 
         List<Claim> claims() {
@@ -237,13 +248,13 @@ final class LaneOutcomes {
     }
 
     private LaneOutcomeStatements.Move later(Claim claim, RowState state, Duration delay, String error) {
-        String text = ErrorText.clean(error, options.errorLimit());
+        String text = ErrorText.clean(error, options.tables().errorLimit());
         return new LaneOutcomeStatements.Move(
                 claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
     }
 
     private LaneOutcomeStatements.Move ended(Claim claim, RowState state, DeadReason reason, String error) {
-        String text = ErrorText.clean(error, options.errorLimit());
+        String text = ErrorText.clean(error, options.tables().errorLimit());
         return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),

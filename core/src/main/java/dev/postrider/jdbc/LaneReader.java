@@ -6,11 +6,11 @@ import dev.postrider.event.EventListener;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
-import dev.postrider.store.TableOptions;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ final class LaneReader {
 
     private final LaneTable table;
     private final LaneCursors cursors;
-    private final TableOptions options;
+    private final StorageOptions options;
     private final EventListener events;
     private final LongSupplier nanos;
     private final FullScanBudget fullScans = new FullScanBudget();
@@ -47,7 +47,7 @@ final class LaneReader {
     private final Set<TopicName> paused = ConcurrentHashMap.newKeySet();
 
     /** @param nanos the monotonic clock */
-    LaneReader(LaneTable table, LaneCursors cursors, TableOptions options, EventListener events, LongSupplier nanos) {
+    LaneReader(LaneTable table, LaneCursors cursors, StorageOptions options, EventListener events, LongSupplier nanos) {
         this.table = table;
         this.cursors = cursors;
         this.options = options;
@@ -281,7 +281,10 @@ final class LaneReader {
     /** A failure must not drop the other rows of the read: they are noted as read, and no other read would return them. */
     private boolean isBuried(LaneCursor cursor, LaneReads.LaneRow found, UUID id) {
         try {
-            return bury(cursor, found, LaneOutcomes.unreadable(found, id, options.errorLimit()));
+            return bury(
+                    cursor,
+                    found,
+                    LaneOutcomes.unreadable(found, id, options.tables().errorLimit()));
         } catch (RuntimeException e) {
             log.warn(
                     "Row {} is unreadable and could not be buried; the next read tries to bury it",

@@ -2,12 +2,12 @@ package dev.postrider.jdbc;
 
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
-import dev.postrider.store.TableOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -37,12 +37,12 @@ final class LaneWriter {
 
     private final LaneTable table;
     private final LaneCursors cursors;
-    private final TableOptions options;
+    private final StorageOptions options;
     private final LongSupplier nanos;
     private final InDoubtWrites unanswered = new InDoubtWrites();
 
     /** @param nanos the monotonic clock */
-    LaneWriter(LaneTable table, LaneCursors cursors, TableOptions options, LongSupplier nanos) {
+    LaneWriter(LaneTable table, LaneCursors cursors, StorageOptions options, LongSupplier nanos) {
         this.table = table;
         this.cursors = cursors;
         this.options = options;

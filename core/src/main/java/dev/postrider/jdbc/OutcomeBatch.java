@@ -1,5 +1,7 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Outcome;
@@ -7,12 +9,16 @@ import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 
-/** Outcomes of many claims, grouped into one step for each kind of outcome. Not thread-safe. */
+/**
+ * Outcomes of many claims, grouped into one step for each kind of outcome; delivered messages by what the archive keeps of their topics.
+ * Not thread-safe.
+ */
 final class OutcomeBatch {
 
     @FunctionalInterface
@@ -26,7 +32,7 @@ final class OutcomeBatch {
         Set<LeasedRow> write(Connection connection) throws SQLException;
     }
 
-    private final List<LeasedRow> delivered = new ArrayList<>();
+    private final Map<TableOptions.Archive, List<LeasedRow>> delivered = new EnumMap<>(TableOptions.Archive.class);
     private final List<LeasedRow> released = new ArrayList<>();
     private final List<OutcomeStatements.Rescheduled> rescheduled = new ArrayList<>();
     private final List<OutcomeStatements.BuriedRow> buried = new ArrayList<>();
@@ -34,31 +40,32 @@ final class OutcomeBatch {
     private final Set<LeasedRow> written = new HashSet<>();
 
     OutcomeBatch(
-            List<? extends Outcome> outcomes,
-            OutcomeStatements statements,
-            TableOptions.Archive archive,
-            Epitaphs epitaphs,
-            UnaryOperator<String> cleaned) {
-        Sorter sorter = new Sorter(this, epitaphs, cleaned);
+            List<? extends Outcome> outcomes, OutcomeStatements statements, StorageOptions options, Epitaphs epitaphs) {
+        Sorter sorter = new Sorter(this, options, epitaphs);
         outcomes.forEach(outcome -> outcome.fold(sorter));
-        step(delivered, connection -> statements.acknowledge(connection, delivered, archive));
+        delivered.forEach(
+                (archive, rows) -> step(rows, connection -> statements.acknowledge(connection, rows, archive)));
         step(rescheduled, connection -> statements.reschedule(connection, rescheduled));
         step(buried, connection -> statements.bury(connection, buried));
         step(released, connection -> statements.release(connection, released));
     }
 
     /** Adds an outcome to the rows of its kind. Handled and lost messages need no statement. */
-    private record Sorter(OutcomeBatch batch, Epitaphs epitaphs, UnaryOperator<String> cleaned)
+    private record Sorter(OutcomeBatch batch, StorageOptions options, Epitaphs epitaphs)
             implements Outcome.Cases<Boolean> {
 
         @Override
         public Boolean delivered(Outcome.Delivered outcome) {
-            return batch.delivered.add(row(outcome.claim()));
+            TableOptions.Archive archive =
+                    options.archive(outcome.claim().message().topic());
+            return batch.delivered
+                    .computeIfAbsent(archive, kind -> new ArrayList<>())
+                    .add(row(outcome.claim()));
         }
 
         @Override
         public Boolean retry(Outcome.Retry outcome) {
-            String error = cleaned.apply(outcome.error());
+            String error = ErrorText.clean(outcome.error(), options.tables().errorLimit());
             return batch.rescheduled.add(
                     new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
         }

@@ -68,7 +68,7 @@ final class RowReader {
                 row.getString(orderingKey),
                 row.getString(idempotencyKey),
                 Payload.of(
-                        bytes == null ? new byte[0] : bytes,
+                        bytes == null ? new byte[0] : rare.payload(bytes, sql.maxPayloadBytes()),
                         mediaType == null ? NewRow.DEFAULT_CONTENT_TYPE : mediaType),
                 rare.headers(),
                 rare.correlationId(),

@@ -50,7 +50,9 @@ final class OptionsTest {
                         Map.entry("tenant-prefixed-keys", "false"),
                         Map.entry("lanes", "0"),
                         Map.entry("on-failure", "block"),
-                        Map.entry("block-after-dead-letter", "true")));
+                        Map.entry("block-after-dead-letter", "true"),
+                        Map.entry("archive", "inherited"),
+                        Map.entry("compress-payloads-above", "0")));
     }
 
     @ParameterizedTest

@@ -52,6 +52,12 @@ class ExamplesTest {
     }
 
     @Test
+    void topicChoosesWhatIsStored() throws Exception {
+        assertThat(saidBy(StorageOfATopic::run))
+                .containsExactly("stored in less than a tenth: true", "delivered 16010 bytes", "archived: orders, catalogues");
+    }
+
+    @Test
     void handlerInTheDatabaseTakesEffectOnce() throws Exception {
         assertThat(saidBy(HandledInTheDatabase::run)).containsExactly("attempts: 2", "orders: 1");
     }

@@ -5,6 +5,7 @@ import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.TopicName;
+import dev.postrider.store.TableOptions;
 import dev.postrider.transport.http.Webhook;
 import java.net.URI;
 import java.time.Duration;
@@ -56,7 +57,14 @@ final class TopicSettings {
             })
             .with(
                     "block-after-dead-letter",
-                    (topic, value) -> topic.with(builder -> builder.blockAfterDeadLetter(value.flag())));
+                    (topic, value) -> topic.with(builder -> builder.blockAfterDeadLetter(value.flag())))
+            .with("archive", (topic, value) -> {
+                TableOptions.Archive archive = value.oneOf(TableOptions.Archive.class);
+                topic.with(builder -> builder.archive(archive));
+            })
+            .with(
+                    "compress-payloads-above",
+                    (topic, value) -> topic.with(builder -> builder.compressPayloadsAbove(value.integer())));
 
     private record Change(Value value, UnaryOperator<Webhook> change) {}
 

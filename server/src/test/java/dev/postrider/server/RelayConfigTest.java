@@ -137,6 +137,8 @@ final class RelayConfigTest {
                 topic.mode.timeout.block-after-dead-letter = false
                 topic.mode.timeout.breaker-failures = 10
                 topic.mode.timeout.breaker-pause = 10s
+                topic.mode.timeout.archive = without-payload
+                topic.mode.timeout.compress-payloads-above = 8000
                 topic.a.header.b.url = https://d.example
                 """);
 
@@ -288,6 +290,8 @@ final class RelayConfigTest {
             topic.orders.lanes = -1                | topic.orders.lanes               | 0 (unordered) to 1024
             topic.orders.on-failure = stop         | topic.orders.on-failure          | block, continue, park
             topic.orders.block-after-dead-letter =0 | topic.orders.block-after-dead-letter | true or false
+            topic.orders.archive = headers         | topic.orders.archive             | full, without-payload, off
+            topic.orders.compress-payloads-above =-1 | topic.orders.compress-payloads-above | 0 (never)
             topic.other.max-attempts = 5           | topic.other.url                  | is missing
             topic.other.url = nonsense             | topic.other.url                  | http
             topic.other.url = ht tp://x            | topic.other.url                  | is not a URL

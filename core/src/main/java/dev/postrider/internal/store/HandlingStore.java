@@ -95,7 +95,7 @@ public interface HandlingStore {
     }
 
     /**
-     * Prepares a transaction. Nothing is sent before it is run. A single message is removed first and then handled,
+     * Prepares a transaction with messages of one topic. Nothing is sent before it is run. A single message is removed first and then handled,
      * unless its handler may end the transaction: then it is locked first and removed last, and its handler may be
      * called a second time.
      * Several messages are locked first, then handled one after another, and removed at the end. The failure of one

@@ -83,7 +83,7 @@ class InnoDbInserts implements InsertStatements {
             "SELECT * FROM {dedup} FORCE INDEX (PRIMARY) WHERE topic_id = ? AND key_hash IN ({values})";
 
     static final String LIVE =
-            "SELECT id, topic_id, tenant, idempotency_key, payload FROM {message} WHERE id IN ({values})";
+            "SELECT id, topic_id, tenant, idempotency_key, payload, attributes FROM {message} WHERE id IN ({values})";
 
     /** The number of rows from which a batch is faster in spite of its savepoint. */
     private static final int BATCHED_ROWS = 16;

@@ -5,6 +5,7 @@ import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
@@ -57,10 +58,10 @@ public final class JdbcOutbox {
     public static JdbcOutbox of(
             SqlRunner sql,
             InsertStatements inserts,
-            int maxPayloadBytes,
+            StorageOptions options,
             CallerConnections connections,
             EventListener events) {
-        MessageCheck check = new MessageCheck(new Topics(sql), maxPayloadBytes);
+        MessageCheck check = new MessageCheck(new Topics(sql), options);
         return new JdbcOutbox(inserts, new InsertUndo(sql), check, connections, events);
     }
 

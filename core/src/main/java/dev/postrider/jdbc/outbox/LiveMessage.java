@@ -1,5 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
+import dev.postrider.error.InvalidMessageException;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.Payload;
@@ -46,8 +47,18 @@ public record LiveMessage(
                             rows.getInt("topic_id"),
                             rows.getString("tenant"),
                             rows.getString("idempotency_key"),
-                            Payload.of(rows.getBytes("payload"), Payload.BINARY)));
+                            Payload.of(payload(rows, sql), Payload.BINARY)));
         }
         return live;
+    }
+
+    /** A payload that cannot be read stays as it is stored, and is no payload of a new message. */
+    private static byte[] payload(ResultSet row, SqlRunner sql) throws SQLException {
+        byte[] column = row.getBytes("payload");
+        try {
+            return MessageAttributes.read(row.getString("attributes")).payload(column, sql.maxPayloadBytes());
+        } catch (InvalidMessageException | IllegalArgumentException e) {
+            return column;
+        }
     }
 }

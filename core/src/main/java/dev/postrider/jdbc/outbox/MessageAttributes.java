@@ -13,15 +13,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a message that are rarely set. One column, {@code attributes}, has them as a JSON object with the members that are set;
- * it is null if none is. Most messages have none, and a column each would cost every message.
+ * it is null if none is. Most messages have none, and a column each would cost every message. The member {@code compression} says
+ * that the payload is a {@link CompressedPayload}; it is the first one, so that the view for people at a console finds it.
  *
  * <p>An object without the member {@code v} is of version 1, this one. A later version writes its number there. A reader refuses what it
  * does not know, because it would lose it: the row is then unreadable and becomes a dead letter with that reason. The limits of the
  * parts, which {@link Message} checks, bound the size.
  *
+ * @param compressed whether the column of the payload is compressed
  * @param occurredAt null if it is the time in the id of the message
  */
 public record MessageAttributes(
+        boolean compressed,
         Map<String, String> headers,
         @Nullable String correlationId,
         @Nullable String causationId,
@@ -32,9 +35,10 @@ public record MessageAttributes(
         @Nullable Instant deliverAt) {
 
     private static final MessageAttributes NONE =
-            new MessageAttributes(Map.of(), null, null, null, null, null, null, null);
+            new MessageAttributes(false, Map.of(), null, null, null, null, null, null, null);
 
     private static final String VERSION = "v";
+    private static final String COMPRESSION = "compression";
     private static final String HEADERS = "headers";
     private static final String CORRELATION_ID = "correlationId";
     private static final String CAUSATION_ID = "causationId";
@@ -46,11 +50,21 @@ public record MessageAttributes(
     private static final String DELIVER_AT = "deliverAt";
 
     private static final Set<String> KNOWN = Set.of(
-            HEADERS, CORRELATION_ID, CAUSATION_ID, TRACEPARENT, TRACESTATE, SOURCE, SUBJECT, OCCURRED_AT, DELIVER_AT);
+            COMPRESSION,
+            HEADERS,
+            CORRELATION_ID,
+            CAUSATION_ID,
+            TRACEPARENT,
+            TRACESTATE,
+            SOURCE,
+            SUBJECT,
+            OCCURRED_AT,
+            DELIVER_AT);
 
     /** Returns the value of the column for a message; null if none of the parts is set. */
-    static @Nullable String write(Message message) {
+    static @Nullable String write(Message message, boolean compressed) {
         StringBuilder out = new StringBuilder();
+        add(out, COMPRESSION, compressed ? CompressedPayload.FORMAT : null);
         if (!message.headers().isEmpty()) {
             name(out, HEADERS);
             Json.write(out, message.headers());
@@ -105,7 +119,12 @@ public record MessageAttributes(
             }
         }
         String traceparent = text(members, TRACEPARENT);
+        String compression = text(members, COMPRESSION);
+        if (compression != null && !compression.equals(CompressedPayload.FORMAT)) {
+            throw new IllegalArgumentException("the payload has the unknown compression '" + compression + "'");
+        }
         return new MessageAttributes(
+                compression != null,
                 headers(members.get(HEADERS)),
                 text(members, CORRELATION_ID),
                 text(members, CAUSATION_ID),
@@ -114,6 +133,16 @@ public record MessageAttributes(
                 text(members, SUBJECT),
                 time(members, OCCURRED_AT),
                 time(members, DELIVER_AT));
+    }
+
+    /**
+     * Returns the payload of the row with these attributes. Every reader of a row calls it, and sees no compressed bytes.
+     *
+     * @param column the column {@code payload}
+     * @throws IllegalArgumentException if the column is compressed, and damaged or larger than the limit when decompressed
+     */
+    public byte[] payload(byte[] column, int maxPayloadBytes) {
+        return compressed ? CompressedPayload.decompress(column, maxPayloadBytes) : column;
     }
 
     private static Map<String, String> headers(@Nullable Object value) {

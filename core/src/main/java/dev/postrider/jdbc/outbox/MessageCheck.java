@@ -1,6 +1,7 @@
 package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.message.Message;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -11,11 +12,11 @@ import java.util.List;
 final class MessageCheck {
 
     private final Topics topics;
-    private final int maxPayloadBytes;
+    private final StorageOptions options;
 
-    MessageCheck(Topics topics, int maxPayloadBytes) {
+    MessageCheck(Topics topics, StorageOptions options) {
         this.topics = topics;
-        this.maxPayloadBytes = maxPayloadBytes;
+        this.options = options;
     }
 
     Topics topics() {
@@ -33,6 +34,7 @@ final class MessageCheck {
 
     private NewRow checked(Connection connection, Message message) throws SQLException {
         int size = message.payload().size();
+        int maxPayloadBytes = options.tables().maxPayloadBytes();
         if (size > maxPayloadBytes) {
             throw new InvalidMessageException(
                     "payload",
@@ -46,6 +48,6 @@ final class MessageCheck {
             throw new InvalidMessageException(
                     "idempotency key", "must begin with '" + tenant + "/' on topic '" + message.topic() + "'");
         }
-        return NewRow.of(message, topic);
+        return NewRow.of(message, topic, options.compressPayloadsAbove(message.topic()));
     }
 }

@@ -20,27 +20,42 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key. */
+/**
+ * A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key.
+ *
+ * @param compressed the payload as it is stored; null if it is stored as it is
+ */
 public record NewRow(
         Message message,
         int topicId,
         @Nullable Integer lane,
-        @Nullable Mark mark) {
+        @Nullable Mark mark,
+        @Nullable CompressedPayload compressed) {
 
     /** The content type of a row whose column {@code content_type} is null. */
     public static final String DEFAULT_CONTENT_TYPE = Payload.JSON;
 
-    static NewRow of(Message message, Topics.RegisteredTopic topic) {
+    /** @param compressAbove the size above which the payload is stored compressed; 0 for never */
+    static NewRow of(Message message, Topics.RegisteredTopic topic, int compressAbove) {
+        return new NewRow(
+                message,
+                topic.id(),
+                lane(message, topic),
+                mark(message, topic),
+                CompressedPayload.of(message.payload().bytes(), compressAbove));
+    }
+
+    private static @Nullable Mark mark(Message message, Topics.RegisteredTopic topic) {
         String key = message.idempotencyKey();
         if (key == null) {
-            return new NewRow(message, topic.id(), lane(message, topic), null);
+            return null;
         }
         MessageDigest sha256 = sha256();
         field(sha256, message.tenant());
         field(sha256, key);
         byte[] keyHash = sha256.digest();
         sha256.update(message.payload().bytes());
-        return new NewRow(message, topic.id(), lane(message, topic), new Mark(topic.id(), keyHash, sha256.digest()));
+        return new Mark(topic.id(), keyHash, sha256.digest());
     }
 
     private static @Nullable Integer lane(Message message, Topics.RegisteredTopic topic) {
@@ -58,7 +73,7 @@ public record NewRow(
 
     /** The approximate size of the row in a statement: payload and headers. */
     long bytes() {
-        long bytes = message.payload().size();
+        long bytes = payload().length;
         for (Map.Entry<String, String> header : message.headers().entrySet()) {
             bytes += header.getKey().length() + header.getValue().length();
         }
@@ -93,8 +108,8 @@ public record NewRow(
                 .text(message.key())
                 .text(message.idempotencyKey())
                 .text(contentType())
-                .bytes(message.payload().bytes())
-                .text(MessageAttributes.write(message))
+                .bytes(payload())
+                .text(attributes())
                 .small(lane);
     }
 
@@ -103,6 +118,16 @@ public record NewRow(
     String contentType() {
         String type = message.payload().contentType();
         return type.equals(DEFAULT_CONTENT_TYPE) ? null : type;
+    }
+
+    /** The payload as it is stored. */
+    byte[] payload() {
+        return compressed == null ? message.payload().bytes() : compressed.bytes();
+    }
+
+    @Nullable
+    String attributes() {
+        return MessageAttributes.write(message, compressed != null);
     }
 
     boolean isScheduled() {

@@ -213,7 +213,7 @@ final class PostgresInserts implements InsertStatements {
             """;
 
     static final String LIVE =
-            "SELECT id, topic_id, tenant, idempotency_key, payload FROM {message} WHERE id = ANY (?::uuid[])";
+            "SELECT id, topic_id, tenant, idempotency_key, payload, attributes FROM {message} WHERE id = ANY (?::uuid[])";
 
     private final SqlRunner sql;
     private final InsertUndo undo;
@@ -316,8 +316,8 @@ final class PostgresInserts implements InsertStatements {
                 .array("text", column(rows, Message::key))
                 .array("text", column(rows, Message::idempotencyKey))
                 .array("text", rows.stream().map(NewRow::contentType).toArray())
-                .array("bytea", bytes(rows, row -> row.message().payload().bytes()))
-                .array("text", column(rows, MessageAttributes::write))
+                .array("bytea", bytes(rows, NewRow::payload))
+                .array("text", rows.stream().map(NewRow::attributes).toArray())
                 .array("int2", rows.stream().map(NewRow::lane).toArray())
                 .array("timestamptz", column(rows, Message::deliverAt, PostgresInserts::timestamp))
                 .array("bytea", bytes(rows, row -> row.mark() == null ? null : row.mark().keyHash))

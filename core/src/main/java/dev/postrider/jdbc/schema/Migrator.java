@@ -14,6 +14,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +35,9 @@ final class Migrator {
 
     /** The schema version this library works with. */
     static final int CURRENT = VERSIONS.get(VERSIONS.size() - 1).number();
+
+    /** Up to the next semicolon outside the body of a function, which is between two pairs of dollar signs. */
+    private static final Pattern STATEMENT = Pattern.compile("(?s)(?:[^;$]++|\\$\\$.*?\\$\\$|\\$)++");
 
     private static final String NO_SCHEMA =
             "is missing, and the connection has no default schema: name the schema (on MySQL and MariaDB the database) in the JDBC"
@@ -117,11 +122,15 @@ final class Migrator {
                 .toList();
     }
 
-    /** Splits a schema file. These files have semicolons only at the end of a statement, and no comment within a quotation. */
+    /**
+     * Splits a schema file. These files have semicolons only at the end of a statement or in the body of a function, and no comment
+     * within a quotation.
+     */
     private List<String> statements(Version version) {
         String code = sql.tables().ddl(read(version.file())).replaceAll("(?m)--.*$", "");
         List<String> statements = new ArrayList<>();
-        for (String statement : code.split(";")) {
+        for (String statement :
+                STATEMENT.matcher(code).results().map(MatchResult::group).toList()) {
             if (!statement.isBlank()) {
                 statements.add(statement.strip());
             }

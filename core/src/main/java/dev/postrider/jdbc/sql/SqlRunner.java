@@ -23,23 +23,30 @@ public final class SqlRunner {
 
     private final DatabaseKind kind;
     private final Tables tables;
+    private final int maxPayloadBytes;
 
     /** Bounded by the number of statements in this package: the keys are constants, with lists of values in a few lengths. */
     private final Map<String, String> rendered = new ConcurrentHashMap<>();
 
-    private SqlRunner(DatabaseKind kind, Tables tables) {
+    private SqlRunner(DatabaseKind kind, Tables tables, int maxPayloadBytes) {
         this.kind = kind;
         this.tables = tables;
+        this.maxPayloadBytes = maxPayloadBytes;
     }
 
     /** @param schema the configured schema; null for the schema of the connection */
     public static SqlRunner of(DatabaseKind kind, @Nullable String schema, String tablePrefix) {
-        return new SqlRunner(kind, Tables.of(schema, tablePrefix, kind.schemaQuote()));
+        return new SqlRunner(kind, Tables.of(schema, tablePrefix, kind.schemaQuote()), Integer.MAX_VALUE);
+    }
+
+    /** Returns a runner for the same tables whose readers refuse a compressed payload that is larger when decompressed. */
+    public SqlRunner withMaxPayloadBytes(int bytes) {
+        return new SqlRunner(kind, tables, bytes);
     }
 
     /** Returns a runner for the same database that names the tables of the given schema in full. */
     public SqlRunner in(String schema) {
-        return new SqlRunner(kind, tables.in(schema, kind.quote()));
+        return new SqlRunner(kind, tables.in(schema, kind.quote()), maxPayloadBytes);
     }
 
     public DatabaseKind kind() {
@@ -48,6 +55,11 @@ public final class SqlRunner {
 
     public Tables tables() {
         return tables;
+    }
+
+    /** The largest payload that a reader decompresses. */
+    public int maxPayloadBytes() {
+        return maxPayloadBytes;
     }
 
     /** Returns the statement with the table names of this installation and the expressions of this database. */

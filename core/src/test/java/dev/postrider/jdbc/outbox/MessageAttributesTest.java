@@ -22,7 +22,7 @@ class MessageAttributesTest {
 
     @Test
     void usualMessageHasNone() {
-        assertThat(MessageAttributes.write(message().build())).isNull();
+        assertThat(MessageAttributes.write(message().build(), false)).isNull();
         assertThat(MessageAttributes.read(null).headers()).isEmpty();
         assertThat(MessageAttributes.read("{}")).isEqualTo(MessageAttributes.read(null));
     }
@@ -42,7 +42,7 @@ class MessageAttributesTest {
                 .deliverAt(TIME.plusSeconds(60))
                 .build();
 
-        String column = MessageAttributes.write(message);
+        String column = MessageAttributes.write(message, false);
 
         assertThat(column)
                 .isEqualTo(
@@ -52,6 +52,7 @@ class MessageAttributesTest {
                                 + "\"occurredAt\":\"2026-03-04T05:06:07.890123Z\",\"deliverAt\":\"2026-03-04T05:07:07.890123Z\"}");
         assertThat(MessageAttributes.read(column))
                 .isEqualTo(new MessageAttributes(
+                        false,
                         message.headers(),
                         message.correlationId(),
                         message.causationId(),
@@ -68,15 +69,17 @@ class MessageAttributesTest {
         assertThat(generated.occurredAt()).isEqualTo(generated.id().time());
 
         MessageId other = MessageId.named("order-17");
-        assertThat(MessageAttributes.write(message().id(other).occurredAt(TIME).build()))
+        assertThat(MessageAttributes.write(message().id(other).occurredAt(TIME).build(), false))
                 .isEqualTo("{\"occurredAt\":\"2026-03-04T05:06:07.890123Z\"}");
         assertThat(MessageAttributes.write(
-                        message().id(generated.id()).occurredAt(TIME).build()))
+                        message().id(generated.id()).occurredAt(TIME).build(), false))
                 .isEqualTo("{\"occurredAt\":\"2026-03-04T05:06:07.890123Z\"}");
-        assertThat(MessageAttributes.write(message()
-                        .id(new MessageId(generated.id().value()))
-                        .occurredAt(generated.occurredAt())
-                        .build()))
+        assertThat(MessageAttributes.write(
+                        message()
+                                .id(new MessageId(generated.id().value()))
+                                .occurredAt(generated.occurredAt())
+                                .build(),
+                        false))
                 .isNull();
     }
 
@@ -117,7 +120,7 @@ class MessageAttributesTest {
         largest.headers(
                 Map.of("a", "€".repeat(4000), "b", "€".repeat(4000), "c", "€".repeat(4000), "d", "\"".repeat(4000)));
 
-        String column = Objects.requireNonNull(MessageAttributes.write(largest.build()));
+        String column = Objects.requireNonNull(MessageAttributes.write(largest.build(), false));
 
         assertThat(column.getBytes(UTF_8).length).isBetween(40_000, 100_000);
     }

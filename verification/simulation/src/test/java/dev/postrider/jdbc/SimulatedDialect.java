@@ -708,7 +708,7 @@ class SimulatedDialect
             Map<UUID, LiveMessage> live = new LinkedHashMap<>();
             for (Row row : database.snapshot(transaction).values()) {
                 if (ids.contains(row.id())) {
-                    live.put(row.id(), LiveMessage.of(new NewRow(row.message, row.topicId, row.lane, null)));
+                    live.put(row.id(), LiveMessage.of(new NewRow(row.message, row.topicId, row.lane, null, null)));
                 }
             }
             return live;

@@ -17,6 +17,7 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.outbox.Work;
 import dev.postrider.simulation.Conductor;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -60,7 +61,7 @@ public final class SimulatedStores {
                         new ConnectionSettings(true, false, new IdleLimit.Unlimited()),
                         NETWORK_TIMEOUT),
                 new CallerConnections(sql.kind(), ADDRESS),
-                new JdbcDatabase.Settings(options, events));
+                new JdbcDatabase.Settings(StorageOptions.of(options), events));
     }
 
     private TimeAndIds platform() {

@@ -1,0 +1,52 @@
+package dev.postrider.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.internal.store.StorageOptions;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.TableOptions;
+import dev.postrider.store.TableOptions.Archive;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TopicStorageTest {
+
+    @Test
+    void topicWithoutAChoiceHasTheOptionOfTheTables() {
+        Topic orders = Topic.named("orders").build();
+        Topic invoices = Topic.named("invoices")
+                .archive(Archive.FULL)
+                .compressPayloadsAbove(500)
+                .build();
+        StorageOptions options = new StorageOptions(
+                TableOptions.defaults().with(tables -> tables.archive(Archive.OFF)),
+                Map.of(orders.name(), orders.storage(), invoices.name(), invoices.storage()));
+
+        assertThat(options.archive(orders.name())).isEqualTo(Archive.OFF);
+        assertThat(options.archive(TopicName.of("undeclared"))).isEqualTo(Archive.OFF);
+        assertThat(options.archive(invoices.name())).isEqualTo(Archive.FULL);
+        assertThat(options.compressPayloadsAbove(orders.name())).isZero();
+        assertThat(options.compressPayloadsAbove(invoices.name())).isEqualTo(500);
+    }
+
+    @Test
+    void choicesAreDescribedAsInAConfigurationFile() {
+        Topic topic = Topic.named("orders")
+                .archive(Archive.WITHOUT_PAYLOAD)
+                .compressPayloadsAbove(500)
+                .build();
+
+        assertThat(topic.describe())
+                .containsEntry("archive", "without-payload")
+                .containsEntry("compress-payloads-above", "500");
+    }
+
+    @Test
+    void negativeSizeIsRefused() {
+        assertThatThrownBy(() -> Topic.named("orders").compressPayloadsAbove(-1).build())
+                .isInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining("topic.orders.compress-payloads-above");
+    }
+}
