@@ -22,10 +22,12 @@ public final class StorageOfATopic {
         Postrider postrider = Postrider.on(shop.dataSource())
                 .topic("orders", topic -> topic.deliver(delivery -> {}))
                 .topic("clicks", topic -> topic.deliver(delivery -> {}).archive(Archive.OFF))
-                .topic("catalogues", topic -> topic.deliver(
-                                delivery -> say.accept("delivered " + delivery.message().payload().size() + " bytes"))
-                        .archive(Archive.WITHOUT_PAYLOAD)
-                        .compressPayloadsAbove(8000))
+                .topic(
+                        "catalogues",
+                        topic -> topic.deliver(delivery -> say.accept("delivered "
+                                        + delivery.message().payload().size() + " bytes"))
+                                .archive(Archive.WITHOUT_PAYLOAD)
+                                .compressPayloadsAbove(8000))
                 .build();
         postrider.migrate();
         String catalogue = "[" + "\"a red bicycle\",".repeat(1000) + "\"a bell\"]";
@@ -33,14 +35,18 @@ public final class StorageOfATopic {
         postrider.inTransaction(work -> {
             work.stage(new Order(1).placed());
             work.stage(Message.to("clicks").type("page.viewed").json("{}").build());
-            work.stage(Message.to("catalogues").type("catalogue.changed").json(catalogue).build());
+            work.stage(Message.to("catalogues")
+                    .type("catalogue.changed")
+                    .json(catalogue)
+                    .build());
         });
-        boolean small = Integer.parseInt(first(
-                        shop, "SELECT OCTET_LENGTH(payload) FROM postrider_message WHERE topic = 'catalogues'"))
+        boolean small = Integer.parseInt(
+                        first(shop, "SELECT OCTET_LENGTH(payload) FROM postrider_message WHERE topic = 'catalogues'"))
                 < catalogue.length() / 10;
         say.accept("stored in less than a tenth: " + small);
         postrider.deliverDue();
-        say.accept("archived: " + first(shop, "SELECT LISTAGG(topic, ', ') WITHIN GROUP (ORDER BY seq) FROM postrider_archive"));
+        say.accept("archived: "
+                + first(shop, "SELECT LISTAGG(topic, ', ') WITHIN GROUP (ORDER BY seq) FROM postrider_archive"));
     }
 
     private static String first(Shop shop, String query) throws SQLException {

@@ -54,7 +54,8 @@ class ExamplesTest {
     @Test
     void topicChoosesWhatIsStored() throws Exception {
         assertThat(saidBy(StorageOfATopic::run))
-                .containsExactly("stored in less than a tenth: true", "delivered 16010 bytes", "archived: orders, catalogues");
+                .containsExactly(
+                        "stored in less than a tenth: true", "delivered 16010 bytes", "archived: orders, catalogues");
     }
 
     @Test

@@ -27,7 +27,8 @@ public final class JdbcTransactions {
      * @param commitWithInsert whether the last INSERT and the commit are one request, where that is possible
      * @param stagedLimit the most messages that one unit of work may stage
      */
-    public record TransactionSettings(boolean autoCommit, boolean canBeLost, boolean commitWithInsert, int stagedLimit) {}
+    public record TransactionSettings(
+            boolean autoCommit, boolean canBeLost, boolean commitWithInsert, int stagedLimit) {}
 
     public JdbcTransactions(DataSource dataSource, JdbcOutbox outboxes, SqlRunner sql, TransactionSettings settings) {
         this.dataSource = dataSource;
