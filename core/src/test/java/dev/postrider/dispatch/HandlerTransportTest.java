@@ -56,8 +56,11 @@ final class HandlerTransportTest {
         });
         InFlightMessage claimed = claimed(topic);
 
-        answer(topic, Runnable::run).whenComplete((result, failure) -> ThrowableClassifier.classify(claimed, failure));
+        DeliveryResult classified = answer(topic, Runnable::run)
+                .handle((result, failure) -> ThrowableClassifier.classify(claimed, failure))
+                .join();
 
+        assertThat(classified).isEqualTo(DeliveryResult.failed("java.io.IOException: refused"));
         assertThat(claimed.causeOf("java.io.IOException: refused")).isSameAs(refused);
         assertThat(claimed.causeOf("The handler gave no answer within PT2S")).isNull();
     }

@@ -38,8 +38,7 @@ class FailureLogTest {
     @Test
     void eachKindOfFailureHasALineWithTopicTypeIdAttemptAndError() throws Exception {
         List<Message> messages = Stream.of("refused", "timeout", "no such address")
-                .map(error ->
-                        Message.to("mail").type("mail.due").text(error).build())
+                .map(error -> Message.to("mail").type("mail.due").text(error).build())
                 .toList();
 
         deliver(messages, delivery -> {
@@ -49,12 +48,14 @@ class FailureLogTest {
         List<String> lines = lines("OUTBOX_WORKER_DISPATCH_FAIL ");
         assertThat(lines).hasSize(3);
         for (Message message : messages) {
-            assertThat(lines).anySatisfy(line -> assertThat(line)
-                    .contains(
-                            " WARN dev.postrider.outbox - OUTBOX_WORKER_DISPATCH_FAIL id=" + message.id() + " key=",
-                            " topic=mail type=mail.due retry=1 max=10 next=",
-                            " error=\"java.lang.IllegalStateException: "
-                                    + message.payload().asText() + "\""));
+            assertThat(lines)
+                    .anySatisfy(line -> assertThat(line)
+                            .contains(
+                                    " WARN dev.postrider.outbox - OUTBOX_WORKER_DISPATCH_FAIL id=" + message.id()
+                                            + " key=",
+                                    " topic=mail type=mail.due retry=1 max=10 next=",
+                                    " error=\"java.lang.IllegalStateException: "
+                                            + message.payload().asText() + "\""));
         }
         assertThat(lines("\tat " + FailureLogTest.class.getName() + ".lambda$"))
                 .as("the stack trace of each handler's exception")

@@ -49,7 +49,7 @@ final class LoggedException extends Exception {
 
     /** The names in a stack trace that was received from elsewhere may be anything. */
     private static StackTraceElement frame(StackTraceElement frame) {
-        if (frame.toString().chars().allMatch(c -> c > ' ' && c <= '~')) {
+        if (frame.toString().chars().allMatch(c -> c >= ' ' && c <= '~')) {
             return frame;
         }
         String file = frame.getFileName();

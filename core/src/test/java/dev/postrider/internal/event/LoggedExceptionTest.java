@@ -20,7 +20,8 @@ final class LoggedExceptionTest {
         LoggedException copy = Objects.requireNonNull(LoggedException.copyOf(failure));
 
         assertThat(copy).hasToString("java.lang.IllegalStateException: not stored");
-        assertThat(copy.getStackTrace()).isEqualTo(failure.getStackTrace());
+        assertThat(failure.getStackTrace()).startsWith(copy.getStackTrace());
+        assertThat(copy.getStackTrace()).hasSizeGreaterThan(10);
         assertThat(copy.getCause()).hasToString("java.io.IOException: refused");
         assertThat(printed(failure))
                 .startsWith("java.lang.IllegalStateException: not stored")
@@ -32,7 +33,7 @@ final class LoggedExceptionTest {
     @Test
     void messagesHaveNoSecretsAndNoLineBreaks() {
         Exception cause = new Exception("Authorization: Bearer abc.def\nforged line");
-        Exception failure = new IOException("jdbc://ann:hunter2@db password=hunter3\r\n\u001B[31mforged", cause);
+        Exception failure = new IOException("jdbc://ann:hunter2@db password=hunter3\r\nforged\u001B[31m", cause);
         failure.addSuppressed(new Exception("token=hunter4"));
 
         assertThat(printed(failure))

@@ -223,16 +223,22 @@ public abstract class DispatchingContract extends DatabaseContract {
 
         assertThat(node.deliverDue()).isEqualTo(2);
 
-        assertThat(events).filteredOn(Event.Failed.class::isInstance).singleElement().satisfies(event -> {
-            Event.Failed failed = (Event.Failed) event;
-            assertThat(failed.cause()).isSameAs(thrown);
-            assertThat(failed.error()).isEqualTo("java.lang.IllegalStateException: not today");
-        });
-        assertThat(events).filteredOn(Event.Buried.class::isInstance).singleElement().satisfies(event -> {
-            Event.Buried buried = (Event.Buried) event;
-            assertThat(buried.cause()).isSameAs(thrown);
-            assertThat(buried.fingerprint()).isEqualTo(column("fingerprint"));
-        });
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Failed failed = (Event.Failed) event;
+                    assertThat(failed.cause()).isSameAs(thrown);
+                    assertThat(failed.error()).isEqualTo("java.lang.IllegalStateException: not today");
+                });
+        assertThat(events)
+                .filteredOn(Event.Buried.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Buried buried = (Event.Buried) event;
+                    assertThat(buried.cause()).isSameAs(thrown);
+                    assertThat(buried.fingerprint()).isEqualTo(column("fingerprint"));
+                });
         assertThat(events)
                 .filteredOn(Event.Summary.class::isInstance)
                 .as("the node that stops summarises the rest")
@@ -248,11 +254,14 @@ public abstract class DispatchingContract extends DatabaseContract {
 
         assertThat(node.deliverDue()).isEqualTo(1);
 
-        assertThat(events).filteredOn(Event.Failed.class::isInstance).singleElement().satisfies(event -> {
-            Event.Failed failed = (Event.Failed) event;
-            assertThat(failed.error()).isEqualTo("503");
-            assertThat(failed.cause()).isNull();
-        });
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Failed failed = (Event.Failed) event;
+                    assertThat(failed.error()).isEqualTo("503");
+                    assertThat(failed.cause()).isNull();
+                });
     }
 
     @Test

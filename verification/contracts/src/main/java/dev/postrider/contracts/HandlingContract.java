@@ -103,10 +103,12 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(effects()).isEmpty();
         assertThat(answered()).isZero();
         eventually("it is reported", () -> events.stream().anyMatch(Event.Failed.class::isInstance));
-        assertThat(events).filteredOn(Event.Failed.class::isInstance).singleElement().satisfies(event -> assertThat(
-                        ((Event.Failed) event).cause())
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("not today"));
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> assertThat(((Event.Failed) event).cause())
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("not today"));
     }
 
     @Test
