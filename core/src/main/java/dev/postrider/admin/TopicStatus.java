@@ -16,7 +16,9 @@ import java.time.Duration;
  * @param blocked messages behind the head of a blocked key, on an ordered topic
  * @param parked heads that wait for an operator, on an ordered topic
  * @param dead dead letters
- * @param oldest the age of the oldest message that is due or being processed; zero if there is none
+ * @param oldest the age of the oldest message that is still to be delivered, since it was written; zero if there is none.
+ *     Messages that are retrying, blocked or parked count; dead letters do not, and scheduled messages only once they are
+ *     due
  */
 public record TopicStatus(
         TopicName topic,

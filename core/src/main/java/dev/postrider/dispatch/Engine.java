@@ -194,6 +194,7 @@ final class Engine {
             drain();
             release();
             flush();
+            parts.housekeeper.summariseRest();
         }
     }
 

@@ -271,7 +271,7 @@ final class HandlerDelivery implements TopicDelivery {
         }
         DeliveryResult result = failure == null
                 ? DeliveryResult.failed("The handler gave no reason")
-                : ThrowableClassifier.classify(topic, failure);
+                : ThrowableClassifier.classify(claimed, failure);
         outcomes.decided(claimed, decider.on(claimed, result));
     }
 

@@ -12,8 +12,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs a handler in a thread of its own and reports its result. A handler that exceeds its timeout is interrupted, and
- * its attempt has failed.
+ * Runs a handler in a thread of its own and reports its result; an exception of the handler is passed on unchanged. A
+ * handler that exceeds its timeout is interrupted, and its attempt has failed.
  */
 final class HandlerTransport implements Transport {
 
@@ -30,7 +30,7 @@ final class HandlerTransport implements Transport {
     @Override
     public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
-        FutureTask<Boolean> task = new FutureTask<>(() -> answer.complete(run(delivery)));
+        FutureTask<Boolean> task = new FutureTask<>(() -> run(delivery, answer));
         DeliveryResult late = DeliveryResult.failed("The handler gave no answer within " + topic.handlerTimeout());
         threads.execute(task);
         return answer.completeOnTimeout(late, topic.handlerTimeout().toMillis(), TimeUnit.MILLISECONDS)
@@ -41,13 +41,13 @@ final class HandlerTransport implements Transport {
                 });
     }
 
-    private DeliveryResult run(Delivery delivery) {
+    private boolean run(Delivery delivery, CompletableFuture<DeliveryResult> answer) {
         try {
             handler.handle(delivery);
-            return DeliveryResult.delivered();
         } catch (Throwable e) {
-            return ThrowableClassifier.classify(topic, e);
+            return answer.completeExceptionally(e);
         }
+        return answer.complete(DeliveryResult.delivered());
     }
 
     @Override

@@ -33,8 +33,12 @@ final class Housekeeper {
     private final EventListener events;
     private final InFlight inFlight;
     private final Supplier<OutcomeCounters> counters;
-    private OutcomeCounters lastCounters;
     private long lastRound;
+
+    // Guarded by the lock of this object
+    private OutcomeCounters lastCounters;
+    private long lastSummary;
+
     private final Platform.Waiter stopped;
     private volatile boolean stopping;
 
@@ -55,6 +59,7 @@ final class Housekeeper {
         this.counters = counters;
         this.lastCounters = counters.get();
         this.lastRound = platform.nanos();
+        this.lastSummary = lastRound;
         this.stopped = platform.waiter();
     }
 
@@ -65,7 +70,7 @@ final class Housekeeper {
         Duration period = Duration.ofNanos(platform.nanos() - lastRound);
         if (period.compareTo(options.housekeepingInterval()) >= 0) {
             lastRound = platform.nanos();
-            summarise(period);
+            summarise();
             attempt("purge", this::purge);
             attempt("maintain inbox partitions", () -> retention.maintainInboxPartitions(options.inboxRetention()));
             attempt("rebuild indexes", retention::rebuildIndexes);
@@ -160,9 +165,27 @@ final class Housekeeper {
         }
     }
 
-    private void summarise(Duration period) {
+    /** Publishes the counts since the last summary, if an attempt was made. Called after the last outcome is written. */
+    void summariseRest() {
+        if (hasUnpublishedAttempts()) {
+            summarise();
+        }
+    }
+
+    private synchronized boolean hasUnpublishedAttempts() {
+        return counters.get().attempts() > lastCounters.attempts();
+    }
+
+    private void summarise() {
+        events.on(nextSummary());
+    }
+
+    private synchronized Event.Summary nextSummary() {
         OutcomeCounters now = counters.get();
-        events.on(now.summary(lastCounters, inFlight.count(), period));
+        long nanos = platform.nanos();
+        Event.Summary summary = now.summary(lastCounters, inFlight.count(), Duration.ofNanos(nanos - lastSummary));
         lastCounters = now;
+        lastSummary = nanos;
+        return summary;
     }
 }

@@ -31,6 +31,10 @@ final class InFlightMessage {
     OwnedLane.@Nullable KeyQueue key;
 
     private volatile long answerBy;
+    private volatile @Nullable Cause cause;
+
+    /** The exception that an error text was made from. */
+    private record Cause(String error, Throwable thrown) {}
 
     /** @param handedOver whether it was inserted with its lease by the local hand-over */
     private record Source(Claim claim, @Nullable LaneClaim inLane, boolean handedOver) {}
@@ -94,6 +98,21 @@ final class InFlightMessage {
 
     boolean isDecided() {
         return decided.get();
+    }
+
+    /** Keeps the exception that an error text was made from, for the event of the outcome. */
+    void threw(Throwable thrown, String error) {
+        cause = new Cause(error, thrown);
+    }
+
+    /**
+     * Returns the exception that this error text was made from, or null. An exception that came after the outcome was
+     * decided has another text.
+     */
+    @Nullable
+    Throwable causeOf(String error) {
+        Cause last = cause;
+        return last != null && last.error().equals(error) ? last.thrown() : null;
     }
 
     /** Marks the start of the delivery, which must end within this time. */

@@ -3,7 +3,6 @@ package dev.postrider.dispatch;
 import dev.postrider.dispatch.OutcomeCounters.Counted;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
-import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -23,10 +22,12 @@ record OutcomeReport(Counted counted, Event event) {
                             ? new Event.AlreadyFinished(message, attempt)
                             : new Event.LeaseLost(message, attempt));
         }
-        return outcome.fold(new ReportCases(message, attempt, claimed.topic().maxAttempts(), sinceStart));
+        return outcome.fold(
+                new ReportCases(claimed, message, attempt, claimed.topic().maxAttempts(), sinceStart));
     }
 
-    private record ReportCases(Message message, int attempt, int maxAttempts, Duration sinceStart)
+    private record ReportCases(
+            InFlightMessage claimed, Message message, int attempt, int maxAttempts, Duration sinceStart)
             implements LaneOutcome.Cases<OutcomeReport> {
 
         @Override
@@ -54,21 +55,27 @@ record OutcomeReport(Counted counted, Event event) {
         }
 
         private OutcomeReport failed(String error, Duration delay) {
-            return new OutcomeReport(Counted.FAILED, new Event.Failed(message, attempt, maxAttempts, error, delay));
+            return new OutcomeReport(
+                    Counted.FAILED,
+                    new Event.Failed(message, attempt, maxAttempts, error, delay, claimed.causeOf(error)));
         }
 
         @Override
         public OutcomeReport buried(Outcome.Buried outcome) {
-            DeadReason reason = outcome.reason();
+            String error = outcome.error();
             return new OutcomeReport(
-                    Counted.BURIED, new Event.Buried(message, attempt, maxAttempts, reason.name(), outcome.error()));
+                    Counted.BURIED,
+                    new Event.Buried(
+                            message, attempt, maxAttempts, outcome.reason().name(), error, claimed.causeOf(error)));
         }
 
         @Override
         public OutcomeReport parked(LaneOutcome.Parked outcome) {
-            DeadReason reason = outcome.reason();
+            String error = outcome.error();
             return new OutcomeReport(
-                    Counted.PARKED, new Event.Parked(message, attempt, maxAttempts, reason.name(), outcome.error()));
+                    Counted.PARKED,
+                    new Event.Parked(
+                            message, attempt, maxAttempts, outcome.reason().name(), error, claimed.causeOf(error)));
         }
 
         @Override

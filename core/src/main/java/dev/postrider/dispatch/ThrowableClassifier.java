@@ -20,10 +20,15 @@ final class ThrowableClassifier {
 
     private ThrowableClassifier() {}
 
-    /** The result of a delivery whose handler or transport threw this. */
-    static DeliveryResult classify(Topic topic, Throwable thrown) {
+    /** The result of a delivery whose handler or transport threw this. The message keeps the exception for its event. */
+    static DeliveryResult classify(InFlightMessage claimed, Throwable thrown) {
         Throwable failure = unwrapped(thrown);
         String error = ErrorText.of(failure);
+        claimed.threw(failure, error);
+        return classify(claimed.topic(), failure, error);
+    }
+
+    private static DeliveryResult classify(Topic topic, Throwable failure, String error) {
         if (failure instanceof RetryLaterException later) {
             return DeliveryResult.failed(error, later.delay());
         }

@@ -247,7 +247,7 @@ final class TransportDelivery implements TopicDelivery {
     }
 
     private void decide(InFlightMessage claimed, @Nullable DeliveryResult result, @Nullable Throwable failure) {
-        DeliveryResult answer = failure == null ? result : ThrowableClassifier.classify(claimed.topic(), failure);
+        DeliveryResult answer = failure == null ? result : ThrowableClassifier.classify(claimed, failure);
         if (answer instanceof DeliveryResult.Delivered || answer instanceof DeliveryResult.Rejected) {
             breaker.answered();
         } else {

@@ -6,11 +6,14 @@ import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An event of a Postrider, such as a delivery or a lost lease, sent to every {@link EventListener}. Immutable.
  *
  * <p>Error texts in events are one line without control characters. Text that looks like a password or token is redacted.
+ * The cause of a failure is the exception that a handler or a transport threw, unchanged: its messages may contain
+ * secrets. {@code toString} shows only its class.
  */
 public sealed interface Event {
 
@@ -23,17 +26,62 @@ public sealed interface Event {
     /** A message was delivered, and its outcome is written to the database. */
     record Delivered(Message message, int attempt, Duration took) implements Event {}
 
-    /** An attempt failed. The next attempt follows after the delay. */
-    record Failed(Message message, int attempt, int maxAttempts, String error, Duration delay) implements Event {
+    /**
+     * An attempt failed. The next attempt follows after the delay.
+     *
+     * @param cause the exception of the handler or the transport; null if there was none, as for a status code
+     */
+    record Failed(
+            Message message,
+            int attempt,
+            int maxAttempts,
+            String error,
+            Duration delay,
+            @Nullable Throwable cause) implements Event {
         public Failed {
             error = ErrorText.clean(error);
         }
+
+        /** Returns a fingerprint. It is equal for errors that differ only in numbers and ids. */
+        public String fingerprint() {
+            return ErrorText.fingerprint("FAILED", error);
+        }
+
+        @Override
+        public String toString() {
+            return "Failed[message=" + message + ", attempt=" + attempt + ", maxAttempts=" + maxAttempts + ", error="
+                    + error + ", delay=" + delay + ", cause=" + className(cause) + "]";
+        }
     }
 
-    /** A message became a dead letter. */
-    record Buried(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {
+    /**
+     * A message became a dead letter.
+     *
+     * @param cause the exception of the handler or the transport; null if there was none, as for a status code
+     */
+    record Buried(
+            Message message,
+            int attempt,
+            int maxAttempts,
+            String reason,
+            String error,
+            @Nullable Throwable cause) implements Event {
         public Buried {
             error = ErrorText.clean(error);
+        }
+
+        /**
+         * Returns a fingerprint. It is equal for errors that differ only in numbers and ids, and equal to the stored
+         * fingerprint of the message if the error is not longer than {@code error-limit}.
+         */
+        public String fingerprint() {
+            return ErrorText.fingerprint(reason, error);
+        }
+
+        @Override
+        public String toString() {
+            return "Buried[message=" + message + ", attempt=" + attempt + ", maxAttempts=" + maxAttempts + ", reason="
+                    + reason + ", error=" + error + ", cause=" + className(cause) + "]";
         }
     }
 
@@ -108,10 +156,29 @@ public sealed interface Event {
     /**
      * A message of an ordered topic was parked. The message and its key wait for an operator. It is not a dead
      * letter.
+     *
+     * @param cause the exception of the handler or the transport; null if there was none, as for a status code
      */
-    record Parked(Message message, int attempt, int maxAttempts, String reason, String error) implements Event {
+    record Parked(
+            Message message,
+            int attempt,
+            int maxAttempts,
+            String reason,
+            String error,
+            @Nullable Throwable cause) implements Event {
         public Parked {
             error = ErrorText.clean(error);
+        }
+
+        /** Returns a fingerprint, as {@link Buried#fingerprint} does. */
+        public String fingerprint() {
+            return ErrorText.fingerprint(reason, error);
+        }
+
+        @Override
+        public String toString() {
+            return "Parked[message=" + message + ", attempt=" + attempt + ", maxAttempts=" + maxAttempts + ", reason="
+                    + reason + ", error=" + error + ", cause=" + className(cause) + "]";
         }
     }
 
@@ -158,7 +225,10 @@ public sealed interface Event {
         }
     }
 
-    /** The counts of this node since the last summary. The names are those of {@link Settled}. */
+    /**
+     * The counts of this node since the last summary. The names are those of {@link Settled}. A node sends one in each
+     * housekeeping interval, and one for the rest when it stops.
+     */
     record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
             implements Event {}
 
@@ -178,6 +248,11 @@ public sealed interface Event {
     record CommandFailed(String operation, UUID reference, int attempt, String error) implements Event {
         public CommandFailed {
             error = ErrorText.clean(error);
+        }
+
+        /** Returns a fingerprint. It is equal for errors that differ only in numbers and ids. */
+        public String fingerprint() {
+            return ErrorText.fingerprint("FAILED", error);
         }
     }
 
@@ -204,4 +279,8 @@ public sealed interface Event {
      * @param uncertain the number of commands with a lost owner that became uncertain
      */
     record CommandsSwept(int results, int removed, int uncertain) implements Event {}
+
+    private static String className(@Nullable Throwable cause) {
+        return cause == null ? "none" : cause.getClass().getName();
+    }
 }

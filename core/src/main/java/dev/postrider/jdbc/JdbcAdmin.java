@@ -54,8 +54,9 @@ final class JdbcAdmin implements Admin {
                    COUNT(CASE WHEN m.state = 'BLOCKED' THEN 1 END) AS blocked,
                    COUNT(CASE WHEN m.state = 'PARKED' THEN 1 END) AS parked,
                    COUNT(CASE WHEN m.state = 'DEAD' THEN 1 END) AS dead,
-                   MIN(CASE WHEN m.state = 'PROCESSING' OR m.state = 'PENDING' AND m.available_at <= {now}
-                            THEN m.created_at END) AS oldest,
+                   MIN(CASE WHEN m.state = 'DEAD' THEN NULL
+                            WHEN m.state IN ('PENDING', 'SCHEDULED') AND m.attempts = 0 AND m.available_at > {now} THEN NULL
+                            ELSE m.created_at END) AS oldest,
                    {now} AS now
             FROM {topic} t LEFT JOIN {message} m ON m.topic_id = t.id
             WHERE t.removed_at IS NULL OR m.topic_id IS NOT NULL

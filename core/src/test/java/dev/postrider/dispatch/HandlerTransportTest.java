@@ -10,7 +10,9 @@ import dev.postrider.transport.PermanentFailureException;
 import dev.postrider.transport.RetryLaterException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,6 +46,23 @@ final class HandlerTransportTest {
         assertThat(thrown(new IllegalStateException("outer", new IOException("inner"))))
                 .isEqualTo(DeliveryResult.failed(
                         "java.lang.IllegalStateException: outer; caused by java.io.IOException: inner"));
+    }
+
+    @Test
+    void exceptionOfTheHandlerIsKeptForTheEventWithItsText() {
+        IOException refused = new IOException("refused");
+        Topic topic = topic(delivery -> {
+            throw refused;
+        });
+        InFlightMessage claimed = claimed(topic);
+
+        DeliveryResult classified = answer(topic, Runnable::run)
+                .handle((result, failure) -> ThrowableClassifier.classify(claimed, failure))
+                .join();
+
+        assertThat(classified).isEqualTo(DeliveryResult.failed("java.io.IOException: refused"));
+        assertThat(claimed.causeOf("java.io.IOException: refused")).isSameAs(refused);
+        assertThat(claimed.causeOf("The handler gave no answer within PT2S")).isNull();
     }
 
     @Test
@@ -187,10 +206,22 @@ final class HandlerTransportTest {
     }
 
     private static DeliveryResult run(Topic topic, Executor threads) throws Exception {
+        InFlightMessage claimed = claimed(topic);
+        try {
+            return answer(topic, threads).get(60, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            return ThrowableClassifier.classify(claimed, e);
+        }
+    }
+
+    private static CompletableFuture<DeliveryResult> answer(Topic topic, Executor threads) {
         TopicDestination.ByHandler destination = (TopicDestination.ByHandler) topic.destination();
         return new HandlerTransport(topic, destination.handler(), threads)
                 .deliver(DELIVERY)
-                .toCompletableFuture()
-                .get(60, TimeUnit.SECONDS);
+                .toCompletableFuture();
+    }
+
+    private static InFlightMessage claimed(Topic topic) {
+        return new InFlightMessage(topic, new FakeStore().next("orders", 1), LeaseValidity.Stamp.now(new ManualTime()));
     }
 }

@@ -139,6 +139,25 @@ final class HousekeeperTest {
                         new Event.Summary(3, 0, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 0, 1, MINUTE));
     }
 
+    @Test
+    void nodeThatStopsSummarisesTheRestOnce() {
+        settleDelivered(1);
+        rig.time.pass(MINUTE);
+        housekeeper.runOnce();
+        housekeeper.summariseRest();
+        assertThat(rig.events(Event.Summary.class)).as("no attempt since").hasSize(1);
+
+        settleDelivered(2);
+        rig.time.pass(Duration.ofSeconds(3));
+        housekeeper.summariseRest();
+        housekeeper.summariseRest();
+
+        assertThat(rig.events(Event.Summary.class))
+                .containsExactly(
+                        new Event.Summary(1, 0, 0, 0, 0, 0, MINUTE),
+                        new Event.Summary(2, 0, 0, 0, 0, 0, Duration.ofSeconds(3)));
+    }
+
     private void settleDelivered(int count) {
         rig.hold(count).forEach(claimed -> rig.writer.add(claimed, new Outcome.Delivered(claimed.claim())));
         rig.writer.runOnce();

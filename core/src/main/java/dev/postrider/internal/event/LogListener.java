@@ -3,6 +3,7 @@ package dev.postrider.internal.event;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.Platform;
 import dev.postrider.message.Message;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,8 +11,10 @@ import org.slf4j.event.Level;
 
 /**
  * Logs each event as one line with a stable prefix and {@code key=value} fields. Events of single messages are logged
- * at debug, batches and summaries at info. Batches with dead letters, parked messages or lost leases are logged at
- * warn, and so are other events that need an operator. Content of messages cannot break a log line. Thread-safe.
+ * at debug, batches and summaries at info. Failed attempts, dead letters and parked messages are logged at warn, with a
+ * limit for failures that are alike ({@link FailureLog}). Batches with dead letters, parked messages or lost leases are
+ * logged at warn too, and so are other events that need an operator. Content of messages cannot break a log line.
+ * Thread-safe.
  */
 public final class LogListener implements EventListener {
 
@@ -20,10 +23,22 @@ public final class LogListener implements EventListener {
 
     private static final Logger log = LoggerFactory.getLogger(LOGGER);
 
-    private static final int VALUE_LIMIT = 500;
+    /** The limit of one value in a line, and of a message in a stack trace. */
+    static final int VALUE_LIMIT = 500;
+
+    private final FailureLog failures;
+
+    public LogListener() {
+        this(Platform.system());
+    }
+
+    LogListener(Platform platform) {
+        this.failures = new FailureLog(platform);
+    }
 
     @Override
     public void on(Event event) {
+        failures.on(event);
         if (log.isDebugEnabled()) {
             onMessage(event);
         }
@@ -38,33 +53,10 @@ public final class LogListener implements EventListener {
                     named(e.message()),
                     e.attempt(),
                     e.took().toMillis());
-        } else if (event instanceof Event.Failed e) {
-            log.debug(
-                    "OUTBOX_WORKER_DISPATCH_FAIL {} retry={} max={} delay_ms={} error={}",
-                    named(e.message()),
-                    e.attempt(),
-                    e.maxAttempts(),
-                    e.delay().toMillis(),
-                    value(e.error()));
-        } else if (event instanceof Event.Buried e) {
-            log.debug(
-                    "OUTBOX_WORKER_DEAD {} retry={} max={} reason={} error={}",
-                    named(e.message()),
-                    e.attempt(),
-                    e.maxAttempts(),
-                    value(e.reason()),
-                    value(e.error()));
         } else if (event instanceof Event.LeaseLost e) {
             log.debug("OUTBOX_WORKER_LEASE_LOST {} attempt={}", named(e.message()), e.attempt());
         } else if (event instanceof Event.AlreadyFinished e) {
             log.debug("OUTBOX_WORKER_SKIP_PROCESSED id={}", e.message().id());
-        } else if (event instanceof Event.Parked e) {
-            log.debug(
-                    "OUTBOX_WORKER_PARK {} attempt={} reason={} error={}",
-                    named(e.message()),
-                    e.attempt(),
-                    e.reason(),
-                    value(e.error()));
         } else if (event instanceof Event.Blocked e) {
             log.debug("OUTBOX_WORKER_BLOCK {}", named(e.message()));
         } else if (event instanceof Event.Suspected e) {
@@ -94,13 +86,6 @@ public final class LogListener implements EventListener {
                     e.reference(),
                     e.rejected(),
                     e.took().toMillis());
-        } else if (event instanceof Event.CommandFailed e) {
-            log.debug(
-                    "COMMAND_FAIL op={} ref={} attempt={} error={}",
-                    value(e.operation()),
-                    e.reference(),
-                    e.attempt(),
-                    value(e.error()));
         } else if (event instanceof Event.CommandReplayed e) {
             log.debug("COMMAND_REPLAY op={} ref={}", value(e.operation()), e.reference());
         } else if (event instanceof Event.CommandConflict e) {
@@ -208,12 +193,12 @@ public final class LogListener implements EventListener {
         }
     }
 
-    private static String named(Message message) {
+    static String named(Message message) {
         return "id=" + message.id() + " key=" + value(message.effectiveKey()) + " topic=" + message.topic();
     }
 
     /** Quotes a value that contains spaces, so that the next field stays separate. */
-    private static String value(String text) {
+    static String value(String text) {
         String clean = ErrorText.clean(text, VALUE_LIMIT);
         return clean.indexOf(' ') < 0 && clean.indexOf('"') < 0 && !clean.isEmpty()
                 ? clean

@@ -57,6 +57,25 @@ public abstract class AdminContract extends DatabaseContract {
     }
 
     @Test
+    void oldestIsTheAgeOfAMessageThatIsRetryingAndNotOfAScheduledOrDeadOne() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, message().deliverAt(Instant.now().plusSeconds(7200)).build());
+        enqueue(postrider, 1);
+        postrider.store().bury(claim(postrider).get(0), DeadReason.REJECTED, "no");
+        advance(Duration.ofMinutes(10));
+        assertThat(status(postrider).oldest()).isZero();
+
+        enqueue(postrider, 1);
+        postrider.store().reschedule(claim(postrider).get(0), Duration.ofHours(1), "later");
+        advance(Duration.ofMinutes(5));
+
+        TopicStatus status = status(postrider);
+        assertThat(status.retrying()).isEqualTo(1);
+        assertThat(status.backlog()).isEqualTo(2);
+        assertThat(status.oldest()).isBetween(Duration.ofMinutes(5), Duration.ofMinutes(6));
+    }
+
+    @Test
     void topicWithoutMessagesHasAStatusToo() {
         TopicStatus status = status(postrider());
         assertThat(status.backlog()).isZero();

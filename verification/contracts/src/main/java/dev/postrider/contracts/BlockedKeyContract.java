@@ -9,6 +9,7 @@ import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
@@ -50,6 +51,32 @@ public abstract class BlockedKeyContract extends LaneFixture {
         assertThat(states()).containsExactly("RETRY", "BLOCKED");
         assertThat(keyBlocked(node.deliver(waiting.subList(1, 3)).get(0))).isFalse();
         assertThat(live()).isZero();
+    }
+
+    @Test
+    void oldestIsTheAgeOfAHeadThatIsRetryingOrParkedAndOfTheMessagesBehindIt() throws SQLException {
+        Postrider postrider = ordered();
+        Holder node = holder();
+        write(postrider, "a", 0, 1);
+        List<LaneClaim> claims = node.read();
+        node.settle(retry(claims.get(0)), blocked(claims.get(1)));
+        advance(Duration.ofMinutes(5));
+        assertThat(oldest(postrider)).as("retrying").isBetween(Duration.ofMinutes(5), Duration.ofMinutes(6));
+        advance(Duration.ofMinutes(6));
+        LaneClaim head = node.timed().get(0);
+
+        node.settle(new LaneOutcome.Parked(head.claim(), DeadReason.REJECTED, "no"));
+
+        assertThat(states()).containsExactly("PARKED", "BLOCKED");
+        assertThat(oldest(postrider)).as("parked").isBetween(Duration.ofMinutes(11), Duration.ofMinutes(12));
+    }
+
+    private Duration oldest(Postrider postrider) {
+        return postrider.admin().status().stream()
+                .filter(status -> status.topic().equals(TopicName.of(topic)))
+                .findFirst()
+                .orElseThrow()
+                .oldest();
     }
 
     @Test

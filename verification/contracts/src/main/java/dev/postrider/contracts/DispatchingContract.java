@@ -212,6 +212,59 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     @Test
+    void exceptionOfAHandlerReachesListenersAsItWasThrown() throws Exception {
+        IllegalStateException thrown = new IllegalStateException("not today");
+        Postrider node = handling(
+                delivery -> {
+                    throw thrown;
+                },
+                topic -> topic.maxAttempts(2).retry(AT_ONCE));
+        enqueue(node, 1);
+
+        assertThat(node.deliverDue()).isEqualTo(2);
+
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Failed failed = (Event.Failed) event;
+                    assertThat(failed.cause()).isSameAs(thrown);
+                    assertThat(failed.error()).isEqualTo("java.lang.IllegalStateException: not today");
+                });
+        assertThat(events)
+                .filteredOn(Event.Buried.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Buried buried = (Event.Buried) event;
+                    assertThat(buried.cause()).isSameAs(thrown);
+                    assertThat(buried.fingerprint()).isEqualTo(column("fingerprint"));
+                });
+        assertThat(events)
+                .filteredOn(Event.Summary.class::isInstance)
+                .as("the node that stops summarises the rest")
+                .singleElement()
+                .satisfies(event -> assertThat(((Event.Summary) event).buried()).isEqualTo(1));
+    }
+
+    @Test
+    void failureThatATransportReportsHasNoException() throws Exception {
+        transport.answering(delivery -> DeliveryResult.failed("503"));
+        Postrider node = node(topic -> topic.retry(IN_AN_HOUR));
+        enqueue(node, 1);
+
+        assertThat(node.deliverDue()).isEqualTo(1);
+
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> {
+                    Event.Failed failed = (Event.Failed) event;
+                    assertThat(failed.error()).isEqualTo("503");
+                    assertThat(failed.cause()).isNull();
+                });
+    }
+
+    @Test
     void longerRetryAfterOfTheDestinationIsHonoured() throws Exception {
         transport.answering(delivery -> DeliveryResult.failed("429", Duration.ofHours(2)));
         Postrider node = node(topic -> topic.retry(IN_AN_HOUR));

@@ -102,6 +102,13 @@ public abstract class HandlingContract extends LaneFixture {
         assertThat(column("attempts")).isEqualTo("1");
         assertThat(effects()).isEmpty();
         assertThat(answered()).isZero();
+        eventually("it is reported", () -> events.stream().anyMatch(Event.Failed.class::isInstance));
+        assertThat(events)
+                .filteredOn(Event.Failed.class::isInstance)
+                .singleElement()
+                .satisfies(event -> assertThat(((Event.Failed) event).cause())
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("not today"));
     }
 
     @Test
