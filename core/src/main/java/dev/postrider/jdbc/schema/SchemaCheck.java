@@ -96,9 +96,9 @@ final class SchemaCheck {
                             Kind.TIME, "started_at until"),
             "audit",
                     Map.of(
-                            Kind.NUMBER, "id",
+                            Kind.NUMBER, "id changed skipped",
                             Kind.TIME, "at",
-                            Kind.TEXT, "operator action namespace topic",
+                            Kind.TEXT, "operator action namespace topic filter_text reason",
                             Kind.ID, "message_id"),
             "inbox_mark",
                     Map.of(
