@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *     "more than"
  * @param sample in a dry run, the first selected messages; otherwise empty
  */
-public record ChangeResult(int changed, int skipped, @Nullable String next, List<MessageSummary> sample) {
+public record ChangeResult(
+        int changed, int skipped, @Nullable String next, List<MessageSummary> sample) {
 
     public ChangeResult {
         sample = List.copyOf(sample);

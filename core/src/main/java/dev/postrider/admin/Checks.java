@@ -20,7 +20,8 @@ final class Checks {
 
     /** A pair of surrogates is one code point. An unpaired one stays a code point of type SURROGATE. */
     private static boolean isReadable(String text) {
-        return text.codePoints().noneMatch(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE);
+        return text.codePoints()
+                .noneMatch(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE);
     }
 
     static int number(String field, int value, int from, int to) {

@@ -125,7 +125,8 @@ public record Filter(Set<State> states, List<Condition> conditions) {
      * @param from the first moment; null for no beginning
      * @param to the first moment after the range; null for no end
      */
-    public record Between(Time time, @Nullable Instant from, @Nullable Instant to) implements Condition {
+    public record Between(
+            Time time, @Nullable Instant from, @Nullable Instant to) implements Condition {
         private static final Instant FIRST = Instant.EPOCH;
         private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999Z");
 
@@ -241,13 +242,11 @@ public record Filter(Set<State> states, List<Condition> conditions) {
 
     private Filter equal(Attribute attribute, String value) {
         return with(
-                new Equal(attribute, value),
-                other -> other instanceof Equal equal && equal.attribute() == attribute);
+                new Equal(attribute, value), other -> other instanceof Equal equal && equal.attribute() == attribute);
     }
 
     private Filter between(Time time, @Nullable Instant from, @Nullable Instant to) {
-        return with(
-                new Between(time, from, to), other -> other instanceof Between between && between.time() == time);
+        return with(new Between(time, from, to), other -> other instanceof Between between && between.time() == time);
     }
 
     private Filter with(Condition condition, Predicate<Condition> replaced) {

@@ -41,5 +41,6 @@ public record MessageDetail(StoredMessage message, List<Wait> waits) {
      * @param until the due time, the next attempt of the head, or the end of the lease; null if no time ends the wait
      * @param behind the message that comes first; null if there is none
      */
-    public record Wait(Cause cause, @Nullable Instant until, @Nullable MessageId behind) {}
+    public record Wait(
+            Cause cause, @Nullable Instant until, @Nullable MessageId behind) {}
 }

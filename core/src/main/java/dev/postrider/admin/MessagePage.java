@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param next the cursor of the next page; null at the end of the list
  * @param cut whether the page ended because {@link Filter#EXAMINED} messages were examined
  */
-public record MessagePage(List<MessageSummary> messages, @Nullable String next, boolean cut) {
+public record MessagePage(
+        List<MessageSummary> messages, @Nullable String next, boolean cut) {
 
     public MessagePage {
         messages = List.copyOf(messages);

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,20 +62,23 @@ final class ArchiveSearch {
         @Nullable MessageCursor last = byId ? null : lastExamined(connection, span, newestFirst);
         Instant end = last == null ? null : last.deliveredAt();
         Span examined = end == null ? span : new Span(span.after(), span.afterSeq(), end);
-        List<MessageSummary> found =
-                read(connection, conditions, examined, newestFirst, paging.limit() + 1);
+        List<MessageSummary> found = read(connection, conditions, examined, newestFirst, paging.limit() + 1);
         if (found.size() > paging.limit()) {
             List<MessageSummary> page = found.subList(0, paging.limit());
             return new MessagePage(page, cursor(page.get(page.size() - 1)).toString(), false);
         }
         // Rows of the last examined moment with higher numbers may be among the found ones.
-        MessageCursor next = last == null || found.isEmpty() ? last : later(last, cursor(found.get(found.size() - 1)), newestFirst);
+        MessageCursor next =
+                last == null || found.isEmpty() ? last : later(last, cursor(found.get(found.size() - 1)), newestFirst);
         return new MessagePage(found, next == null ? null : next.toString(), next != null);
     }
 
     private static MessageCursor later(MessageCursor a, MessageCursor b, boolean newestFirst) {
         boolean sameMoment = a.deliveredAt() != null && a.deliveredAt().equals(b.deliveredAt());
-        boolean behind = sameMoment && a.seq() != null && b.seq() != null && (newestFirst ? b.seq() < a.seq() : b.seq() > a.seq());
+        boolean behind = sameMoment
+                && a.seq() != null
+                && b.seq() != null
+                && (newestFirst ? b.seq() < a.seq() : b.seq() > a.seq());
         return behind ? b : a;
     }
 
@@ -116,23 +120,27 @@ final class ArchiveSearch {
 
     private @Nullable MessageCursor lastExamined(Connection connection, Span span, boolean newestFirst)
             throws SQLException {
-        return sql.queryOnce(
+        Optional<MessageCursor> last = sql.queryOnce(
                 connection,
                 directed(LAST_EXAMINED, newestFirst),
                 binder -> bind(binder, span).integer(Filter.EXAMINED - 1),
-                row -> row.next() ? MessageCursor.archive(time(row, "delivered_at"), row.getLong("seq")) : null);
+                row -> row.next()
+                        ? Optional.of(MessageCursor.archive(time(row, "delivered_at"), row.getLong("seq")))
+                        : Optional.empty());
+        return last.orElse(null);
     }
 
     private List<MessageSummary> read(
             Connection connection, MessageConditions conditions, Span span, boolean newestFirst, int limit)
             throws SQLException {
         boolean byId = !conditions.ids().isEmpty();
-        String access = byId ? ValueList.in(" AND m.id IN ({values})", conditions.ids().size()) : "";
+        String access =
+                byId ? ValueList.in(" AND m.id IN ({values})", conditions.ids().size()) : "";
         Map<Integer, TopicName> topics = TopicNames.read(connection, sql);
         return sql.queryOnce(
                 connection,
                 directed(PAGE, newestFirst)
-                        .replace("{hint}", byId ? "" : "{by key}")
+                        .replace("{hint}", byId ? MessageIndexes.hint(sql.kind(), "archive_id") : "{by key}")
                         .replace("{access}", access)
                         .replace("{matches}", conditions.matchesArchived()),
                 binder -> {

@@ -46,11 +46,7 @@ final class AuditLog {
     }
 
     private void insert(
-            Connection connection,
-            Change change,
-            String action,
-            @Nullable TopicName topic,
-            @Nullable MessageId message)
+            Connection connection, Change change, String action, @Nullable TopicName topic, @Nullable MessageId message)
             throws SQLException {
         sql.update(connection, INSERT, binder -> {
             binder.text(change.operator())
@@ -74,15 +70,18 @@ final class AuditLog {
                 .map(condition -> ((Filter.Topic) condition).name())
                 .findFirst()
                 .orElse(null);
-        sql.update(connection, INSERT, binder -> binder.text(change.operator())
-                .text(action)
-                .text(topic == null ? "" : topic.namespace())
-                .text(topic == null ? "" : topic.topic())
-                .none()
-                .text(filter.toString())
-                .text(change.reason())
-                .numberOrNone((long) changed)
-                .numberOrNone((long) skipped));
+        sql.update(
+                connection,
+                INSERT,
+                binder -> binder.text(change.operator())
+                        .text(action)
+                        .text(topic == null ? "" : topic.namespace())
+                        .text(topic == null ? "" : topic.topic())
+                        .none()
+                        .text(filter.toString())
+                        .text(change.reason())
+                        .numberOrNone((long) changed)
+                        .numberOrNone((long) skipped));
     }
 
     List<AuditEntry> list(Connection connection, long before, int limit) throws SQLException {

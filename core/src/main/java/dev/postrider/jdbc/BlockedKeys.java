@@ -162,9 +162,8 @@ final class BlockedKeys {
 
     private Repair changeHead(Connection connection, LaneKeys.Row row, HeadChange change) throws SQLException {
         Optional<LaneKeys.Row> head = keys.head(connection, row.topicId(), row.lane(), row.key());
-        boolean same = head.isPresent()
-                && head.get().seq() == row.seq()
-                && head.get().state() == row.state();
+        boolean same =
+                head.isPresent() && head.get().seq() == row.seq() && head.get().state() == row.state();
         return same ? change.to(head.get()) : Repair.WRONG_STATE;
     }
 

@@ -34,7 +34,13 @@ final class FailureReads {
     private static final Set<State> FAILED = Set.of(State.DEAD, State.PARKED);
 
     private record Group(
-            int topicId, String type, @Nullable String fingerprint, long count, Instant first, Instant last, long sample) {}
+            int topicId,
+            String type,
+            @Nullable String fingerprint,
+            long count,
+            Instant first,
+            Instant last,
+            long sample) {}
 
     private final SqlRunner sql;
     private final MessageSearch search;

@@ -61,8 +61,7 @@ final class FilteredActions {
     private final MessageActions actions;
     private final AuditLog audit;
 
-    FilteredActions(
-            Sessions sessions, SqlRunner sql, MessageSearch search, MessageActions actions, AuditLog audit) {
+    FilteredActions(Sessions sessions, SqlRunner sql, MessageSearch search, MessageActions actions, AuditLog audit) {
         this.sessions = sessions;
         this.sql = sql;
         this.search = search;
@@ -112,7 +111,8 @@ final class FilteredActions {
         }
         if (states.isEmpty()) {
             throw new InvalidConfigurationException(
-                    "filter", "must select messages in one of the states that " + action + " changes: " + action.states());
+                    "filter",
+                    "must select messages in one of the states that " + action + " changes: " + action.states());
         }
         return states;
     }
@@ -120,8 +120,8 @@ final class FilteredActions {
     private MessageSearch.Found find(Filter filter, @Nullable Long after, int limit) {
         return sessions.statement(
                 "find messages",
-                connection -> search.find(
-                        connection, MessageConditions.of(connection, sql, filter), after, false, limit));
+                connection ->
+                        search.find(connection, MessageConditions.of(connection, sql, filter), after, false, limit));
     }
 
     private List<MessageSummary> summaries(List<Long> seqs) {
@@ -153,14 +153,23 @@ final class FilteredActions {
         }
         int changed = 0;
         if (!unordered.isEmpty()) {
-            changed += transaction(action, filter, change, unordered.size(), (connection, conditions) ->
-                    actions.unordered(connection, action, lock(connection, conditions, unordered)));
+            changed += transaction(
+                    action,
+                    filter,
+                    change,
+                    unordered.size(),
+                    (connection, conditions) ->
+                            actions.unordered(connection, action, lock(connection, conditions, unordered)));
         }
         for (List<LaneKeys.Row> lane : inLanes.values()) {
             for (int from = 0; from < lane.size(); from += IN_LANE) {
                 List<LaneKeys.Row> some = lane.subList(from, Math.min(from + IN_LANE, lane.size()));
-                changed += transaction(action, filter, change, some.size(), (connection, conditions) ->
-                        inLane(connection, action, conditions, some));
+                changed += transaction(
+                        action,
+                        filter,
+                        change,
+                        some.size(),
+                        (connection, conditions) -> inLane(connection, action, conditions, some));
             }
         }
         return changed;
@@ -194,8 +203,8 @@ final class FilteredActions {
             throws SQLException {
         LaneKeys.Row any = rows.get(0);
         new LaneKeys(sql).lock(connection, any.topicId(), any.lane());
-        Set<Long> locked =
-                lock(connection, conditions, rows.stream().map(LaneKeys.Row::seq).toList());
+        Set<Long> locked = lock(
+                connection, conditions, rows.stream().map(LaneKeys.Row::seq).toList());
         int changed = 0;
         for (LaneKeys.Row row : rows) {
             if (locked.contains(row.seq())) {

@@ -139,7 +139,10 @@ final class JdbcAdmin implements Admin {
                     : Optional.of(new MessageDetail(
                             found.get(),
                             new WaitReasons(sql)
-                                    .of(connection, id, status.liveNodes(connection).keySet())));
+                                    .of(
+                                            connection,
+                                            id,
+                                            status.liveNodes(connection).keySet())));
         });
     }
 

@@ -103,14 +103,13 @@ final class MessageActions {
 
     /** Changes messages of unordered topics. Returns how many were in a state that the action changes. */
     int unordered(Connection connection, Action action, Collection<Long> seqs) throws SQLException {
-        String statement =
-                switch (action) {
-                    case REPLAY -> REPLAY;
-                    case DISCARD -> DISCARD;
-                    case RETRY -> RETRY;
-                    case BURY -> BURY;
-                    case PARK -> null;
-                };
+        String statement = switch (action) {
+            case REPLAY -> REPLAY;
+            case DISCARD -> DISCARD;
+            case RETRY -> RETRY;
+            case BURY -> BURY;
+            case PARK -> null;
+        };
         if (statement == null || seqs.isEmpty()) {
             return 0;
         }
@@ -125,10 +124,7 @@ final class MessageActions {
     /** Reads what an action needs of these messages, in the order of their numbers. */
     List<Row> rows(Connection connection, List<Long> seqs) throws SQLException {
         return sql.query(
-                connection,
-                ValueList.in(MANY, seqs.size()),
-                binder -> ValueList.bindNumbers(binder, seqs),
-                found -> {
+                connection, ValueList.in(MANY, seqs.size()), binder -> ValueList.bindNumbers(binder, seqs), found -> {
                     List<Row> rows = new ArrayList<>();
                     while (found.next()) {
                         rows.add(row(found));

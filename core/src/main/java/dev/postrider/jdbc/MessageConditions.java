@@ -6,6 +6,7 @@ import dev.postrider.internal.Json;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -13,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +26,13 @@ import org.jspecify.annotations.Nullable;
  * @param topicId the number of the filter's topic; null if the filter has no topic
  * @param ids the ids that the filter asks for; empty if it asks for no ids
  */
-record MessageConditions(Filter filter, boolean live, boolean archived, @Nullable Integer topicId, List<UUID> ids, List<Part> parts) {
+record MessageConditions(
+        Filter filter,
+        boolean live,
+        boolean archived,
+        @Nullable Integer topicId,
+        List<UUID> ids,
+        List<Part> parts) {
 
     private static final char ESCAPE = '!';
 
@@ -33,59 +41,68 @@ record MessageConditions(Filter filter, boolean live, boolean archived, @Nullabl
 
     static MessageConditions of(Connection connection, SqlRunner sql, Filter filter) throws SQLException {
         Map<Integer, TopicName> topics = TopicNames.read(connection, sql);
-        boolean live = filter.states().isEmpty() || filter.states().stream().anyMatch(MessageStates.LIVE::contains);
-        boolean archived = filter.states().isEmpty() || filter.states().contains(State.DELIVERED);
+        Set<State> states = filter.states();
+        boolean live = states.isEmpty() || states.stream().anyMatch(MessageStates.LIVE::contains);
+        boolean archived = states.isEmpty() || states.contains(State.DELIVERED);
         @Nullable Integer topicId = null;
         List<UUID> ids = List.of();
         List<Part> parts = new ArrayList<>();
         for (Filter.Condition condition : filter.conditions()) {
             if (condition instanceof Filter.Ids wanted) {
-                ids = wanted.ids().stream().map(id -> id.value()).toList();
-            } else if (condition instanceof Filter.Topic topic) {
-                topicId = topics.entrySet().stream()
-                        .filter(entry -> entry.getValue().equals(topic.name()))
-                        .map(Map.Entry::getKey)
-                        .findFirst()
-                        .orElse(null);
-                live &= topicId != null;
-                archived &= topicId != null;
-                int id = topicId == null ? 0 : topicId;
-                parts.add(new Part("m.topic_id = ?", binder -> binder.integer(id)));
-            } else if (condition instanceof Filter.Equal equal && equal.attribute() == Filter.Attribute.NAMESPACE) {
-                List<Integer> inside = topics.entrySet().stream()
-                        .filter(entry -> entry.getValue().namespace().equals(equal.value()))
-                        .map(Map.Entry::getKey)
-                        .toList();
-                live &= !inside.isEmpty();
-                archived &= !inside.isEmpty();
-                parts.add(new Part(
-                        ValueList.in("m.topic_id IN ({values})", inside.size()),
-                        binder -> ValueList.bindIntegers(binder, inside)));
+                ids = wanted.ids().stream().map(MessageId::value).toList();
             } else if (condition instanceof Filter.Between between) {
-                live &= between.time() != Filter.Time.DELIVERED;
-                archived &= between.time() != Filter.Time.DUE;
                 addRange(parts, between);
+            } else if (isAboutTopics(condition)) {
+                List<Integer> meant = numbers(topics, condition);
+                topicId = condition instanceof Filter.Topic && !meant.isEmpty() ? meant.get(0) : topicId;
+                live &= !meant.isEmpty();
+                archived &= !meant.isEmpty();
+                parts.add(new Part(
+                        ValueList.in("m.topic_id IN ({values})", meant.size()),
+                        binder -> ValueList.bindIntegers(binder, meant)));
             } else {
-                archived &= !ofLiveRows(condition);
                 parts.add(compared(condition));
             }
+            live &= !isOnlyOf(condition, Filter.Time.DELIVERED);
+            archived &= !isOnlyOf(condition, Filter.Time.DUE) && !isAboutErrors(condition);
         }
         return new MessageConditions(filter, live, archived, topicId, ids, List.copyOf(parts));
     }
 
+    private static boolean isAboutTopics(Filter.Condition condition) {
+        return condition instanceof Filter.Topic || isAbout(condition, Filter.Attribute.NAMESPACE);
+    }
+
+    private static boolean isAbout(Filter.Condition condition, Filter.Attribute attribute) {
+        return condition instanceof Filter.Equal equal && equal.attribute() == attribute;
+    }
+
+    /** Returns the numbers of the topics that a condition means. */
+    private static List<Integer> numbers(Map<Integer, TopicName> topics, Filter.Condition condition) {
+        return topics.entrySet().stream()
+                .filter(entry -> condition instanceof Filter.Topic topic
+                        ? entry.getValue().equals(topic.name())
+                        : condition instanceof Filter.Equal equal
+                                && entry.getValue().namespace().equals(equal.value()))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private static boolean isOnlyOf(Filter.Condition condition, Filter.Time time) {
+        return condition instanceof Filter.Between between && between.time() == time;
+    }
+
     /** Delivered messages keep no error. */
-    private static boolean ofLiveRows(Filter.Condition condition) {
-        return condition instanceof Filter.ErrorContains
-                || condition instanceof Filter.Equal equal && equal.attribute() == Filter.Attribute.FINGERPRINT;
+    private static boolean isAboutErrors(Filter.Condition condition) {
+        return condition instanceof Filter.ErrorContains || isAbout(condition, Filter.Attribute.FINGERPRINT);
     }
 
     private static void addRange(List<Part> parts, Filter.Between between) {
-        String column =
-                switch (between.time()) {
-                    case CREATED -> "m.created_at";
-                    case DUE -> "m.available_at";
-                    case DELIVERED -> "m.delivered_at";
-                };
+        String column = switch (between.time()) {
+            case CREATED -> "m.created_at";
+            case DUE -> "m.available_at";
+            case DELIVERED -> "m.delivered_at";
+        };
         Instant from = between.from();
         if (from != null) {
             parts.add(new Part(column + " >= ?", binder -> binder.time(from)));
@@ -133,7 +150,8 @@ record MessageConditions(Filter filter, boolean live, boolean archived, @Nullabl
 
     private static String escaped(String text) {
         StringBuilder escaped = new StringBuilder();
-        for (char c : text.toCharArray()) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
             if (c == ESCAPE || c == '%' || c == '_') {
                 escaped.append(ESCAPE);
             }

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param seq null at the beginning of the table
  * @param deliveredAt null in the live table, and at the beginning of the archive
  */
-record MessageCursor(boolean inArchive, @Nullable Instant deliveredAt, @Nullable Long seq) {
+record MessageCursor(
+        boolean inArchive,
+        @Nullable Instant deliveredAt,
+        @Nullable Long seq) {
 
     static final MessageCursor START = new MessageCursor(false, null, null);
     static final MessageCursor ARCHIVE = new MessageCursor(true, null, null);
@@ -61,8 +64,6 @@ record MessageCursor(boolean inArchive, @Nullable Instant deliveredAt, @Nullable
         if (!inArchive) {
             return "m" + seq;
         }
-        return deliveredAt == null
-                ? "a"
-                : "a" + ChronoUnit.MICROS.between(Instant.EPOCH, deliveredAt) + "." + seq;
+        return deliveredAt == null ? "a" : "a" + ChronoUnit.MICROS.between(Instant.EPOCH, deliveredAt) + "." + seq;
     }
 }

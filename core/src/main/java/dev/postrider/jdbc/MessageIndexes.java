@@ -42,6 +42,11 @@ final class MessageIndexes {
 
     private MessageIndexes() {}
 
+    /** Returns the clause after a table that makes MySQL and MariaDB use an index. They tend to read all rows in the order of the key. */
+    static String hint(DatabaseKind kind, String index) {
+        return kind.isInnoDb() ? " FORCE INDEX ({index " + index + "})" : "";
+    }
+
     private static Entries postgres(String where, String order) {
         return new Entries(where, order, "");
     }

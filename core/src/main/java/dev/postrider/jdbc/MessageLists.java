@@ -63,7 +63,8 @@ final class MessageLists {
         summaries.sort(paging.newestFirst() ? bySeq.reversed() : bySeq);
         Long next = found.next();
         String more = conditions.archived() ? MessageCursor.ARCHIVE.toString() : null;
-        return new MessagePage(summaries, next == null ? more : MessageCursor.live(next).toString(), found.cut());
+        return new MessagePage(
+                summaries, next == null ? more : MessageCursor.live(next).toString(), found.cut());
     }
 
     /** Returns what is still there of these messages, in any order. */

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +56,8 @@ final class MessageSearch {
      *
      * @param last the number of the last examined row; null if the rows are the last ones
      */
-    record Rows(String statement, SqlRunner.Bind bind, @Nullable Long last) {}
+    record Rows(
+            String statement, SqlRunner.Bind bind, @Nullable Long last) {}
 
     /**
      * @param next the number after which the search continues; null at the end
@@ -72,7 +74,8 @@ final class MessageSearch {
     }
 
     /** @param after the number after which the search begins; null for the beginning */
-    Found find(Connection connection, MessageConditions conditions, @Nullable Long after, boolean newestFirst, int limit)
+    Found find(
+            Connection connection, MessageConditions conditions, @Nullable Long after, boolean newestFirst, int limit)
             throws SQLException {
         if (!conditions.live()) {
             return new Found(List.of(), null, false);
@@ -138,9 +141,9 @@ final class MessageSearch {
     /** A hint for an index, and a condition that it serves. */
     private record Access(String hint, String and, SqlRunner.Bind bind) {}
 
-    private static Access idAccess(MessageConditions conditions) {
+    private Access idAccess(MessageConditions conditions) {
         return new Access(
-                "",
+                MessageIndexes.hint(sql.kind(), "message_id"),
                 ValueList.in(" AND m.id IN ({values})", conditions.ids().size()),
                 binder -> ValueList.bindUuids(binder, conditions.ids()));
     }
@@ -226,7 +229,7 @@ final class MessageSearch {
 
     private @Nullable Long lastExamined(Connection connection, Access access, long start, boolean newestFirst)
             throws SQLException {
-        return sql.queryOnce(
+        Optional<Long> last = sql.queryOnce(
                 connection,
                 directed(LAST_EXAMINED, newestFirst)
                         .replace("{hint}", access.hint())
@@ -235,7 +238,8 @@ final class MessageSearch {
                     access.bind().to(binder.number(start));
                     binder.integer(Filter.EXAMINED - 1);
                 },
-                row -> row.next() ? row.getLong("seq") : null);
+                row -> row.next() ? Optional.of(row.getLong("seq")) : Optional.empty());
+        return last.orElse(null);
     }
 
     private static Rows byNumber(

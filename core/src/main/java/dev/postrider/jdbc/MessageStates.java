@@ -24,7 +24,8 @@ final class MessageStates {
     static State read(ResultSet row, SqlRunner sql) throws SQLException {
         RowState stored = RowState.read(row);
         return switch (stored) {
-            case PENDING -> row.getInt("attempts") > 0 ? State.RETRYING : isDue(row, sql) ? State.PENDING : State.SCHEDULED;
+            case PENDING ->
+                row.getInt("attempts") > 0 ? State.RETRYING : isDue(row, sql) ? State.PENDING : State.SCHEDULED;
             case SCHEDULED -> row.getInt("attempts") > 0 ? State.RETRYING : State.SCHEDULED;
             case RETRY -> State.RETRYING;
             case PROCESSING -> State.PROCESSING;
@@ -44,7 +45,8 @@ final class MessageStates {
     static String condition(State state) {
         return switch (state) {
             case PENDING -> "m.state = 'PENDING' AND m.attempts = 0 AND m.available_at <= {now}";
-            case SCHEDULED -> "m.attempts = 0 AND (m.state = 'SCHEDULED' OR m.state = 'PENDING' AND m.available_at > {now})";
+            case SCHEDULED ->
+                "m.attempts = 0 AND (m.state = 'SCHEDULED' OR m.state = 'PENDING' AND m.available_at > {now})";
             case RETRYING -> "m.state = 'RETRY' OR m.attempts > 0 AND m.state IN ('PENDING', 'SCHEDULED')";
             case PROCESSING -> "m.state = 'PROCESSING'";
             case BLOCKED -> "m.state = 'BLOCKED'";

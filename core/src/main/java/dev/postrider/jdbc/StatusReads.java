@@ -139,16 +139,20 @@ final class StatusReads {
     List<LaneStatus> lanes(TopicName topic) {
         return sessions.statement(
                 "list lanes",
-                connection -> sql.query(connection, LANES, binder -> binder.text(topic.namespace()).text(topic.topic()), row -> {
-                    List<LaneStatus> lanes = new ArrayList<>();
-                    while (row.next()) {
-                        String owner = row.getString("owner");
-                        Instant until = time(row, "until");
-                        boolean expired = owner != null && until.isBefore(time(row, "now"));
-                        lanes.add(new LaneStatus(row.getInt("lane"), owner, until, expired));
-                    }
-                    return lanes;
-                }));
+                connection -> sql.query(
+                        connection,
+                        LANES,
+                        binder -> binder.text(topic.namespace()).text(topic.topic()),
+                        row -> {
+                            List<LaneStatus> lanes = new ArrayList<>();
+                            while (row.next()) {
+                                String owner = row.getString("owner");
+                                Instant until = time(row, "until");
+                                boolean expired = owner != null && until.isBefore(time(row, "now"));
+                                lanes.add(new LaneStatus(row.getInt("lane"), owner, until, expired));
+                            }
+                            return lanes;
+                        }));
     }
 
     List<NodeStatus> nodes() {

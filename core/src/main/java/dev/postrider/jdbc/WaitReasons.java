@@ -113,11 +113,12 @@ final class WaitReasons {
     }
 
     private @Nullable Instant due(Connection connection, long seq) throws SQLException {
-        return sql.query(
+        Optional<Instant> due = sql.query(
                 connection,
                 DUE,
                 binder -> binder.number(seq),
-                row -> row.next() ? sql.readTime(row, "available_at") : null);
+                row -> row.next() ? Optional.ofNullable(sql.readTime(row, "available_at")) : Optional.empty());
+        return due.orElse(null);
     }
 
     private Optional<MessageId> earlier(Connection connection, LaneKeys.Row row) throws SQLException {

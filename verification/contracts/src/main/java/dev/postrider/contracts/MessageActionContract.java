@@ -93,8 +93,9 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(result).isEqualTo(new ChangeResult(2, 0, null, List.of()));
         assertThat(dead.stream().map(id -> state(postrider, id)).toList())
                 .containsExactly(State.PENDING, State.PENDING, State.DEAD);
-        assertThat(claim(postrider)).hasSize(2).allSatisfy(claim -> assertThat(claim.attempt())
-                .isEqualTo(1));
+        assertThat(claim(postrider))
+                .hasSize(2)
+                .allSatisfy(claim -> assertThat(claim.attempt()).isEqualTo(1));
         assertThat(audit(postrider)).singleElement().satisfies(entry -> {
             assertThat(entry.operator()).isEqualTo("ann");
             assertThat(entry.action()).isEqualTo("REPLAY");
@@ -115,13 +116,12 @@ public abstract class MessageActionContract extends LaneFixture {
 
         assertThat(result.changed()).isEqualTo(12);
         assertThat(result.next()).isNull();
-        assertThat(result.sample())
-                .extracting(MessageSummary::id)
-                .containsExactlyElementsOf(dead.subList(0, 10));
+        assertThat(result.sample()).extracting(MessageSummary::id).containsExactlyElementsOf(dead.subList(0, 10));
         assertThat(live()).isEqualTo(12);
         assertThat(audit(postrider)).isEmpty();
-        ChangeResult more =
-                postrider.admin().apply(Action.DISCARD, here(State.DEAD), Change.dryRun().limit(5));
+        ChangeResult more = postrider
+                .admin()
+                .apply(Action.DISCARD, here(State.DEAD), Change.dryRun().limit(5));
         assertThat(more.changed()).isEqualTo(5);
         assertThat(more.next()).as("more than five").isNotNull();
     }
@@ -133,8 +133,10 @@ public abstract class MessageActionContract extends LaneFixture {
         Admin admin = postrider.admin();
 
         ChangeResult first = admin.apply(Action.REPLAY, here(State.DEAD), ANN.limit(2));
-        ChangeResult second = admin.apply(Action.REPLAY, here(State.DEAD), ANN.limit(2).after(first.next()));
-        ChangeResult third = admin.apply(Action.REPLAY, here(State.DEAD), ANN.limit(2).after(second.next()));
+        ChangeResult second =
+                admin.apply(Action.REPLAY, here(State.DEAD), ANN.limit(2).after(first.next()));
+        ChangeResult third =
+                admin.apply(Action.REPLAY, here(State.DEAD), ANN.limit(2).after(second.next()));
 
         assertThat(List.of(first.changed(), second.changed(), third.changed())).containsExactly(2, 2, 1);
         assertThat(first.next()).isNotNull();
@@ -193,7 +195,8 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(admin.apply(Action.RETRY, failed.message().id(), ANN))
                 .as("is due already")
                 .isEqualTo(Repair.WRONG_STATE);
-        assertThat(admin.apply(Action.RETRY, here(State.SCHEDULED), ANN).changed()).isEqualTo(1);
+        assertThat(admin.apply(Action.RETRY, here(State.SCHEDULED), ANN).changed())
+                .isEqualTo(1);
 
         assertThat(claim(postrider)).hasSize(3).extracting(Claim::attempt).containsExactlyInAnyOrder(2, 1, 1);
     }
@@ -214,7 +217,8 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(admin.apply(Action.BURY, claims.get(0).message().id(), ANN)).isEqualTo(Repair.DONE);
 
         assertThat(states()).containsExactly("DEAD", "PENDING");
-        assertThat(admin.find(claims.get(0).message().id()).orElseThrow().reason()).isEqualTo("BURIED");
+        assertThat(admin.find(claims.get(0).message().id()).orElseThrow().reason())
+                .isEqualTo("BURIED");
         assertThat(audit(postrider)).singleElement().satisfies(entry -> {
             assertThat(entry.message()).isEqualTo(claims.get(0).message().id());
             assertThat(entry.reason()).isEqualTo(ANN.reason());
@@ -263,9 +267,7 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(admin.apply(Action.BURY, head, ANN)).isEqualTo(Repair.DONE);
         assertThat(admin.find(head).orElseThrow().reason()).isEqualTo("BURIED");
         assertThat(states()).containsExactly("DEAD", "RETRY");
-        assertThat(audit(postrider))
-                .extracting(AuditEntry::action)
-                .containsExactly("BURY", "PARK", "RETRY", "PARK");
+        assertThat(audit(postrider)).extracting(AuditEntry::action).containsExactly("BURY", "PARK", "RETRY", "PARK");
     }
 
     @Test
@@ -277,7 +279,8 @@ public abstract class MessageActionContract extends LaneFixture {
         node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)));
         List<LaneClaim> waiting = node.timed();
 
-        assertThat(postrider.admin().apply(Action.PARK, id(waiting.get(0)), ANN)).isEqualTo(Repair.DONE);
+        assertThat(postrider.admin().apply(Action.PARK, id(waiting.get(0)), ANN))
+                .isEqualTo(Repair.DONE);
         node.settle(delivered(waiting.get(0)));
         node.settle(delivered(waiting.get(0)), released(waiting.get(1)));
 
@@ -294,7 +297,8 @@ public abstract class MessageActionContract extends LaneFixture {
         node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)));
         List<LaneClaim> waiting = node.timed();
 
-        assertThat(postrider.admin().apply(Action.PARK, id(waiting.get(0)), ANN)).isEqualTo(Repair.DONE);
+        assertThat(postrider.admin().apply(Action.PARK, id(waiting.get(0)), ANN))
+                .isEqualTo(Repair.DONE);
         node.settle(retryAtOnce(waiting.get(0)), released(waiting.get(1)));
 
         assertThat(states()).containsExactly("PARKED", "BLOCKED");
@@ -319,8 +323,9 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(result.changed()).isEqualTo(5);
         assertThat(result.skipped()).isZero();
         assertThat(states()).containsExactly("RETRY", "BLOCKED", "BLOCKED", "RETRY", "BLOCKED", "PENDING");
-        assertThat(audit(postrider)).singleElement().satisfies(entry -> assertThat(entry.changed())
-                .isEqualTo(5));
+        assertThat(audit(postrider))
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.changed()).isEqualTo(5));
     }
 
     @Test
@@ -385,10 +390,12 @@ public abstract class MessageActionContract extends LaneFixture {
                         ? DeliveryResult.rejected("not yet")
                         : DeliveryResult.delivered());
         Postrider node = postrider(builder -> builder.topic(topic, declared -> declared.deliver(transport))
-                .topic(inOrder, declared -> declared.ordered()
-                        .lanes(4)
-                        .blockAfterDeadLetter(false)
-                        .deliver(transport))
+                .topic(
+                        inOrder,
+                        declared -> declared.ordered()
+                                .lanes(4)
+                                .blockAfterDeadLetter(false)
+                                .deliver(transport))
                 .dispatch(options -> options.pollInterval(Duration.ofMillis(50))));
         node.start();
         List<Message> messages = new ArrayList<>();
@@ -424,15 +431,17 @@ public abstract class MessageActionContract extends LaneFixture {
         List<LaneClaim> key = blockedKey(postrider, node, "a", 0, 1);
         write(postrider, "a", 2);
         write(postrider, "b", 3, 4);
-        Message later = ordered("c", 5).deliverAt(Instant.now().plusSeconds(3600)).build();
+        Message later =
+                ordered("c", 5).deliverAt(Instant.now().plusSeconds(3600)).build();
         enqueue(postrider, later);
-        List<MessageId> ids = list("SELECT seq FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq").stream()
-                .map(seq -> postrider.admin().messages(here(), Paging.oldest(100)).messages().stream()
-                        .filter(message -> message.seq() == Long.parseLong(seq))
-                        .findFirst()
-                        .orElseThrow()
-                        .id())
-                .toList();
+        List<MessageId> ids =
+                list("SELECT seq FROM postrider_message WHERE topic = '" + topic + "' ORDER BY seq").stream()
+                        .map(seq -> postrider.admin().messages(here(), Paging.oldest(100)).messages().stream()
+                                .filter(message -> message.seq() == Long.parseLong(seq))
+                                .findFirst()
+                                .orElseThrow()
+                                .id())
+                        .toList();
 
         assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(Cause.NO_NODE, Cause.DUE_TIME);
         for (int behind : List.of(1, 2)) {
@@ -494,9 +503,13 @@ public abstract class MessageActionContract extends LaneFixture {
                 () -> admin.apply(Action.REPLAY, here(State.DEAD), ANN.expecting(State.RETRYING)),
                 () -> admin.apply(Action.DISCARD, here(State.DEAD), ANN.after("a")),
                 () -> admin.apply(Action.DISCARD, here(State.DEAD), ANN.after("' OR 1")));
-        assertThat(calls).allSatisfy(call -> assertThatThrownBy(call).isInstanceOf(InvalidConfigurationException.class));
+        assertThat(calls)
+                .allSatisfy(call -> assertThatThrownBy(call).isInstanceOf(InvalidConfigurationException.class));
         assertThat(states()).containsExactly("DEAD");
-        assertThat(admin.apply(Action.DISCARD, here(State.DEAD), Change.by("Zoë 😀").reason("x".repeat(1000)))
+        assertThat(admin.apply(
+                                Action.DISCARD,
+                                here(State.DEAD),
+                                Change.by("Zoë 😀").reason("x".repeat(1000)))
                         .changed())
                 .isEqualTo(1);
         assertThat(audit(postrider)).singleElement().satisfies(entry -> {

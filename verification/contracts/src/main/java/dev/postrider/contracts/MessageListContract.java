@@ -36,13 +36,26 @@ public abstract class MessageListContract extends DatabaseContract {
 
     /** The message of each state, of an unordered topic. */
     private record OneOfEach(
-            Message pending, Message scheduled, Message retrying, Message processing, Message dead, Message delivered) {}
+            Message pending,
+            Message scheduled,
+            Message retrying,
+            Message processing,
+            Message dead,
+            Message delivered) {}
 
     private OneOfEach oneOfEach(Postrider postrider) throws SQLException {
-        Message dead = message().type("order.dead").tenant("acme").idempotencyKey("k-dead").build();
+        Message dead = message()
+                .type("order.dead")
+                .tenant("acme")
+                .idempotencyKey("k-dead")
+                .build();
         Message retrying = message().type("order.retrying").correlationId("c_1").build();
-        Message delivered = message().type("order.delivered").correlationId("c_1").build();
-        Message processing = message().type("order.processing").header("correlationId", "c_1").build();
+        Message delivered =
+                message().type("order.delivered").correlationId("c_1").build();
+        Message processing = message()
+                .type("order.processing")
+                .header("correlationId", "c_1")
+                .build();
         for (Message message : List.of(dead, retrying, delivered, processing)) {
             enqueue(postrider, message);
         }
@@ -51,7 +64,8 @@ public abstract class MessageListContract extends DatabaseContract {
         postrider.store().reschedule(claims.get(1), Duration.ofMinutes(5), "timeout");
         postrider.store().acknowledge(claims.get(2));
         Message pending = message().type("order.pending").build();
-        Message scheduled = message().type("order.scheduled")
+        Message scheduled = message()
+                .type("order.scheduled")
                 .deliverAt(Instant.now().plusSeconds(3600))
                 .build();
         enqueue(postrider, pending);
@@ -77,12 +91,17 @@ public abstract class MessageListContract extends DatabaseContract {
         OneOfEach one = oneOfEach(postrider);
         Admin admin = postrider.admin();
 
-        assertThat(ids(admin, here(State.PENDING))).containsExactly(one.pending().id());
-        assertThat(ids(admin, here(State.SCHEDULED))).containsExactly(one.scheduled().id());
-        assertThat(ids(admin, here(State.RETRYING))).containsExactly(one.retrying().id());
-        assertThat(ids(admin, here(State.PROCESSING))).containsExactly(one.processing().id());
+        assertThat(ids(admin, here(State.PENDING)))
+                .containsExactly(one.pending().id());
+        assertThat(ids(admin, here(State.SCHEDULED)))
+                .containsExactly(one.scheduled().id());
+        assertThat(ids(admin, here(State.RETRYING)))
+                .containsExactly(one.retrying().id());
+        assertThat(ids(admin, here(State.PROCESSING)))
+                .containsExactly(one.processing().id());
         assertThat(ids(admin, here(State.DEAD))).containsExactly(one.dead().id());
-        assertThat(ids(admin, here(State.DELIVERED))).containsExactly(one.delivered().id());
+        assertThat(ids(admin, here(State.DELIVERED)))
+                .containsExactly(one.delivered().id());
         assertThat(ids(admin, here(State.BLOCKED, State.PARKED))).isEmpty();
         assertThat(ids(admin, here(State.DEAD, State.RETRYING)))
                 .containsExactly(one.dead().id(), one.retrying().id());
@@ -98,7 +117,8 @@ public abstract class MessageListContract extends DatabaseContract {
         OneOfEach one = oneOfEach(postrider);
         Admin admin = postrider.admin();
 
-        MessageSummary dead = admin.messages(here(State.DEAD), Paging.oldest(1)).messages().get(0);
+        MessageSummary dead =
+                admin.messages(here(State.DEAD), Paging.oldest(1)).messages().get(0);
         StoredMessage detail = admin.find(one.dead().id()).orElseThrow();
         assertThat(dead.seq()).isEqualTo(detail.seq());
         assertThat(dead.topic()).isEqualTo(TopicName.of(topic));
@@ -115,10 +135,15 @@ public abstract class MessageListContract extends DatabaseContract {
         assertThat(dead.lastError()).isEqualTo(detail.lastError()).contains("wrong_value");
         assertThat(dead.reason()).isEqualTo("REJECTED");
         assertThat(dead.fingerprint()).isEqualTo(detail.fingerprint()).isNotNull();
-        assertThat(admin.messages(here(State.PROCESSING), Paging.oldest(1)).messages().get(0).worker())
+        assertThat(admin.messages(here(State.PROCESSING), Paging.oldest(1))
+                        .messages()
+                        .get(0)
+                        .worker())
                 .isEqualTo("worker");
 
-        MessageSummary delivered = admin.messages(here(State.DELIVERED), Paging.oldest(1)).messages().get(0);
+        MessageSummary delivered = admin.messages(here(State.DELIVERED), Paging.oldest(1))
+                .messages()
+                .get(0);
         assertThat(delivered.deliveredAt()).isNotNull().isAfterOrEqualTo(delivered.createdAt());
         assertThat(delivered.dueAt()).isNull();
     }
@@ -138,11 +163,15 @@ public abstract class MessageListContract extends DatabaseContract {
         assertThat(ids(admin, here().orderingKey("none"))).isEmpty();
         assertThat(ids(admin, here().fingerprint(String.valueOf(fingerprint)))).containsExactly(dead);
         assertThat(ids(admin, here().errorContains("wrong_value"))).containsExactly(dead);
-        assertThat(ids(admin, here().ids(List.of(dead, one.delivered().id(), MessageId.next())))).isNotEmpty();
-        assertThat(ids(admin, Filter.delivered().ids(List.of(dead, one.delivered().id()))))
+        assertThat(ids(admin, here().ids(List.of(dead, one.delivered().id(), MessageId.next()))))
+                .isNotEmpty();
+        assertThat(ids(
+                        admin,
+                        Filter.delivered().ids(List.of(dead, one.delivered().id()))))
                 .containsExactly(one.delivered().id());
         assertThat(ids(admin, Filter.all().ids(List.of(dead)))).containsExactly(dead);
-        assertThat(ids(admin, here(State.DELIVERED).attemptsAtLeast(1))).containsExactly(one.delivered().id());
+        assertThat(ids(admin, here(State.DELIVERED).attemptsAtLeast(1)))
+                .containsExactly(one.delivered().id());
         assertThat(ids(admin, here(State.RETRYING, State.PENDING).attemptsAtLeast(1)))
                 .containsExactly(one.retrying().id());
         assertThat(ids(admin, here().attemptsAtLeast(2))).isEmpty();
@@ -150,26 +179,35 @@ public abstract class MessageListContract extends DatabaseContract {
         assertThat(ids(admin, here(State.DEAD).created(FUTURE, null))).isEmpty();
         assertThat(ids(admin, here().due(Instant.now().plusSeconds(600), FUTURE)))
                 .containsExactly(one.scheduled().id());
-        assertThat(ids(admin, here().delivered(PAST, null))).containsExactly(one.delivered().id());
+        assertThat(ids(admin, here().delivered(PAST, null)))
+                .containsExactly(one.delivered().id());
         assertThat(ids(admin, here().delivered(null, PAST))).isEmpty();
         assertThat(ids(admin, here(State.DEAD).namespace("default"))).containsExactly(dead);
         assertThat(ids(admin, here(State.DEAD).namespace("no-such"))).isEmpty();
         assertThat(ids(admin, Filter.dead().topic("no-such"))).isEmpty();
-        assertThat(ids(admin, here(State.DEAD).tenant("acme").type("order.pending"))).isEmpty();
+        assertThat(ids(admin, here(State.DEAD).tenant("acme").type("order.pending")))
+                .isEmpty();
     }
 
     @Test
     void correlationIdIsFoundInEveryStateAndNotInAHeader() throws SQLException {
         Postrider postrider = postrider();
         OneOfEach one = oneOfEach(postrider);
-        Message both = message().header("a", "\"},\"correlationId\":\"c_1\"").correlationId("odd \"id\" \\ 100%").build();
+        Message both = message()
+                .header("a", "\"},\"correlationId\":\"c_1\"")
+                .correlationId("odd \"id\" \\ 100%")
+                .build();
         enqueue(postrider, both);
         Admin admin = postrider.admin();
 
-        assertThat(ids(admin, here(State.values()).correlationId("odd \"id\" \\ 100%"))).containsExactly(both.id());
-        assertThat(ids(admin, here(State.RETRYING, State.PROCESSING, State.PENDING).correlationId("c_1")))
+        assertThat(ids(admin, here(State.values()).correlationId("odd \"id\" \\ 100%")))
+                .containsExactly(both.id());
+        assertThat(ids(
+                        admin,
+                        here(State.RETRYING, State.PROCESSING, State.PENDING).correlationId("c_1")))
                 .containsExactly(one.retrying().id());
-        assertThat(ids(admin, here(State.DELIVERED).correlationId("c_1"))).containsExactly(one.delivered().id());
+        assertThat(ids(admin, here(State.DELIVERED).correlationId("c_1")))
+                .containsExactly(one.delivered().id());
         assertThat(ids(admin, here().correlationId("cx1"))).as("no wildcard").isEmpty();
     }
 
@@ -179,8 +217,10 @@ public abstract class MessageListContract extends DatabaseContract {
         OneOfEach one = oneOfEach(postrider);
         Admin admin = postrider.admin();
 
-        assertThat(ids(admin, here().errorContains("100% wrong_"))).containsExactly(one.dead().id());
-        for (String text : List.of("100%_rong", "wrong%value", "wrongXvalue", "_", "%%", "!", "\\", "' OR '1' = '1", "--", "Wrong")) {
+        assertThat(ids(admin, here().errorContains("100% wrong_")))
+                .containsExactly(one.dead().id());
+        for (String text : List.of(
+                "100%_rong", "wrong%value", "wrongXvalue", "_", "%%", "!", "\\", "' OR '1' = '1", "--", "Wrong")) {
             boolean isThere = "100% wrong_value at 17 ms".contains(text);
             assertThat(ids(admin, here().errorContains(text)))
                     .as(text)
@@ -232,15 +272,24 @@ public abstract class MessageListContract extends DatabaseContract {
             postrider.store().acknowledge(claim);
         }
         execute("UPDATE postrider_archive SET delivered_at = "
-                + (product().equals("PostgreSQL") ? "TIMESTAMPTZ '2024-02-29 12:00:00.123456+00'"
-                        : product().equals("H2") ? "TIMESTAMP WITH TIME ZONE '2024-02-29 12:00:00.123456+00'"
+                + (product().equals("PostgreSQL")
+                        ? "TIMESTAMPTZ '2024-02-29 12:00:00.123456+00'"
+                        : product().equals("H2")
+                                ? "TIMESTAMP WITH TIME ZONE '2024-02-29 12:00:00.123456+00'"
                                 : "'2024-02-29 12:00:00.123456'")
                 + " WHERE topic = '" + topic + "'");
         Admin admin = postrider.admin();
 
-        assertThat(seqs(admin, here(State.DELIVERED), Paging.oldest(2))).hasSize(9).isSorted();
-        assertThat(seqs(admin, here(State.DELIVERED), Paging.newest(4))).hasSize(9).doesNotHaveDuplicates();
-        assertThat(admin.messages(here(State.DELIVERED), Paging.oldest(1)).messages().get(0).deliveredAt())
+        assertThat(seqs(admin, here(State.DELIVERED), Paging.oldest(2)))
+                .hasSize(9)
+                .isSorted();
+        assertThat(seqs(admin, here(State.DELIVERED), Paging.newest(4)))
+                .hasSize(9)
+                .doesNotHaveDuplicates();
+        assertThat(admin.messages(here(State.DELIVERED), Paging.oldest(1))
+                        .messages()
+                        .get(0)
+                        .deliveredAt())
                 .isEqualTo(Instant.parse("2024-02-29T12:00:00.123456Z"));
     }
 
@@ -252,7 +301,9 @@ public abstract class MessageListContract extends DatabaseContract {
         }
         List<Claim> claims = claim(postrider);
         for (int i = 0; i < 5; i++) {
-            postrider.store().bury(claims.get(i), DeadReason.REJECTED, i == 3 ? "no route" : "timeout after " + i + " ms");
+            postrider
+                    .store()
+                    .bury(claims.get(i), DeadReason.REJECTED, i == 3 ? "no route" : "timeout after " + i + " ms");
         }
         Admin admin = postrider.admin();
 
@@ -269,7 +320,8 @@ public abstract class MessageListContract extends DatabaseContract {
         assertThat(most.first()).isBeforeOrEqualTo(most.last());
         assertThat(failures.groups()).extracting(FailureGroup::count).containsExactly(3L, 1L, 1L);
         assertThat(admin.failures(Filter.all().topic(topic), 1).groups()).hasSize(1);
-        assertThat(ids(admin, here().type("a").fingerprint(String.valueOf(most.fingerprint())))).hasSize(3);
+        assertThat(ids(admin, here().type("a").fingerprint(String.valueOf(most.fingerprint()))))
+                .hasSize(3);
         assertThat(admin.failures(Filter.dead().topic("no-such"), 10).groups()).isEmpty();
         assertThatThrownBy(() -> admin.failures(here(State.PENDING), 10))
                 .isInstanceOf(InvalidConfigurationException.class);
@@ -324,13 +376,15 @@ public abstract class MessageListContract extends DatabaseContract {
             calls.add(() -> dead.tenant(odd));
             calls.add(() -> dead.errorContains(odd));
         }
-        for (String forged : List.of("", "m", "x1", "m1; DROP", "m-", "a1", "a999999999999999999.1", "m99999999999999999999")) {
+        for (String forged :
+                List.of("", "m", "x1", "m1; DROP", "m-", "a1", "a999999999999999999.1", "m99999999999999999999")) {
             calls.add(() -> admin.messages(Filter.all(), Paging.oldest(10).after(forged)));
         }
         calls.add(() -> admin.messages(dead, Paging.oldest(10).after("a")));
-        assertThat(calls).allSatisfy(call -> assertThatThrownBy(call)
-                .isInstanceOf(InvalidConfigurationException.class));
-        assertThat(admin.messages(dead.topic(topic), Paging.oldest(10).after("m-5")).messages())
+        assertThat(calls)
+                .allSatisfy(call -> assertThatThrownBy(call).isInstanceOf(InvalidConfigurationException.class));
+        assertThat(admin.messages(dead.topic(topic), Paging.oldest(10).after("m-5"))
+                        .messages())
                 .isEmpty();
     }
 }
