@@ -53,6 +53,7 @@ final class FailureReads {
     }
 
     FailureGroups groups(Connection connection, Filter filter, int limit) throws SQLException {
+        search.begin(connection);
         MessageConditions conditions = MessageConditions.of(connection, sql, filter.states(failed(filter)));
         if (!conditions.live()) {
             return new FailureGroups(List.of(), true);

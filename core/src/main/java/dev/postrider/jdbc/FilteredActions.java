@@ -118,10 +118,10 @@ final class FilteredActions {
     }
 
     private MessageSearch.Found find(Filter filter, @Nullable Long after, int limit) {
-        return sessions.statement(
-                "find messages",
-                connection ->
-                        search.find(connection, MessageConditions.of(connection, sql, filter), after, false, limit));
+        return sessions.transaction("find messages", connection -> {
+            search.begin(connection);
+            return search.find(connection, MessageConditions.of(connection, sql, filter), after, false, limit);
+        });
     }
 
     private List<MessageSummary> summaries(List<Long> seqs) {

@@ -109,13 +109,13 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public MessagePage messages(Filter filter, Paging paging) {
-        return sessions.statement("list messages", connection -> lists.page(connection, filter, paging));
+        return sessions.transaction("list messages", connection -> lists.page(connection, filter, paging));
     }
 
     @Override
     public FailureGroups failures(Filter filter, int limit) {
         checkLimit(limit);
-        return sessions.statement("count failures", connection -> failures.groups(connection, filter, limit));
+        return sessions.transaction("count failures", connection -> failures.groups(connection, filter, limit));
     }
 
     @Override

@@ -41,6 +41,7 @@ final class MessageLists {
 
     MessagePage page(Connection connection, Filter filter, Paging paging) throws SQLException {
         MessageCursor cursor = MessageCursor.parse(paging.cursor());
+        search.begin(connection);
         MessageConditions conditions = MessageConditions.of(connection, sql, filter);
         if (cursor.inArchive() && !conditions.archived()) {
             throw new InvalidConfigurationException("cursor", "is one of another list");

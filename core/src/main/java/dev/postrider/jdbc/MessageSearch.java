@@ -5,10 +5,12 @@ import dev.postrider.admin.StoredMessage.State;
 import dev.postrider.jdbc.MessageIndexes.Entries;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.Binder;
+import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -48,6 +50,13 @@ final class MessageSearch {
     private static final String HITS =
             "SELECT c.seq FROM ({rows}) c WHERE c.hit = 1 AND c.seq {after} ? ORDER BY c.seq{direction} LIMIT ?";
 
+    /**
+     * Makes PostgreSQL go through an index until the transaction ends. While a table has no statistics, the planner takes the order of its
+     * rows for random, and rather reads them all.
+     */
+    private static final String THROUGH_INDEXES =
+            "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)";
+
     /** Rows may come between the count of the rows and the read of them. */
     private static final int SLACK = 1000;
 
@@ -71,6 +80,13 @@ final class MessageSearch {
     MessageSearch(SqlRunner sql, Topics topics) {
         this.sql = sql;
         this.topics = topics;
+    }
+
+    /** Must be called first in the transaction of a search. */
+    void begin(Connection connection) throws SQLException {
+        if (sql.kind() == DatabaseKind.POSTGRESQL) {
+            sql.query(connection, THROUGH_INDEXES, binder -> {}, ResultSet::next);
+        }
     }
 
     /** @param after the number after which the search begins; null for the beginning */

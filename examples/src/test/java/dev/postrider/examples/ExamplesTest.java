@@ -110,10 +110,11 @@ class ExamplesTest {
 
     @Test
     void failuresAreGroupedAndTheLargestGroupIsReplayed() throws Exception {
+        String permanent = "dev.postrider.transport.PermanentFailureException: ";
         assertThat(saidBy(RepairingFailures::run))
                 .containsExactly(
-                        "3 × orders order.placed: no route to warehouse #",
-                        "1 × orders order.cancelled: unknown order",
+                        "3 × orders order.placed: " + permanent + "no route to warehouse #",
+                        "1 × orders order.cancelled: " + permanent + "unknown order",
                         "would change 3, for example order.placed",
                         "replayed 3, skipped 0",
                         "delivered 3, dead 1",

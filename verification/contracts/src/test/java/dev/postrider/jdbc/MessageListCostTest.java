@@ -37,8 +37,11 @@ final class MessageListCostTest {
     private static final int MANY = 100_000;
     private static final int FEW = 40;
 
-    /** A page counts until it knows that there are many, finds the end of the rows to examine, and examines them. */
-    private static final long MOST = 3L * Filter.EXAMINED + 1000;
+    /**
+     * A page counts until it knows that there are many, finds the end of the rows to examine, and examines them. MySQL and MariaDB count
+     * the rows of their internal tables too.
+     */
+    private static final long MOST = 6L * Filter.EXAMINED;
 
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_18", "MARIADB_11_4", "MYSQL_8_0"})
@@ -221,7 +224,7 @@ final class MessageListCostTest {
         String insert = "INSERT INTO postrider_" + table + " (" + columns + time
                 + ", id, topic_id, topic, type, payload, created_at) SELECT " + values + "{now}, " + id
                 + ", t.id, t.topic, 'x', 'y', {now} FROM postrider_topic t CROSS JOIN " + numbers + " WHERE t.topic = '"
-                + topic + "' AND n.i > " + above + " ORDER BY n.i";
+                + topic + "' AND n.i > " + above;
         return insert.replace("{now}", postgres ? "now()" : "UTC_TIMESTAMP(6)");
     }
 }
