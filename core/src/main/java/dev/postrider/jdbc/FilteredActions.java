@@ -8,6 +8,7 @@ import dev.postrider.admin.MessageSummary;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage.State;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
@@ -22,6 +23,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Operators' actions on all messages that a filter selects, in steps. Each step finds some messages and changes them in transactions of
@@ -29,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * are free and still selected. Thread-safe.
  */
 final class FilteredActions {
+
+    private static final Logger log = LoggerFactory.getLogger(FilteredActions.class);
 
     private static final int STEP = 500;
 
@@ -180,14 +185,20 @@ final class FilteredActions {
         int change(Connection connection, MessageConditions conditions) throws SQLException;
     }
 
+    /** Returns how many messages were changed: none if a lane stays locked for as long as the transaction may wait. */
     private int transaction(Action action, Filter filter, Change change, int selected, Body body) {
-        return sessions.transaction(action.name(), connection -> {
-            int changed = body.change(connection, MessageConditions.of(connection, sql, filter));
-            if (changed > 0) {
-                audit.record(connection, change, action.name(), filter, changed, selected - changed);
-            }
-            return changed;
-        });
+        try {
+            return sessions.transaction(action.name(), connection -> {
+                int changed = body.change(connection, MessageConditions.of(connection, sql, filter));
+                if (changed > 0) {
+                    audit.record(connection, change, action.name(), filter, changed, selected - changed);
+                }
+                return changed;
+            });
+        } catch (TransactionConflictException e) {
+            log.debug("Skipped {} messages, because another transaction has locked their lane or table", selected, e);
+            return 0;
+        }
     }
 
     private Set<Long> lock(Connection connection, MessageConditions conditions, List<Long> seqs) throws SQLException {
