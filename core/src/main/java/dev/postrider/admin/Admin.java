@@ -68,9 +68,9 @@ public interface Admin {
     /**
      * Changes the messages that a filter selects, the oldest first, or counts them in a dry run. The work is done in
      * transactions of some hundred messages, each with its entry in the audit. A message is changed only if the filter
-     * still selects it at that moment. A message that another session has locked is skipped, and so are the messages of a lane that stays
-     * locked. If a transaction fails, the
-     * earlier ones stay: the call throws, and the audit shows what was done.
+     * still selects it at that moment. A message that another session has locked is skipped, and so are the messages of
+     * a lane that stays locked. If a transaction fails, the earlier ones stay: the call throws, and the audit shows what
+     * was done.
      *
      * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action changes
      */
