@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds delivered messages by a filter, in the order of their delivery, which is that of the primary key. It examines at most
- * {@link Filter#EXAMINED} rows each time. A range of delivery times is found through the primary key, other conditions are compared with
+ * {@link Filter#EXAMINED} rows each time, and the rows of the last moment, which one statement has delivered. A range of delivery times is found through the primary key, other conditions are compared with
  * each row.
  */
 final class ArchiveSearch {

@@ -221,8 +221,9 @@ final class MessageListCostTest {
                         + digits + " b, " + digits + " c, " + digits + " d, " + digits + " e) AS n";
         String id = postgres ? "gen_random_uuid()" : "UNHEX(MD5(CONCAT(t.topic, n.i)))";
         String time = table.equals("archive") ? "delivered_at" : "available_at";
+        String before = postgres ? "{now} - n.i * interval '1 millisecond'" : "{now} - INTERVAL n.i * 1000 MICROSECOND";
         String insert = "INSERT INTO postrider_" + table + " (" + columns + time
-                + ", id, topic_id, topic, type, payload, created_at) SELECT " + values + "{now}, " + id
+                + ", id, topic_id, topic, type, payload, created_at) SELECT " + values + before + ", " + id
                 + ", t.id, t.topic, 'x', 'y', {now} FROM postrider_topic t CROSS JOIN " + numbers + " WHERE t.topic = '"
                 + topic + "' AND n.i > " + above;
         return insert.replace("{now}", postgres ? "now()" : "UTC_TIMESTAMP(6)");
