@@ -30,6 +30,52 @@ public interface Admin {
      */
     List<StoredMessage> deadLetters(TopicName topic, long afterSeq, int limit);
 
+    /**
+     * Lists messages without their payloads. Waiting messages come first, in the order they were written, then delivered
+     * ones, by the time of their delivery. A message whose state changes between two pages may be missing, or appear
+     * twice. No call examines more than {@link Filter#EXAMINED} messages.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException when the cursor is not one of this list
+     */
+    MessagePage messages(Filter filter, Paging paging);
+
+    /**
+     * Counts dead and parked messages by fingerprint, topic and type. Examines the newest {@link Filter#EXAMINED}
+     * messages at most.
+     *
+     * @param filter selects among the dead and parked messages
+     * @param limit the largest number of groups
+     */
+    FailureGroups failures(Filter filter, int limit);
+
+    /** Finds a message as {@link #find} does, and says what it waits for. */
+    Optional<MessageDetail> explain(MessageId id);
+
+    /**
+     * Lists the changes by operators, the newest first.
+     *
+     * @param before the {@code id} of the last entry of the previous page; {@link Long#MAX_VALUE} for the first page
+     */
+    List<AuditEntry> audit(long before, int limit);
+
+    /**
+     * Changes one message.
+     *
+     * @param change names the operator; its limit and its cursor mean nothing here. A dry run is refused
+     */
+    Repair apply(Action action, MessageId id, Change change);
+
+    /**
+     * Changes the messages that a filter selects, the oldest first, or counts them in a dry run. The work is done in
+     * transactions of some hundred messages, each with its entry in the audit. A message is changed only if the filter
+     * still selects it at that moment. A message that another session has locked is skipped, and so are the messages of
+     * a lane that stays locked. If a transaction fails, the earlier ones stay: the call throws, and the audit shows what
+     * was done.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action changes
+     */
+    ChangeResult apply(Action action, Filter filter, Change change);
+
     /** Finds a message in any state, including delivered messages that are still in the archive. */
     Optional<StoredMessage> find(MessageId id);
 
@@ -89,13 +135,17 @@ public interface Admin {
      * Returns a dead letter or a parked message to the queue. The message is due now and gets all its attempts again.
      * On an ordered topic it comes before the waiting messages of its key, except those that are older.
      */
-    Repair replay(MessageId id, String operator);
+    default Repair replay(MessageId id, String operator) {
+        return apply(Action.REPLAY, id, Change.by(operator));
+    }
 
     /**
      * Deletes a dead letter or a parked message. If the message blocked its key, the key continues. The idempotency
      * key of the message stays used until its retention ends.
      */
-    Repair discard(MessageId id, String operator);
+    default Repair discard(MessageId id, String operator) {
+        return apply(Action.DISCARD, id, Change.by(operator));
+    }
 
     /**
      * Pauses the delivery of a topic on all nodes, each within its poll interval. Messages in flight are finished. A

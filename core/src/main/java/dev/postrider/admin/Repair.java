@@ -9,8 +9,11 @@ public enum Repair {
      * {@link Admin#remove}, the topic is not registered. Nothing was changed.
      */
     NOT_FOUND,
-    /** The message is not dead: it waits or is being delivered, and needs no repair. Nothing was changed. */
-    NOT_DEAD,
+    /**
+     * The message is in a state that the action does not change, or in another one than the operator expected: for
+     * example, it is being delivered, or it is not the head of its key. Nothing was changed.
+     */
+    WRONG_STATE,
     /**
      * The message, or the next message of its key, is being handled at this moment. Nothing was changed: call again.
      */

@@ -41,19 +41,21 @@ public record StoredMessage(
     /** The type of the substitute message for an unreadable row. */
     public static final String UNREADABLE_TYPE = "postrider.unreadable";
 
-    /** The states of a message. */
+    /** The states of a message, in the words of operators. */
     public enum State {
+        /** Is due and was never attempted. */
         PENDING,
-        PROCESSING,
-        DEAD,
-        DELIVERED,
-        /** On an ordered topic: has a delivery time in the future, and is outside the order of its key. */
+        /** Has a delivery time in the future. On an ordered topic it is outside the order of its key. */
         SCHEDULED,
-        /** On an ordered topic: is the head of its key and waits for its next attempt. */
-        RETRY,
+        /** Failed, and waits for its next attempt. On an ordered topic also the head of a blocked key. */
+        RETRYING,
+        /** A node has claimed it under a lease. */
+        PROCESSING,
         /** On an ordered topic: waits behind the head of its key. */
         BLOCKED,
         /** On an ordered topic: is the head of its key and waits for an operator. */
-        PARKED
+        PARKED,
+        DEAD,
+        DELIVERED
     }
 }

@@ -1,5 +1,5 @@
 /**
- * Operations for operators: status, dead letters, blocked keys, replay, discard, pause. This package does not depend
+ * Operations for operators: status, lists, replay, discard, retry, bury, park, pause, audit. This package does not depend
  * on HTTP or on a command line.
  */
 @NullMarked

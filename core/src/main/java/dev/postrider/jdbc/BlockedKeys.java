@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.Action;
 import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
 import dev.postrider.internal.store.OrderingKey;
@@ -19,7 +20,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operators' actions on the keys of ordered topics: list, retry, bury, replay and discard. Every action that changes a key locks the
+ * Operators' actions on the keys of ordered topics: list, retry, park, bury, replay and discard. Every action that changes a key locks the
  * lane first and raises its revision, so that the owner of the lane reloads before it writes another outcome.
  */
 final class BlockedKeys {
@@ -54,8 +55,21 @@ final class BlockedKeys {
             "UPDATE {message} SET state = 'BLOCKED', updated_at = {now} WHERE seq = ? AND state = 'RETRY'";
 
     private static final String BURY = """
-            UPDATE {message} SET state = 'DEAD', reason = COALESCE(reason, ?), updated_at = {now}
+            UPDATE {message}
+            SET state = 'DEAD', reason = CASE WHEN reason IS NULL OR reason = 'PARKED' THEN ? ELSE reason END, updated_at = {now}
             WHERE seq = ? AND state IN ('RETRY', 'BLOCKED', 'PARKED')
+            """;
+
+    /** A retrying message of a key that does not wait for it. */
+    private static final String BURY_SCHEDULED =
+            "UPDATE {message} SET state = 'DEAD', reason = ?, updated_at = {now} WHERE seq = ? AND state = 'SCHEDULED'";
+
+    private static final String PARK =
+            "UPDATE {message} SET state = 'PARKED', reason = ?, updated_at = {now} WHERE seq = ? AND state = 'RETRY'";
+
+    private static final String DUE_NOW = """
+            UPDATE {message} SET available_at = {now}, updated_at = {now}
+            WHERE seq = ? AND state = 'SCHEDULED' AND available_at > {now}
             """;
 
     private static final String DELETE = "DELETE FROM {message} WHERE seq = ? AND state = ?";
@@ -65,7 +79,7 @@ final class BlockedKeys {
     /**
      * The result of an operator's action on a key.
      *
-     * @param head the head that was changed; null if nothing was changed
+     * @param head the head of the key; null if the key is not blocked
      */
     record KeyChange(Repair repair, @Nullable MessageId head) {}
 
@@ -116,44 +130,105 @@ final class BlockedKeys {
                 row.getLong("behind"));
     }
 
-    /** Makes the head due now. A parked head starts again with zero attempts. */
-    KeyChange retry(Connection connection, Topics.RegisteredTopic topic, OrderingKey key) throws SQLException {
-        Optional<LaneKeys.Row> found = keys.head(connection, topic, key);
-        if (found.isEmpty()) {
-            return new KeyChange(Repair.NOT_FOUND, null);
+    /** Changes a message that is in its state at the time of the call, unless it is locked. */
+    Repair apply(Connection connection, Action action, LaneKeys.Row row) throws SQLException {
+        keys.lock(connection, row.topicId(), row.lane());
+        return switch (action) {
+            case REPLAY -> replay(connection, row);
+            case DISCARD -> discard(connection, row);
+            case RETRY ->
+                row.state() == RowState.SCHEDULED
+                        ? changeScheduled(connection, row, DUE_NOW, binder -> binder.number(row.seq()))
+                        : changeHead(connection, row, head -> retry(connection, head));
+            case BURY ->
+                row.state() == RowState.SCHEDULED
+                        ? changeScheduled(
+                                connection,
+                                row,
+                                BURY_SCHEDULED,
+                                binder -> binder.text(DeadReason.BURIED.name()).number(row.seq()))
+                        : changeHead(connection, row, head -> bury(connection, head));
+            case PARK ->
+                row.state() == RowState.RETRY
+                        ? changeHead(connection, row, head -> park(connection, head))
+                        : Repair.WRONG_STATE;
+        };
+    }
+
+    @FunctionalInterface
+    private interface HeadChange {
+        Repair to(LaneKeys.Row head) throws SQLException;
+    }
+
+    private Repair changeHead(Connection connection, LaneKeys.Row row, HeadChange change) throws SQLException {
+        Optional<LaneKeys.Row> head = keys.head(connection, row.topicId(), row.lane(), row.key());
+        boolean same =
+                head.isPresent() && head.get().seq() == row.seq() && head.get().state() == row.state();
+        return same ? change.to(head.get()) : Repair.WRONG_STATE;
+    }
+
+    private Repair changeScheduled(Connection connection, LaneKeys.Row row, String change, SqlRunner.Bind bind)
+            throws SQLException {
+        if (!keys.lockRow(connection, row)) {
+            return notLocked(connection, row);
         }
-        LaneKeys.Row head = found.get();
+        return sql.update(connection, change, bind) == 1 ? Repair.DONE : Repair.WRONG_STATE;
+    }
+
+    /** Makes the head of a key due now. */
+    KeyChange retry(Connection connection, Topics.RegisteredTopic topic, OrderingKey key) throws SQLException {
+        Optional<LaneKeys.Row> head = keys.head(connection, topic, key);
+        return head.isEmpty()
+                ? new KeyChange(Repair.NOT_FOUND, null)
+                : new KeyChange(retry(connection, head.get()), head.get().id());
+    }
+
+    /** Makes the head due now. A parked head starts again with zero attempts. */
+    private Repair retry(Connection connection, LaneKeys.Row head) throws SQLException {
         if (!keys.lockRow(connection, head)) {
-            return new KeyChange(Repair.BUSY, null);
+            return Repair.BUSY;
         }
         keys.goOn(connection, head, head.state() == RowState.PARKED ? "0" : "attempts");
-        return new KeyChange(Repair.DONE, head.id());
+        return Repair.DONE;
     }
 
     /**
-     * Makes the head a dead letter, so that the key continues with its next message.
+     * Makes the head of a key a dead letter.
      *
      * @param seen the head that the operator saw; the result is {@code NOT_FOUND} if the key has another head by now
      */
-    KeyChange bury(Connection connection, Topics.RegisteredTopic topic, OrderingKey key, MessageId seen)
-            throws SQLException {
-        Optional<LaneKeys.Row> found =
+    KeyChange bury(Connection connection, Topics.RegisteredTopic topic, OrderingKey key, MessageId seen) throws SQLException {
+        Optional<LaneKeys.Row> head =
                 keys.head(connection, topic, key).filter(row -> row.id().equals(seen));
-        if (found.isEmpty()) {
-            return new KeyChange(Repair.NOT_FOUND, null);
-        }
-        LaneKeys.Row head = found.get();
+        return head.isEmpty()
+                ? new KeyChange(Repair.NOT_FOUND, null)
+                : new KeyChange(bury(connection, head.get()), head.get().id());
+    }
+
+    /** Makes the head a dead letter, so that the key continues with its next message. */
+    private Repair bury(Connection connection, LaneKeys.Row head) throws SQLException {
         if (!keys.lockRow(connection, head)) {
-            return new KeyChange(Repair.BUSY, null);
+            return Repair.BUSY;
         }
         int met = sql.update(
                 connection,
                 BURY,
                 binder -> binder.text(DeadReason.BURIED.name()).number(head.seq()));
         SqlRunner.expect(1, met, "bury the head of a key");
-        return keys.promote(connection, head)
-                ? new KeyChange(Repair.DONE, head.id())
-                : new KeyChange(Repair.BUSY, null);
+        return keys.promote(connection, head) ? Repair.DONE : Repair.BUSY;
+    }
+
+    /** Keeps the head for an operator. Its key stays blocked, so no other message becomes the head. */
+    private Repair park(Connection connection, LaneKeys.Row head) throws SQLException {
+        if (!keys.lockRow(connection, head)) {
+            return Repair.BUSY;
+        }
+        int met = sql.update(
+                connection,
+                PARK,
+                binder -> binder.text(DeadReason.PARKED.name()).number(head.seq()));
+        SqlRunner.expect(1, met, "park the head of a key");
+        return Repair.DONE;
     }
 
     /**
@@ -161,8 +236,7 @@ final class BlockedKeys {
      * the head and is due now, and the former head is blocked behind it. Reads search by due time only among heads. So every row that a
      * read finds is a head, however many messages of one key are replayed.
      */
-    Repair replay(Connection connection, LaneKeys.Row row) throws SQLException {
-        keys.lock(connection, row.topicId(), row.lane());
+    private Repair replay(Connection connection, LaneKeys.Row row) throws SQLException {
         if (!keys.lockRow(connection, row)) {
             return notLocked(connection, row);
         }
@@ -189,8 +263,7 @@ final class BlockedKeys {
     }
 
     /** Removes a dead or parked message. If the message was parked, its key continues. */
-    Repair discard(Connection connection, LaneKeys.Row row) throws SQLException {
-        keys.lock(connection, row.topicId(), row.lane());
+    private Repair discard(Connection connection, LaneKeys.Row row) throws SQLException {
         if (!keys.lockRow(connection, row)) {
             return notLocked(connection, row);
         }
@@ -202,13 +275,13 @@ final class BlockedKeys {
         return row.state() != RowState.PARKED || keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
     }
 
-    /** Returns {@code BUSY} if the row is unchanged and only locked. Otherwise another operator was faster: {@code NOT_DEAD}. */
+    /** Returns {@code BUSY} if the row is unchanged and only locked. Otherwise another operator was faster: {@code WRONG_STATE}. */
     private Repair notLocked(Connection connection, LaneKeys.Row row) throws SQLException {
         boolean same = sql.query(
                 connection,
                 STATE,
                 binder -> binder.number(row.seq()),
                 found -> found.next() && row.state() == RowState.read(found));
-        return same ? Repair.BUSY : Repair.NOT_DEAD;
+        return same ? Repair.BUSY : Repair.WRONG_STATE;
     }
 }

@@ -12,6 +12,8 @@ public enum DeadReason {
     FAILED,
     /** An operator buried the message so that its key continues. */
     BURIED,
+    /** An operator parked the head of a blocked key. */
+    PARKED,
     /** A consumer received the message and had no handler for its type. */
     NO_HANDLER,
     /** A consumer received the message with the id of another message. */

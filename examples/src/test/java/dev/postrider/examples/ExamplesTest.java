@@ -116,6 +116,19 @@ class ExamplesTest {
     }
 
     @Test
+    void failuresAreGroupedAndTheLargestGroupIsReplayed() throws Exception {
+        String permanent = "dev.postrider.transport.PermanentFailureException: ";
+        assertThat(saidBy(RepairingFailures::run))
+                .containsExactly(
+                        "3 × orders order.placed: " + permanent + "no route to warehouse #",
+                        "1 × orders order.cancelled: " + permanent + "unknown order",
+                        "would change 3, for example order.placed",
+                        "replayed 3, skipped 0",
+                        "delivered 3, dead 1",
+                        "ann REPLAY 3: route restored");
+    }
+
+    @Test
     void webhookArrivesWithAValidSignature() throws Exception {
         assertThat(saidBy(WebhookDelivery::run)).containsExactly("order.placed: {\"order\": 42}", "attempts: 1");
     }

@@ -53,11 +53,17 @@ final class SqlConstants {
         return value.toString();
     }
 
-    /** With the default table names and PostgreSQL's clock in it, every run of white space one blank. */
+    /**
+     * With the default table names and PostgreSQL's clock in it, every run of white space one blank. The parts that a filter adds to a
+     * statement keep their names in braces.
+     */
     String rendered(String constant) {
         return flat(String.valueOf(statements.get(constant))
                 .replace("{now}", "clock_timestamp()")
-                .replaceAll("\\{([a-z_]+)}", "postrider_$1"));
+                .replace("{by key}", "")
+                .replace("{values}", "?")
+                .replaceAll("\\{delete ([a-z_]+)}", "DELETE FROM postrider_$1")
+                .replaceAll("\\{(?!(?:access|after|direction|hint|matches|until)})([a-z_]+)}", "postrider_$1"));
     }
 
     static String flat(String sql) {

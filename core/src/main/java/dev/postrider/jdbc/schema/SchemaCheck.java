@@ -96,9 +96,9 @@ final class SchemaCheck {
                             ColumnKind.TIME, "started_at until"),
             "audit",
                     Map.of(
-                            ColumnKind.NUMBER, "id",
+                            ColumnKind.NUMBER, "id changed skipped",
                             ColumnKind.TIME, "at",
-                            ColumnKind.TEXT, "operator action namespace topic",
+                            ColumnKind.TEXT, "operator action namespace topic filter_text reason",
                             ColumnKind.ID, "message_id"),
             "inbox_mark",
                     Map.of(

@@ -131,6 +131,18 @@ public final class SqlRunner {
         }
     }
 
+    /** Does the same as {@link #query} for a statement that is put together from parts, so that its text is not cached. */
+    public <T> T queryOnce(Connection connection, String statement, Bind bind, Read<T> read) throws SQLException {
+        try (PreparedStatement prepared = GuardedConnection.target(connection).prepareStatement(sqlOnce(statement))) {
+            bind.to(bind(prepared));
+            try (ResultSet rows = prepared.executeQuery()) {
+                return read.from(rows);
+            }
+        } catch (SQLException e) {
+            throw reported(connection, e);
+        }
+    }
+
     /** Reports an error to the guard of a unit of work, because statements of this package bypass the guard. */
     private static SQLException reported(Connection connection, SQLException failure) {
         if (connection instanceof GuardedConnection guarded) {

@@ -142,6 +142,11 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     namespace  VARCHAR(100) NOT NULL,
     topic      VARCHAR(100) NOT NULL,
     message_id UUID,
+    -- Of a change of several messages: what selected them, and how many one transaction changed and skipped.
+    filter_text VARCHAR(10000),
+    changed    INT,
+    skipped    INT,
+    reason     VARCHAR(1000),
     PRIMARY KEY (id)
 );
 

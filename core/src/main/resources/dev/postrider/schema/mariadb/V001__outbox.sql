@@ -145,6 +145,11 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     namespace  VARCHAR(100) NOT NULL,
     topic      VARCHAR(100) NOT NULL,
     message_id BINARY(16),
+    -- Of a change of several messages: what selected them, and how many one transaction changed and skipped.
+    filter_text TEXT,
+    changed    INT,
+    skipped    INT,
+    reason     VARCHAR(1000),
     PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 

@@ -151,6 +151,11 @@ CREATE TABLE ${tables}audit (
     namespace  varchar(100) NOT NULL,
     topic      varchar(100) NOT NULL,
     message_id uuid,
+    -- Of a change of several messages: what selected them, and how many one transaction changed and skipped.
+    filter_text text,
+    changed    integer,
+    skipped    integer,
+    reason     varchar(1000),
     CONSTRAINT ${prefix}audit_pk PRIMARY KEY (id)
 );
 

@@ -13,7 +13,7 @@ final class MessageReplay {
 
     private static final String PROCESSING = "PROCESSING";
     private static final Set<String> BY_OPERATORS =
-            Set.of("replay", "release", "skip", "discard", "purge", "purge archive", "retire");
+            Set.of("replay", "release", "skip", "park", "bury failed", "discard", "purge", "purge archive", "retire");
 
     /** A change is recorded when its statement ends, which may be long after the time that the statement wrote. */
     private static final long NOTED_LATE = 1_000_000;

@@ -277,9 +277,9 @@ public abstract class AdminContract extends DatabaseContract {
         assertThat(postrider.admin().discard(message.id(), "ada")).isEqualTo(Repair.NOT_FOUND);
 
         enqueue(postrider, message);
-        assertThat(postrider.admin().replay(message.id(), "ada")).isEqualTo(Repair.NOT_DEAD);
+        assertThat(postrider.admin().replay(message.id(), "ada")).isEqualTo(Repair.WRONG_STATE);
         claim(postrider);
-        assertThat(postrider.admin().discard(message.id(), "ada")).isEqualTo(Repair.NOT_DEAD);
+        assertThat(postrider.admin().discard(message.id(), "ada")).isEqualTo(Repair.WRONG_STATE);
         assertThat(live()).isEqualTo(1);
         assertThat(audit(message.id())).isEqualTo("none");
     }
@@ -297,7 +297,7 @@ public abstract class AdminContract extends DatabaseContract {
             for (Future<Repair> answer : answers) {
                 results.add(answer.get());
             }
-            assertThat(results).containsExactlyInAnyOrder(Repair.DONE, Repair.NOT_DEAD);
+            assertThat(results).containsExactlyInAnyOrder(Repair.DONE, Repair.WRONG_STATE);
         } finally {
             threads.shutdownNow();
         }

@@ -3,7 +3,11 @@ package dev.postrider.contracts;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Action;
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.Change;
+import dev.postrider.admin.Filter;
+import dev.postrider.admin.Paging;
 import dev.postrider.admin.Repair;
 import dev.postrider.error.PostriderException;
 import dev.postrider.internal.store.Lane;
@@ -600,6 +604,11 @@ public abstract class LockOrderContract extends LaneFixture {
                             admin.bury(name, null, "a", head.claim().message().id(), "ann")),
                     withinOrRefused(() -> admin.retry(name, null, "parked", "ann")),
                     withinOrRefused(() -> admin.bury(name, null, "parked", parked, "ann")),
+                    withinOrRefused(() ->
+                            admin.apply(Action.PARK, head.claim().message().id(), Change.by("ann"))),
+                    withinOrRefused(() ->
+                            admin.apply(Action.RETRY, head.claim().message().id(), Change.by("ann"))),
+                    withinOrRefused(() -> admin.apply(Action.BURY, parked, Change.by("ann"))),
                     withinOrRefused(() -> admin.replay(dead, "ann")),
                     withinOrRefused(() -> admin.discard(dead, "ann")));
         }
@@ -624,6 +633,10 @@ public abstract class LockOrderContract extends LaneFixture {
             statements.put("list blocked keys", () -> admin.blockedKeys(name, 0, 10));
             statements.put("list dead letters", () -> admin.deadLetters(name, 0, 10));
             statements.put("list lanes", () -> admin.lanes(name));
+            statements.put("list messages", () -> admin.messages(Filter.all().topic(name), Paging.oldest(10)));
+            statements.put("count failures", () -> admin.failures(Filter.all().topic(name), 10));
+            statements.put("explain", () -> admin.explain(dead));
+            statements.put("list the audit", () -> admin.audit(Long.MAX_VALUE, 10));
             statements.put("count", admin::status);
             statements.put("find", () -> admin.find(dead));
             statements.put("pause", () -> {

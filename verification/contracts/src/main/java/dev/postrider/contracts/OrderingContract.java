@@ -212,8 +212,8 @@ public abstract class OrderingContract extends DatabaseContract {
                 .orElseThrow()
                 .head();
 
-        assertThat(node.admin().discard(retried, "ann")).isEqualTo(Repair.NOT_DEAD);
-        assertThat(node.admin().replay(retried, "ann")).isEqualTo(Repair.NOT_DEAD);
+        assertThat(node.admin().discard(retried, "ann")).isEqualTo(Repair.WRONG_STATE);
+        assertThat(node.admin().replay(retried, "ann")).isEqualTo(Repair.WRONG_STATE);
         transport.answering(delivery -> DeliveryResult.delivered());
         assertThat(node.admin().replay(parked, "ann")).isEqualTo(Repair.DONE);
 

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Predicate;
 
-/** What an operator does, as {@link BlockedKeys} and {@link JdbcAdmin} say it: on ordered topics under the lane's lock, with a new revision. */
+/** What an operator does, as {@link BlockedKeys} and {@link MessageActions} say it: on ordered topics under the lane's lock, with a new revision. */
 public final class SimulatedOperator {
 
     private final SimulatedDatabase database;

@@ -1,0 +1,33 @@
+package dev.postrider.admin;
+
+import dev.postrider.admin.StoredMessage.State;
+import java.util.Set;
+
+/** What an operator can do with messages. Each action changes messages in certain states only. */
+public enum Action {
+    /** Returns a dead or parked message to the queue, due now, with all its attempts again. */
+    REPLAY(State.DEAD, State.PARKED),
+    /**
+     * Makes a retrying or scheduled message due now. On an ordered topic the head of a blocked key is attempted now; a
+     * parked head has all its attempts again.
+     */
+    RETRY(State.RETRYING, State.SCHEDULED, State.PARKED),
+    /** Keeps the retrying head of a blocked key for an operator. Unordered topics have no parked messages. */
+    PARK(State.RETRYING),
+    /** Makes a retrying or parked message a dead letter. A blocked key continues with its next message. */
+    BURY(State.RETRYING, State.PARKED),
+    /** Deletes a dead or parked message. A blocked key continues with its next message. */
+    DISCARD(State.DEAD, State.PARKED);
+
+    @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
+    private final Set<State> states;
+
+    Action(State... states) {
+        this.states = Set.of(states);
+    }
+
+    /** Returns the states in which the action changes a message. */
+    public Set<State> states() {
+        return states;
+    }
+}

@@ -1,0 +1,144 @@
+package dev.postrider.jdbc;
+
+import dev.postrider.admin.Action;
+import dev.postrider.admin.Change;
+import dev.postrider.admin.Repair;
+import dev.postrider.admin.StoredMessage.State;
+import dev.postrider.jdbc.sql.SqlRunner;
+import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.store.DeadReason;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operators' actions on messages. Every statement checks the state that the message leaves. The messages of ordered topics are changed by
+ * {@link BlockedKeys}.
+ */
+final class MessageActions {
+
+    static final String REPLAY = """
+            UPDATE {message}{by key}
+            SET state = 'PENDING', attempts = 0, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL,
+                updated_at = {now}
+            WHERE state = 'DEAD' AND seq IN ({values})
+            """;
+
+    static final String DISCARD = "{delete message} WHERE state = 'DEAD' AND seq IN ({values})";
+
+    static final String RETRY = """
+            UPDATE {message}{by key} SET available_at = {now}, updated_at = {now}
+            WHERE state = 'PENDING' AND available_at > {now} AND seq IN ({values})
+            """;
+
+    static final String BURY = """
+            UPDATE {message}{by key} SET state = 'DEAD', reason = ?, updated_at = {now}
+            WHERE state = 'PENDING' AND attempts > 0 AND seq IN ({values})
+            """;
+
+    private static final String ROWS = """
+            SELECT m.seq, m.id, m.state, m.attempts, m.available_at, m.topic_id, m.lane, m.tenant, m.ordering_key,
+                   t.namespace, t.topic AS topic_name, {now} AS now
+            FROM {message} m JOIN {topic} t ON t.id = m.topic_id
+            """;
+
+    private static final String ONE = ROWS + "WHERE m.id = ?";
+
+    private static final String MANY = ROWS + "WHERE m.seq IN ({values}) ORDER BY m.seq";
+
+    /** @param inLane null for a message of an unordered topic */
+    record Row(long seq, MessageId id, State state, TopicName topic, LaneKeys.@Nullable Row inLane) {}
+
+    private final SqlRunner sql;
+    private final BlockedKeys blockedKeys;
+    private final AuditLog audit;
+
+    MessageActions(SqlRunner sql, BlockedKeys blockedKeys, AuditLog audit) {
+        this.sql = sql;
+        this.blockedKeys = blockedKeys;
+        this.audit = audit;
+    }
+
+    /** Changes one message. The change is conditional, so two concurrent operators make one change and one entry in the audit. */
+    Repair apply(Connection connection, Action action, MessageId id, Change change) throws SQLException {
+        Optional<Row> found = sql.query(
+                connection,
+                ONE,
+                binder -> binder.uuid(id.value()),
+                row -> row.next() ? Optional.of(row(row)) : Optional.empty());
+        if (found.isEmpty()) {
+            return Repair.NOT_FOUND;
+        }
+        Row row = found.get();
+        boolean unexpected = change.expected() != null && change.expected() != row.state();
+        Repair repair = unexpected || !action.states().contains(row.state())
+                ? Repair.WRONG_STATE
+                : apply(connection, action, row);
+        if (repair == Repair.DONE) {
+            audit.record(connection, change, action.name(), row.topic(), id);
+        } else {
+            connection.rollback();
+        }
+        return repair;
+    }
+
+    private Repair apply(Connection connection, Action action, Row row) throws SQLException {
+        LaneKeys.Row inLane = row.inLane();
+        if (inLane != null) {
+            return inLane(connection, action, inLane);
+        }
+        return unordered(connection, action, List.of(row.seq())) == 1 ? Repair.DONE : Repair.WRONG_STATE;
+    }
+
+    Repair inLane(Connection connection, Action action, LaneKeys.Row row) throws SQLException {
+        return blockedKeys.apply(connection, action, row);
+    }
+
+    /** Changes messages of unordered topics. Returns how many were in a state that the action changes. */
+    int unordered(Connection connection, Action action, Collection<Long> seqs) throws SQLException {
+        String statement = switch (action) {
+            case REPLAY -> REPLAY;
+            case DISCARD -> DISCARD;
+            case RETRY -> RETRY;
+            case BURY -> BURY;
+            case PARK -> null;
+        };
+        if (statement == null || seqs.isEmpty()) {
+            return 0;
+        }
+        return sql.update(connection, ValueList.in(statement, seqs.size()), binder -> {
+            if (action == Action.BURY) {
+                binder.text(DeadReason.BURIED.name());
+            }
+            ValueList.bindNumbers(binder, seqs);
+        });
+    }
+
+    /** Reads what an action needs of these messages, in the order of their numbers. */
+    List<Row> rows(Connection connection, List<Long> seqs) throws SQLException {
+        return sql.query(
+                connection, ValueList.in(MANY, seqs.size()), binder -> ValueList.bindNumbers(binder, seqs), found -> {
+                    List<Row> rows = new ArrayList<>();
+                    while (found.next()) {
+                        rows.add(row(found));
+                    }
+                    return rows;
+                });
+    }
+
+    private Row row(ResultSet row) throws SQLException {
+        return new Row(
+                row.getLong("seq"),
+                new MessageId(sql.readUuid(row, "id")),
+                MessageStates.read(row, sql),
+                new TopicName(row.getString("namespace"), row.getString("topic_name")),
+                blockedKeys.ordered(row));
+    }
+}
