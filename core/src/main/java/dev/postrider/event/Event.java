@@ -1,5 +1,6 @@
 package dev.postrider.event;
 
+import dev.postrider.admin.Sample;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
@@ -161,6 +162,13 @@ public sealed interface Event {
     /** The counts of this node since the last summary. The names are those of {@link Settled}. */
     record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
             implements Event {}
+
+    /**
+     * A sample of the database was taken, by this node or by another one.
+     *
+     * @param node what this node is doing
+     */
+    record Sampled(Sample sample, NodeLoad node) implements Event {}
 
     /**
      * A command was claimed and starts to run, for the first time or again after a failure. No event contains a

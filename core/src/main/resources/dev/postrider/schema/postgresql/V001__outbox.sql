@@ -152,6 +152,19 @@ CREATE TABLE ${tables}audit (
     CONSTRAINT ${prefix}audit_pk PRIMARY KEY (id)
 );
 
+-- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
+-- the result for all nodes: one row, a JSON object.
+CREATE TABLE ${tables}sample (
+    only_one boolean     NOT NULL DEFAULT true CHECK (only_one),
+    token    uuid,
+    node     varchar(100),
+    due_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    taken_at timestamptz,
+    content  text,
+    CONSTRAINT ${prefix}sample_pk PRIMARY KEY (only_one)
+) WITH (fillfactor = 50);
+INSERT INTO ${tables}sample (only_one) VALUES (true);
+
 -- For people at a console: payloads as text, bytes that are none as escapes.
 CREATE VIEW ${tables}message_text AS
 SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
