@@ -2,6 +2,7 @@ package dev.postrider.health;
 
 import dev.postrider.message.TopicName;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,12 +61,18 @@ public record Health(Status status, List<Finding> findings) {
      */
     public record Finding(Status status, Cause cause, @Nullable TopicName topic, String text) {}
 
+    private static final Set<Cause> OF_NODE = Set.of(Cause.DATABASE, Cause.SCHEMA, Cause.NO_SAMPLE);
+
     public Health {
         findings = List.copyOf(findings);
     }
 
-    /** Returns whether the node can do its work, so that a load balancer or an orchestrator should keep it. */
+    /**
+     * Returns whether this node can do its work: it reaches the database and fits the tables. Other findings, such as a
+     * topic without a node, do not make a node unready: its restart would not help.
+     */
     public boolean isReady() {
-        return status != Status.UNHEALTHY;
+        return findings.stream()
+                .noneMatch(finding -> finding.status() == Status.UNHEALTHY && OF_NODE.contains(finding.cause()));
     }
 }
