@@ -258,7 +258,11 @@ public final class HealthCheck implements EventListener {
         RollingWindow.Attempts attempts = window.topics().get(topic);
         return attempts == null || attempts.frequentError() == null
                 ? ""
-                : ", most often (" + attempts.frequentErrorCount() + " times) with: " + attempts.frequentError();
+                : ", most often with: " + attempts.frequentError() + " (" + times(attempts.frequentErrorCount()) + ")";
+    }
+
+    private static String times(long count) {
+        return count == 1 ? "once" : count + " times";
     }
 
     private static void add(

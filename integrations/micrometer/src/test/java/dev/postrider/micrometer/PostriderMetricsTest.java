@@ -142,8 +142,9 @@ final class PostriderMetricsTest {
             runACommand();
             publishWhatIsRare();
 
-            watcher.all.await(60, TimeUnit.SECONDS);
+            boolean ended = watcher.all.await(60, TimeUnit.SECONDS);
             assertThat(watcher.missing()).isEmpty();
+            assertThat(ended).isTrue();
         }
         String scraped = registry.scrape();
         for (Metric metric : Metric.values()) {
