@@ -70,8 +70,7 @@ public final class Postrider implements AutoCloseable {
     /** @param sampler null without samples */
     record Background(Heartbeat commands, @Nullable Sampler sampler) {}
 
-    Postrider(
-            Databases databases, Declared declared, Dispatcher dispatcher, Commands commands, Background background) {
+    Postrider(Databases databases, Declared declared, Dispatcher dispatcher, Commands commands, Background background) {
         this.database = databases.writing();
         this.dispatching = databases.dispatching();
         this.store = databases.store();

@@ -178,9 +178,8 @@ public final class PostriderBuilder {
                 commands,
                 background(heartbeat),
                 events);
-        Sampler sampler = sampleInterval == null
-                ? null
-                : new Sampler(dispatching.samples(), dispatcher, sampleInterval, events);
+        Sampler sampler =
+                sampleInterval == null ? null : new Sampler(dispatching.samples(), dispatcher, sampleInterval, events);
         return new Postrider(
                 new Postrider.Databases(database, dispatching, store),
                 new Postrider.Declared(declared, List.copyOf(handlers)),

@@ -34,9 +34,18 @@ public record Sample(
     /** The number of attempts from which on a message counts as {@link TopicSample#attempted()}. */
     public static final int ATTEMPTS = 3;
 
+    /** Samples use at most this part of the time of one connection. */
+    private static final int SHARE = 20;
+
     public Sample {
         topics = List.copyOf(topics);
         commands = Map.copyOf(commands);
+    }
+
+    /** Returns the time until the next sample: the interval, or longer when samples take long. */
+    public Duration pause(Duration interval) {
+        Duration affordable = took.multipliedBy(SHARE);
+        return interval.compareTo(affordable) >= 0 ? interval : affordable;
     }
 
     /** Returns the sample as a JSON object. Times are in milliseconds. */

@@ -58,12 +58,13 @@ public final class Sampler implements AutoCloseable {
     Duration runOnce() {
         long before = platform.wallMillis();
         SampleStore.Stored stored = store.read();
-        Duration skew = skew(before, platform.wallMillis(), stored.databaseTime().toEpochMilli());
+        Duration skew =
+                skew(before, platform.wallMillis(), stored.databaseTime().toEpochMilli());
         if (stored.due() && store.takeIfDue(interval, dispatcher.worker())) {
             stored = store.read();
         }
         NodeLoad load = dispatcher.load(skew, stored.schemaProblem());
-        stored.sample().ifPresent(sample -> events.on(new Event.Sampled(sample, load)));
+        stored.sample().ifPresent(sample -> events.on(new Event.Sampled(sample, load, interval)));
         return stored.sample().isPresent() || interval.compareTo(UNTIL_FIRST) < 0 ? interval : UNTIL_FIRST;
     }
 

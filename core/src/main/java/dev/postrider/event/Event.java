@@ -167,8 +167,9 @@ public sealed interface Event {
      * A sample of the database was taken, by this node or by another one.
      *
      * @param node what this node is doing
+     * @param interval the time between two of these events
      */
-    record Sampled(Sample sample, NodeLoad node) implements Event {}
+    record Sampled(Sample sample, NodeLoad node, Duration interval) implements Event {}
 
     /**
      * A command was claimed and starts to run, for the first time or again after a failure. No event contains a

@@ -14,8 +14,7 @@ import java.util.List;
  * @param schemaProblem why this version of the library does not fit the tables; empty if it does
  * @param topics the topics that the node delivers
  */
-public record NodeLoad(
-        String node, int inFlight, Duration clockSkew, String schemaProblem, List<TopicLoad> topics) {
+public record NodeLoad(String node, int inFlight, Duration clockSkew, String schemaProblem, List<TopicLoad> topics) {
 
     /** The states of a circuit breaker. */
     public enum Circuit {

@@ -59,7 +59,8 @@ public record Health(Status status, List<Finding> findings) {
      * @param topic the topic; null when it concerns the node or the database
      * @param text a sentence that names the cause and the numbers
      */
-    public record Finding(Status status, Cause cause, @Nullable TopicName topic, String text) {}
+    public record Finding(
+            Status status, Cause cause, @Nullable TopicName topic, String text) {}
 
     private static final Set<Cause> OF_NODE = Set.of(Cause.DATABASE, Cause.SCHEMA, Cause.NO_SAMPLE);
 

@@ -13,6 +13,7 @@ import dev.postrider.health.Health.Status;
 import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -41,7 +42,7 @@ public final class HealthCheck implements EventListener {
     private final RollingWindow window;
     private @Nullable Seen last;
     private @Nullable Failure failure;
-    private long interval = Duration.ofSeconds(15).toNanos();
+    private Duration pause = Duration.ofSeconds(15);
     private final long began;
 
     private record Seen(Sample sample, NodeLoad node, long at) {}
@@ -73,17 +74,19 @@ public final class HealthCheck implements EventListener {
     public void on(Event event) {
         window.on(event);
         if (event instanceof Event.Sampled e) {
-            sampled(new Seen(e.sample(), e.node(), platform.nanos()));
+            sampled(e);
         } else if (event instanceof Event.StoreFailed e) {
             failed(new Failure(e.doing(), e.error()));
         }
     }
 
-    private synchronized void sampled(Seen seen) {
-        if (last != null) {
-            interval = Math.max(seen.at() - last.at(), 1);
-        }
-        last = seen;
+    /** The node that should take the next sample may be lost: then the same sample comes again. */
+    private synchronized void sampled(Event.Sampled event) {
+        Seen before = last;
+        Instant takenAt = event.sample().takenAt();
+        long at = before != null && before.sample().takenAt().equals(takenAt) ? before.at() : platform.nanos();
+        last = new Seen(event.sample(), event.node(), at);
+        pause = event.sample().pause(event.interval());
         failure = null;
     }
 
@@ -109,8 +112,7 @@ public final class HealthCheck implements EventListener {
     private void checkFreshness(List<Finding> findings) {
         Seen seen = last;
         Duration since = Duration.ofNanos(platform.nanos() - (seen == null ? began : seen.at()));
-        Duration patience = Duration.ofNanos(Math.max(MISSED_SAMPLES * interval, LEAST_PATIENCE.toNanos()));
-        boolean isLate = since.compareTo(patience) > 0;
+        boolean isLate = since.compareTo(LEAST_PATIENCE) > 0 && since.compareTo(pause.multipliedBy(MISSED_SAMPLES)) > 0;
         Failure failed = failure;
         if (failed != null) {
             add(
@@ -147,8 +149,8 @@ public final class HealthCheck implements EventListener {
                     Status.DEGRADED,
                     Cause.CLOCK_SKEW,
                     null,
-                    "The clock of node " + node.node() + " is " + text(skew.abs()) + (skew.isNegative() ? " behind" : " ahead of")
-                            + " that of the database");
+                    "The clock of node " + node.node() + " is " + text(skew.abs())
+                            + (skew.isNegative() ? " behind" : " ahead of") + " that of the database");
         }
         for (NodeLoad.TopicLoad topic : node.topics()) {
             if (topic.circuit() != NodeLoad.Circuit.CLOSED) {
@@ -158,7 +160,10 @@ public final class HealthCheck implements EventListener {
                         Cause.CIRCUIT_OPEN,
                         topic.topic(),
                         "The circuit breaker of topic " + topic.topic() + " is "
-                                + topic.circuit().name().toLowerCase(Locale.ROOT).replace('_', '-') + " on node "
+                                + topic.circuit()
+                                        .name()
+                                        .toLowerCase(Locale.ROOT)
+                                        .replace('_', '-') + " on node "
                                 + node.node() + frequentError(topic.topic()));
             }
         }

@@ -39,7 +39,8 @@ public final class RollingWindow implements EventListener {
      * @param frequentError the error that came most often; null without a failure
      * @param frequentErrorCount how often it came; errors that differ only in numbers and ids count together
      */
-    public record Attempts(long delivered, long failed, @Nullable String frequentError, long frequentErrorCount) {
+    public record Attempts(
+            long delivered, long failed, @Nullable String frequentError, long frequentErrorCount) {
 
         /** Returns the part of the attempts that failed, 0 without attempts. */
         public double failureRatio() {

@@ -40,9 +40,6 @@ final class JdbcSampleStore implements SampleStore {
     private static final String STORE =
             "UPDATE {sample} SET content = ?, taken_at = ?, due_at = {later} WHERE only_one = TRUE AND token = ?";
 
-    /** Samples use at most this share of the time of one connection. */
-    private static final int SHARE = 20;
-
     private final Sessions sessions;
     private final SqlRunner sql;
     private final TimeAndIds platform;
@@ -90,7 +87,7 @@ final class JdbcSampleStore implements SampleStore {
             return false;
         }
         Sample sample = sessions.statement("take a sample", connection -> counts.take(connection, node));
-        Duration pause = longer(interval, sample.took().multipliedBy(SHARE));
+        Duration pause = sample.pause(interval);
         return sessions.transaction("store a sample", connection -> store(connection, token, pause, sample));
     }
 
@@ -113,9 +110,5 @@ final class JdbcSampleStore implements SampleStore {
                                 .micros(pause)
                                 .uuid(token))
                 == 1;
-    }
-
-    private static Duration longer(Duration one, Duration other) {
-        return one.compareTo(other) >= 0 ? one : other;
     }
 }

@@ -5,9 +5,8 @@ import static dev.postrider.jdbc.SampleStatements.part;
 /** The statements of PostgreSQL. The order of each part is that of its partial index, so that the index is used and the limit ends it. */
 final class PostgresSamples implements SampleStatements {
 
-    private static final String LEASED_AND_DEAD =
-            part("LEASED", "", "state = 'PROCESSING' ORDER BY locked_until") + "UNION ALL\n"
-                    + part("DEAD", "", "state = 'DEAD' ORDER BY seq");
+    private static final String LEASED_AND_DEAD = part("LEASED", "", "state = 'PROCESSING' ORDER BY locked_until")
+            + "UNION ALL\n" + part("DEAD", "", "state = 'DEAD' ORDER BY seq");
 
     private static final String UNORDERED = part(
                     "DUE", "", "state = 'PENDING' AND lane IS NULL AND available_at <= ? ORDER BY available_at, seq")
@@ -15,8 +14,7 @@ final class PostgresSamples implements SampleStatements {
             + part("LATER", "", "state = 'PENDING' AND lane IS NULL AND available_at > ? ORDER BY available_at, seq")
             + "UNION ALL\n" + LEASED_AND_DEAD;
 
-    private static final String ORDERED = part(
-                    "LANES", "", "state = 'PENDING' AND lane IS NOT NULL ORDER BY lane, seq")
+    private static final String ORDERED = part("LANES", "", "state = 'PENDING' AND lane IS NOT NULL ORDER BY lane, seq")
             + "UNION ALL\n"
             + part("TIMED", "", "state IN ('SCHEDULED', 'RETRY') ORDER BY lane, available_at")
             + "UNION ALL\n"

@@ -78,8 +78,7 @@ final class SampleCounts {
         }
         Count keys = bounded(connection, IDEMPOTENCY_KEYS);
         Count marks = bounded(connection, INBOX_MARKS);
-        OldestTransaction oldest =
-                new OldestTransactions(sql).find(connection).orElse(null);
+        OldestTransaction oldest = new OldestTransactions(sql).find(connection).orElse(null);
         Duration took = Duration.ofNanos(nanos.getAsLong() - began);
         return new Sample(now, node, took, topics, keys, marks, commands, stuck, oldest);
     }
@@ -126,12 +125,11 @@ final class SampleCounts {
 
     /** Returns the number of commands in a state, and how many of them have a lease that has ended. */
     private List<Count> open(Connection connection, StoredCommand.State state) throws SQLException {
-        return sql.query(
-                connection, OPEN_COMMANDS.formatted(state.name()), binder -> binder.integer(MOST + 1), row -> {
-                    row.next();
-                    boolean exact = row.getLong(1) <= MOST;
-                    return List.of(new Count(row.getLong(1), exact), new Count(row.getLong(2), exact));
-                });
+        return sql.query(connection, OPEN_COMMANDS.formatted(state.name()), binder -> binder.integer(MOST + 1), row -> {
+            row.next();
+            boolean exact = row.getLong(1) <= MOST;
+            return List.of(new Count(row.getLong(1), exact), new Count(row.getLong(2), exact));
+        });
     }
 
     private Count bounded(Connection connection, String statement) throws SQLException {

@@ -84,7 +84,9 @@ final class TopicCounts {
                 : sql.query(connection, statements.unordered(), binder -> unordered(binder, topic.id()), this::tally);
         Count blockedKeys = Count.ZERO;
         if (topic.isOrdered()) {
-            blockedKeys = new Count(blockedKeys(connection, topic.id()), tally.of(Counted.PARKED).exact());
+            blockedKeys = new Count(
+                    blockedKeys(connection, topic.id()),
+                    tally.of(Counted.PARKED).exact());
             tally.add(Counted.EXPIRED, expiredLanes(connection, topic.id()));
             oldestInLanes(connection, topic.id()).ifPresent(tally::oldest);
         }

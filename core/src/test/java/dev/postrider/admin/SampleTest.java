@@ -16,7 +16,7 @@ final class SampleTest {
     private static Sample sample() {
         Map<StoredCommand.State, Count> commands = new EnumMap<>(StoredCommand.State.class);
         for (StoredCommand.State state : StoredCommand.State.values()) {
-            commands.put(state, Count.exactly(state.ordinal()));
+            commands.put(state, Count.exactly(state.name().length()));
         }
         return new Sample(
                 Instant.parse("2026-11-19T20:00:00.123456Z"),

@@ -29,6 +29,7 @@ final class HealthCheckTest {
     private static final Count NONE = Count.ZERO;
 
     private final MovedTime time = new MovedTime();
+    private int samples;
     private final HealthCheck check = HealthCheck.with(HealthThresholds.defaults(), time);
 
     private static TopicSample topic(int nodes, Count waiting, Count dead, Count blockedKeys, Duration oldest) {
@@ -36,9 +37,17 @@ final class HealthCheckTest {
                 ORDERS, false, nodes, waiting, NONE, NONE, NONE, NONE, NONE, dead, blockedKeys, NONE, NONE, oldest);
     }
 
-    private static Sample sample(@Nullable OldestTransaction oldest, TopicSample... topics) {
+    private Sample sample(@Nullable OldestTransaction oldest, TopicSample... topics) {
         return new Sample(
-                Instant.EPOCH, "node-1", Duration.ofMillis(3), List.of(topics), NONE, NONE, Map.of(), NONE, oldest);
+                Instant.EPOCH.plusSeconds(samples),
+                "node-1",
+                Duration.ofMillis(3),
+                List.of(topics),
+                NONE,
+                NONE,
+                Map.of(),
+                NONE,
+                oldest);
     }
 
     private static NodeLoad node(Duration skew, String schemaProblem, Circuit circuit) {
@@ -46,7 +55,12 @@ final class HealthCheckTest {
     }
 
     private void sampled(TopicSample topic) {
-        check.on(new Event.Sampled(sample(null, topic), node(Duration.ZERO, "", Circuit.CLOSED)));
+        samples++;
+        publish(sample(null, topic), node(Duration.ZERO, "", Circuit.CLOSED));
+    }
+
+    private void publish(Sample sample, NodeLoad node) {
+        check.on(new Event.Sampled(sample, node, Duration.ofSeconds(15)));
     }
 
     private void assertOnly(Status status, Cause cause, String text) {
@@ -70,7 +84,8 @@ final class HealthCheckTest {
     @Test
     void backlogThatEndsAtTheLimitOfItsCountIsNamedSo() {
         sampled(topic(1, new Count(10_001, false), NONE, NONE, Duration.ZERO));
-        assertOnly(Status.DEGRADED, Cause.BACKLOG, "Topic orders has at least 10001 messages to deliver, more than 10000");
+        assertOnly(
+                Status.DEGRADED, Cause.BACKLOG, "Topic orders has at least 10001 messages to deliver, more than 10000");
     }
 
     @Test
@@ -123,14 +138,15 @@ final class HealthCheckTest {
 
     @Test
     void openCircuitBreakerIsReported() {
-        check.on(new Event.Sampled(sample(null), node(Duration.ZERO, "", Circuit.HALF_OPEN)));
-        assertOnly(Status.DEGRADED, Cause.CIRCUIT_OPEN, "The circuit breaker of topic orders is half-open on node node-1");
+        publish(sample(null), node(Duration.ZERO, "", Circuit.HALF_OPEN));
+        assertOnly(
+                Status.DEGRADED, Cause.CIRCUIT_OPEN, "The circuit breaker of topic orders is half-open on node node-1");
     }
 
     @Test
     void oldTransactionIsReportedWithItsSession() {
         OldestTransaction oldest = new OldestTransaction("4711", "user app, idle in transaction", Duration.ofHours(3));
-        check.on(new Event.Sampled(sample(oldest), node(Duration.ZERO, "", Circuit.CLOSED)));
+        publish(sample(oldest), node(Duration.ZERO, "", Circuit.CLOSED));
         assertOnly(
                 Status.DEGRADED,
                 Cause.OLD_TRANSACTION,
@@ -140,13 +156,13 @@ final class HealthCheckTest {
 
     @Test
     void clockSkewIsReported() {
-        check.on(new Event.Sampled(sample(null), node(Duration.ofSeconds(-9), "", Circuit.CLOSED)));
+        publish(sample(null), node(Duration.ofSeconds(-9), "", Circuit.CLOSED));
         assertOnly(Status.DEGRADED, Cause.CLOCK_SKEW, "The clock of node node-1 is 9 s behind that of the database");
     }
 
     @Test
     void nodeThatDoesNotFitTheTablesIsNotReady() {
-        check.on(new Event.Sampled(sample(null), node(Duration.ZERO, "too old", Circuit.CLOSED)));
+        publish(sample(null), node(Duration.ZERO, "too old", Circuit.CLOSED));
         assertOnly(Status.UNHEALTHY, Cause.SCHEMA, "This node does not fit the tables: too old");
         assertThat(check.now().isReady()).isFalse();
     }
@@ -171,6 +187,15 @@ final class HealthCheckTest {
         assertOnly(Status.DEGRADED, Cause.NO_SAMPLE, "There is no sample of the database yet");
         sampled(topic(1, NONE, NONE, NONE, Duration.ZERO));
         time.pass(Duration.ofSeconds(46));
+        assertOnly(Status.UNHEALTHY, Cause.NO_SAMPLE, "The last sample of the database came 46 s ago");
+    }
+
+    @Test
+    void sampleThatComesAgainIsNotNew() {
+        Sample same = sample(null);
+        publish(same, node(Duration.ZERO, "", Circuit.CLOSED));
+        time.pass(Duration.ofSeconds(46));
+        publish(same, node(Duration.ZERO, "", Circuit.CLOSED));
         assertOnly(Status.UNHEALTHY, Cause.NO_SAMPLE, "The last sample of the database came 46 s ago");
     }
 

@@ -6,6 +6,7 @@ import dev.postrider.event.Event;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 final class RollingWindowTest {
@@ -33,8 +34,7 @@ final class RollingWindowTest {
         window.on(new Event.Parked(message, 5, 5, "FAILED", "400"));
 
         assertThat(window.topics()).containsOnlyKeys(ORDERS);
-        RollingWindow.Attempts attempts = window.topics().get(ORDERS);
-        assertThat(attempts).isNotNull();
+        RollingWindow.Attempts attempts = Objects.requireNonNull(window.topics().get(ORDERS));
         assertThat(attempts.delivered()).isEqualTo(1);
         assertThat(attempts.failed()).isEqualTo(3);
         assertThat(attempts.failureRatio()).isEqualTo(0.75);
@@ -46,8 +46,7 @@ final class RollingWindowTest {
         failed("timeout after 31 ms");
         failed("timeout after 47 ms");
 
-        RollingWindow.Attempts attempts = window.topics().get(ORDERS);
-        assertThat(attempts).isNotNull();
+        RollingWindow.Attempts attempts = Objects.requireNonNull(window.topics().get(ORDERS));
         assertThat(attempts.frequentError()).isEqualTo("timeout after 31 ms");
         assertThat(attempts.frequentErrorCount()).isEqualTo(2);
     }
@@ -59,8 +58,7 @@ final class RollingWindowTest {
         delivered();
         time.pass(Duration.ofMinutes(3));
 
-        RollingWindow.Attempts attempts = window.topics().get(ORDERS);
-        assertThat(attempts).isNotNull();
+        RollingWindow.Attempts attempts = Objects.requireNonNull(window.topics().get(ORDERS));
         assertThat(attempts.failureRatio()).isZero();
         time.pass(Duration.ofMinutes(3));
         assertThat(window.topics()).isEmpty();
@@ -72,8 +70,7 @@ final class RollingWindowTest {
             failed("error " + "x".repeat(i % 100));
         }
 
-        RollingWindow.Attempts attempts = window.topics().get(ORDERS);
-        assertThat(attempts).isNotNull();
+        RollingWindow.Attempts attempts = Objects.requireNonNull(window.topics().get(ORDERS));
         assertThat(attempts.failed()).isEqualTo(1000);
         assertThat(attempts.frequentErrorCount()).isEqualTo(10);
     }

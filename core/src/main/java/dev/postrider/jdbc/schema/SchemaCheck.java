@@ -55,7 +55,9 @@ final class SchemaCheck {
     }
 
     private static final Map<String, Map<Kind, String>> COLUMNS = Map.ofEntries(
-            Map.entry("message", Map.of(
+            Map.entry(
+                    "message",
+                    Map.of(
                             Kind.NUMBER, "seq topic_id lane attempts crashes",
                             Kind.ID, "id lease_token",
                             Kind.BYTES, "payload",
@@ -63,44 +65,70 @@ final class SchemaCheck {
                             Kind.TEXT,
                                     "topic type tenant ordering_key idempotency_key content_type attributes state"
                                             + " locked_by last_error reason fingerprint")),
-            Map.entry("archive", Map.of(
+            Map.entry(
+                    "archive",
+                    Map.of(
                             Kind.NUMBER, "seq topic_id attempts crashes",
                             Kind.ID, "id",
                             Kind.BYTES, "payload",
                             Kind.TIME, "created_at delivered_at",
                             Kind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes")),
-            Map.entry("dedup", Map.of(
+            Map.entry(
+                    "dedup",
+                    Map.of(
                             Kind.NUMBER, "topic_id",
                             Kind.BYTES, "key_hash payload_hash",
                             Kind.ID, "message_id",
                             Kind.TIME, "seen_at")),
-            Map.entry("topic", Map.of(
+            Map.entry(
+                    "topic",
+                    Map.of(
                             Kind.NUMBER, "id lanes",
                             Kind.TEXT, "namespace topic",
                             Kind.FLAG, "tenant_prefixed_keys paused",
                             Kind.TIME, "created_at removed_at")),
-            Map.entry("lane", Map.of(
+            Map.entry(
+                    "lane",
+                    Map.of(
                             Kind.NUMBER, "topic_id lane floor buffer isolated revision",
                             Kind.TEXT, "owner",
                             Kind.ID, "token",
                             Kind.TIME, "until")),
-            Map.entry("node", Map.of(
+            Map.entry(
+                    "node",
+                    Map.of(
                             Kind.ID, "instance",
                             Kind.TEXT, "worker version topics",
                             Kind.TIME, "started_at until")),
-            Map.entry("audit", Map.of(
+            Map.entry(
+                    "audit",
+                    Map.of(
                             Kind.NUMBER, "id",
                             Kind.TIME, "at",
                             Kind.TEXT, "operator action namespace topic",
                             Kind.ID, "message_id")),
-            Map.entry("inbox_mark", Map.of(
+            Map.entry(
+                    "inbox_mark",
+                    Map.of(
                             Kind.ID, "message_id",
                             Kind.TEXT, "consumer tenant",
                             Kind.BYTES, "payload_hash",
                             Kind.TIME, "seen_at")),
             Map.entry("inbox_handler", Map.of(Kind.TEXT, "consumer handler type", Kind.TIME, "created_at")),
- Map.entry("sample", Map.of(Kind.FLAG, "only_one", Kind.ID, "token", Kind.TEXT, "node content", Kind.TIME, "due_at taken_at")),
-            Map.entry("command", Map.of(
+            Map.entry(
+                    "sample",
+                    Map.of(
+                            Kind.FLAG,
+                            "only_one",
+                            Kind.ID,
+                            "token",
+                            Kind.TEXT,
+                            "node content",
+                            Kind.TIME,
+                            "due_at taken_at")),
+            Map.entry(
+                    "command",
+                    Map.of(
                             Kind.BYTES, "id fingerprint steps result",
                             Kind.ID, "reference owner",
                             Kind.NUMBER, "fence lease_micros attempts fingerprint_version",

@@ -146,7 +146,7 @@ final class Gauges implements EventListener {
 
         private final Map<Metric, List<MultiGauge.Row<?>>> all = new EnumMap<>(Metric.class);
 
-        void add(Metric metric, double value, String... values) {
+        void add(Metric metric, Number value, String... values) {
             all.computeIfAbsent(metric, each -> new ArrayList<>())
                     .add(MultiGauge.Row.of(tags(metric, List.of(values)), value));
         }

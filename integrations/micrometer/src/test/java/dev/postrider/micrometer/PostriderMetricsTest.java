@@ -223,7 +223,7 @@ final class PostriderMetricsTest {
                 new Event.StoreFailed("claim", "connection refused", Duration.ofSeconds(1)));
         rare.forEach(metrics::on);
         NodeLoad skewed = new NodeLoad("node", 0, Duration.ofSeconds(9), "", List.of());
-        Event.Sampled sampled = new Event.Sampled(SampleFixture.empty(), skewed);
+        Event.Sampled sampled = new Event.Sampled(SampleFixture.empty(), skewed, Duration.ofSeconds(15));
         metrics.on(sampled);
         watcher.on(sampled);
     }

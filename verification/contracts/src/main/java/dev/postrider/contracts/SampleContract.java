@@ -9,6 +9,7 @@ import dev.postrider.admin.StoredCommand;
 import dev.postrider.admin.TopicSample;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.event.Event;
+import dev.postrider.event.NodeLoad;
 import dev.postrider.idempotency.Command;
 import dev.postrider.internal.store.SampleStore;
 import dev.postrider.jdbc.JdbcDatabase;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -281,9 +283,10 @@ public abstract class SampleContract extends DatabaseContract {
         postrider.start();
 
         assertThat(published.await(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(last.get().node().node()).isEqualTo("node-of-" + topic);
-        assertThat(last.get().node().topics())
+        NodeLoad load = Objects.requireNonNull(last.get()).node();
+        assertThat(load.node()).isEqualTo("node-of-" + topic);
+        assertThat(load.topics())
                 .singleElement()
-                .satisfies(load -> assertThat(load.slots()).isPositive());
+                .satisfies(own -> assertThat(own.slots()).isPositive());
     }
 }
