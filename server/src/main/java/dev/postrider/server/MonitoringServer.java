@@ -97,7 +97,8 @@ final class MonitoringServer implements AutoCloseable {
             case "/health/live" -> new Answer(200, TEXT, "live\n");
             case "/health/ready" ->
                 monitoring.isReady() ? new Answer(200, TEXT, "ready\n") : new Answer(503, TEXT, "not ready\n");
-            default -> new Answer(404, TEXT, "not here: /metrics, /metrics.json, /health, /health/live, /health/ready\n");
+            default ->
+                new Answer(404, TEXT, "not here: /metrics, /metrics.json, /health, /health/live, /health/ready\n");
         };
     }
 

@@ -142,8 +142,8 @@ final class ConfigurationPageTest {
                 "sample-interval", MonitoringConfig.SAMPLE_INTERVAL.toSeconds() + "s"));
         for (var component : HealthThresholds.class.getRecordComponents()) {
             Object value = component.getAccessor().invoke(HealthThresholds.defaults());
-            String name = "health."
-                    + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            String name =
+                    "health." + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
             String written = listed.getOrDefault(name, "missing");
             expected.put(
                     name,

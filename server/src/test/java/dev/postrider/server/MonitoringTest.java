@@ -75,17 +75,21 @@ final class MonitoringTest {
                 })
                 .build()) {
             postrider.migrate();
-            postrider.inTransaction(work ->
-                    work.stage(Message.to("typo").type("order.placed").json("{}").build()));
+            postrider.inTransaction(work -> work.stage(
+                    Message.to("typo").type("order.placed").json("{}").build()));
             postrider.start();
             monitoring.delivering(true);
             assertThat(sampled.await(60, TimeUnit.SECONDS)).isTrue();
 
             HttpResponse<String> metrics = get(server.port(), "/metrics");
-            assertThat(metrics.headers().firstValue("Content-Type")).hasValue("text/plain; version=0.0.4; charset=utf-8");
+            assertThat(metrics.headers().firstValue("Content-Type"))
+                    .hasValue("text/plain; version=0.0.4; charset=utf-8");
             assertThat(metrics.body()).contains("postrider_messages{state=\"waiting\",topic=\"typo\"} 1.0");
             assertThat(get(server.port(), "/metrics.json").body())
-                    .contains("\"sample\":{\"takenAt\":", "\"typo\":{\"paused\":0,\"nodes\":0,\"waiting\":1", "\"window\":{");
+                    .contains(
+                            "\"sample\":{\"takenAt\":",
+                            "\"typo\":{\"paused\":0,\"nodes\":0,\"waiting\":1",
+                            "\"window\":{");
             HttpResponse<String> health = get(server.port(), "/health");
             assertThat(health.statusCode()).isEqualTo(503);
             assertThat(health.body()).contains("\"NO_NODE\"", "No live node delivers topic typo, which has 1 messages");
@@ -138,12 +142,16 @@ final class MonitoringTest {
                 .toString();
         try (Child relay = Child.start(directory, "run", "--config", file, "--metrics-port", "0")) {
             relay.awaitOutput("Delivering orders");
-            Matcher address = Pattern.compile("Metrics at http://[^:]+:(\\d+)/metrics").matcher(relay.output());
+            Matcher address =
+                    Pattern.compile("Metrics at http://[^:]+:(\\d+)/metrics").matcher(relay.output());
             assertThat(address.find()).as(relay.output()).isTrue();
             int port = Integer.parseInt(address.group(1));
 
             assertThat(get(port, "/health/live").statusCode()).isEqualTo(200);
-            Await.until(Duration.ofMinutes(1), () -> body(port).contains("postrider_nodes{topic=\"orders\"} 1.0"), relay::output);
+            Await.until(
+                    Duration.ofMinutes(1),
+                    () -> body(port).contains("postrider_nodes{topic=\"orders\"} 1.0"),
+                    relay::output);
             assertThat(get(port, "/health/ready").statusCode()).isEqualTo(200);
             relay.terminate();
             assertThat(relay.awaitExit()).as(relay.output()).isZero();

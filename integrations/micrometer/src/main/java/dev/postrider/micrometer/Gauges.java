@@ -45,7 +45,9 @@ final class Gauges implements EventListener {
                                 .register(registry));
             }
         }
-        Gauge.builder(Metric.SAMPLE_AGE.meterName(), () -> seconds(Duration.ofNanos(System.nanoTime() - lastSample.get())))
+        Gauge.builder(
+                        Metric.SAMPLE_AGE.meterName(),
+                        () -> seconds(Duration.ofNanos(System.nanoTime() - lastSample.get())))
                 .description(Metric.SAMPLE_AGE.description())
                 .baseUnit("seconds")
                 .tags(common)
@@ -78,7 +80,8 @@ final class Gauges implements EventListener {
         database(rows, sample);
         node(rows, node);
         window.topics()
-                .forEach((topic, attempts) -> rows.add(Metric.FAILURE_RATIO, attempts.failureRatio(), topic.toString()));
+                .forEach(
+                        (topic, attempts) -> rows.add(Metric.FAILURE_RATIO, attempts.failureRatio(), topic.toString()));
         gauges.forEach((metric, gauge) -> gauge.register(rows.of(metric), true));
     }
 

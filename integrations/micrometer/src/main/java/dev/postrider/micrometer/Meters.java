@@ -19,10 +19,11 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Meters implements EventListener {
 
     /** The limits of the buckets of every histogram: fixed, so that histograms of nodes can be added up. */
-    private static final Duration[] BUCKETS = List.of(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000)
-            .stream()
-            .map(Duration::ofMillis)
-            .toArray(Duration[]::new);
+    private static final Duration[] BUCKETS =
+            List.of(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000)
+                    .stream()
+                    .map(Duration::ofMillis)
+                    .toArray(Duration[]::new);
 
     private final MeterRegistry registry;
     private final Tags common;
@@ -53,7 +54,8 @@ final class Meters implements EventListener {
         if (event instanceof Event.Delivered e) {
             outcome(e.message(), "delivered");
             timer(Metric.DELIVERY, topic(e.message())).record(e.took());
-            timer(Metric.END_TO_END, topic(e.message())).record(since(e.message().occurredAt()));
+            timer(Metric.END_TO_END, topic(e.message()))
+                    .record(since(e.message().occurredAt()));
         } else if (event instanceof Event.Failed e) {
             outcome(e.message(), "failed");
         } else if (event instanceof Event.Buried e) {
@@ -166,18 +168,22 @@ final class Meters implements EventListener {
     }
 
     private Counter counter(Metric metric, String... values) {
-        return counters.computeIfAbsent(new Key(metric, List.of(values)), key -> Counter.builder(metric.meterName())
-                .description(metric.description())
-                .tags(tags(metric, key.values()))
-                .register(registry));
+        return counters.computeIfAbsent(
+                new Key(metric, List.of(values)),
+                key -> Counter.builder(metric.meterName())
+                        .description(metric.description())
+                        .tags(tags(metric, key.values()))
+                        .register(registry));
     }
 
     private Timer timer(Metric metric, String... values) {
-        return timers.computeIfAbsent(new Key(metric, List.of(values)), key -> Timer.builder(metric.meterName())
-                .description(metric.description())
-                .tags(tags(metric, key.values()))
-                .serviceLevelObjectives(BUCKETS)
-                .register(registry));
+        return timers.computeIfAbsent(
+                new Key(metric, List.of(values)),
+                key -> Timer.builder(metric.meterName())
+                        .description(metric.description())
+                        .tags(tags(metric, key.values()))
+                        .serviceLevelObjectives(BUCKETS)
+                        .register(registry));
     }
 
     private Tags tags(Metric metric, List<String> values) {

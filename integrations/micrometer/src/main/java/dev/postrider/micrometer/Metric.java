@@ -48,7 +48,8 @@ public enum Metric {
             Type.GAUGE,
             "State of the circuit breaker on this node: 0 closed, 1 half-open, 2 open",
             Tags.TOPIC),
-    CIRCUIT_OPENED("postrider.circuit.opened", Type.COUNTER, "Openings of the circuit breaker on this node", Tags.TOPIC),
+    CIRCUIT_OPENED(
+            "postrider.circuit.opened", Type.COUNTER, "Openings of the circuit breaker on this node", Tags.TOPIC),
     STORE_FAILURES("postrider.store.failures", Type.COUNTER, "Operations on the database that failed on this node"),
     CLOCK_SKEW(
             "postrider.clock.skew",
@@ -71,7 +72,11 @@ public enum Metric {
             Type.SAMPLED_SECONDS,
             "Age of the oldest message that is due, processing, retrying, blocked or parked",
             Tags.TOPIC),
-    ATTEMPTED("postrider.attempted", Type.SAMPLED, "Messages that are not dead and had three or more attempts", Tags.TOPIC),
+    ATTEMPTED(
+            "postrider.attempted",
+            Type.SAMPLED,
+            "Messages that are not dead and had three or more attempts",
+            Tags.TOPIC),
     BLOCKED_KEYS("postrider.blocked.keys", Type.SAMPLED, "Blocked keys", Tags.TOPIC),
     EXPIRED_LEASES(
             "postrider.expired.leases",
@@ -80,7 +85,8 @@ public enum Metric {
             Tags.TOPIC),
     NODES("postrider.nodes", Type.SAMPLED, "Live nodes that deliver the topic", Tags.TOPIC),
     PAUSED("postrider.paused", Type.SAMPLED, "1 if an operator paused the topic, otherwise 0", Tags.TOPIC),
-    IDEMPOTENCY_KEYS("postrider.idempotency.keys", Type.SAMPLED, "Marks of used idempotency keys, up to the limit of a count"),
+    IDEMPOTENCY_KEYS(
+            "postrider.idempotency.keys", Type.SAMPLED, "Marks of used idempotency keys, up to the limit of a count"),
     INBOX_MARKS("postrider.inbox.marks", Type.SAMPLED, "Marks of received messages, up to the limit of a count"),
     STORED_COMMANDS(
             "postrider.commands.stored",
@@ -106,7 +112,11 @@ public enum Metric {
             "Commands; outcome: claimed, taken_over, completed, rejected, failed, replayed, in_progress, mismatch, lost, uncertain",
             Tags.OPERATION,
             Tags.OUTCOME),
-    COMMAND("postrider.command", Type.TIMER, "Time from the start of a command until its outcome was written", Tags.OPERATION);
+    COMMAND(
+            "postrider.command",
+            Type.TIMER,
+            "Time from the start of a command until its outcome was written",
+            Tags.OPERATION);
 
     /** The kinds of meters. */
     public enum Type {
@@ -182,7 +192,11 @@ public enum Metric {
         return switch (type) {
             case COUNTER -> List.of(name + "_total");
             case TIMER ->
-                List.of(name + "_seconds_bucket", name + "_seconds_count", name + "_seconds_sum", name + "_seconds_max");
+                List.of(
+                        name + "_seconds_bucket",
+                        name + "_seconds_count",
+                        name + "_seconds_sum",
+                        name + "_seconds_max");
             case GAUGE, SAMPLED -> List.of(name);
             case SECONDS_GAUGE, SAMPLED_SECONDS -> List.of(name + "_seconds");
         };

@@ -37,7 +37,8 @@ final class MetricsPageTest {
     }
 
     private static String table() {
-        StringBuilder table = new StringBuilder("\n| metric | in Prometheus | kind | tags | meaning |\n|---|---|---|---|---|\n");
+        StringBuilder table =
+                new StringBuilder("\n| metric | in Prometheus | kind | tags | meaning |\n|---|---|---|---|---|\n");
         for (Metric metric : Metric.values()) {
             table.append("| `").append(metric.meterName()).append("` | `");
             table.append(series(metric)).append("` | ").append(kind(metric)).append(" |");

@@ -90,16 +90,20 @@ final class PostriderMetricsTest {
         return Postrider.on(database)
                 .topic("orders", topic -> topic.deliver(delivery -> {}))
                 .topic("slow", topic -> topic.deliver(delivery -> slow.await()))
-                .topic("failing", topic -> topic.deliver(delivery -> {
-                            throw new IllegalStateException("down");
-                        })
-                        .retry(RetryPolicy.constant(Duration.ofMillis(1)))
-                        .breakerFailures(2))
-                .topic("accounts", topic -> topic.deliver(delivery -> {
-                            throw new IllegalStateException("no such account");
-                        })
-                        .ordered()
-                        .onFailure(FailurePolicy.PARK))
+                .topic(
+                        "failing",
+                        topic -> topic.deliver(delivery -> {
+                                    throw new IllegalStateException("down");
+                                })
+                                .retry(RetryPolicy.constant(Duration.ofMillis(1)))
+                                .breakerFailures(2))
+                .topic(
+                        "accounts",
+                        topic -> topic.deliver(delivery -> {
+                                    throw new IllegalStateException("no such account");
+                                })
+                                .ordered()
+                                .onFailure(FailurePolicy.PARK))
                 .topic("lost", topic -> topic.deliver(delivery -> {}).maxAttempts(1))
                 .topic("abandoned")
                 .topic("large")
@@ -148,8 +152,8 @@ final class PostriderMetricsTest {
         }
         String scraped = registry.scrape();
         for (Metric metric : Metric.values()) {
-            assertThat(metric.seriesNames()).allSatisfy(series -> assertThat(scraped)
-                    .containsPattern("(?m)^" + series + "[ {]"));
+            assertThat(metric.seriesNames())
+                    .allSatisfy(series -> assertThat(scraped).containsPattern("(?m)^" + series + "[ {]"));
         }
     }
 

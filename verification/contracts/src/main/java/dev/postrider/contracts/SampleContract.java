@@ -140,7 +140,10 @@ public abstract class SampleContract extends DatabaseContract {
         enqueue(postrider, message().key("b").build());
         enqueue(
                 postrider,
-                message().key("c").deliverAt(Instant.now().plus(Duration.ofDays(300))).build());
+                message()
+                        .key("c")
+                        .deliverAt(Instant.now().plus(Duration.ofDays(300)))
+                        .build());
 
         TopicSample sample = topicSample();
 
@@ -206,7 +209,8 @@ public abstract class SampleContract extends DatabaseContract {
         assertThat(stored.sample()).contains(first);
         assertThat(first.node()).isEqualTo("node-1");
         assertThat(stored.schemaProblem()).isEmpty();
-        assertThat(Duration.between(first.takenAt(), stored.databaseTime()).abs()).isLessThan(Duration.ofMinutes(1));
+        assertThat(Duration.between(first.takenAt(), stored.databaseTime()).abs())
+                .isLessThan(Duration.ofMinutes(1));
     }
 
     @Test

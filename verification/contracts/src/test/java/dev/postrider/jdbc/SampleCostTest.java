@@ -20,7 +20,10 @@ import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A sample of a large backlog is as cheap as its limits promise. A million rows are inserted only with the profile full. */
+/**
+ * A sample of a large backlog ends at its limits. With the profile full the backlog is a million rows, and the fastest of five samples
+ * takes at most 50 ms.
+ */
 final class SampleCostTest {
 
     private static final boolean FULL = Boolean.getBoolean("postrider.full");
@@ -30,9 +33,14 @@ final class SampleCostTest {
 
     @ParameterizedTest
     @CsvSource({
-        "POSTGRESQL_18, 0", "POSTGRESQL_18, 32", "MARIADB_11_4, 0", "MARIADB_11_4, 32", "MYSQL_8_0, 0", "MYSQL_8_0, 32"
+        "POSTGRESQL_18, 0",
+        "POSTGRESQL_18, 32",
+        "MARIADB_11_4, 0",
+        "MARIADB_11_4, 32",
+        "MYSQL_8_0, 0",
+        "MYSQL_8_0, 32"
     })
-    void sampleOfALargeBacklogTakesAtMost50Milliseconds(Engine engine, int lanes) throws SQLException {
+    void sampleOfALargeBacklogEndsAtItsLimits(Engine engine, int lanes) throws SQLException {
         if (!FULL) {
             System.err.println("NOT RUN: SampleCostTest with a million rows: run it with the profile full");
         }
@@ -45,8 +53,7 @@ final class SampleCostTest {
             postrider.migrate();
         }
         fill(dataSource, engine, lanes);
-        SampleStore store = JdbcDatabase.open(
-                        dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
+        SampleStore store = JdbcDatabase.open(dataSource, TableOptions.defaults(), Duration.ofSeconds(60), event -> {})
                 .samples();
 
         List<Sample> samples = new ArrayList<>();
@@ -60,7 +67,9 @@ final class SampleCostTest {
 
         Sample best = Collections.min(samples, Comparator.comparing(Sample::took));
         assertThat(best.topics()).extracting(TopicSample::waiting).anyMatch(count -> !count.exact());
-        assertThat(best.took()).isLessThan(MOST);
+        if (FULL) { // wall time: only where nothing else runs
+            assertThat(best.took()).isLessThan(MOST);
+        }
     }
 
     private static String due(Engine engine) {
@@ -84,7 +93,8 @@ final class SampleCostTest {
                 "INSERT INTO postrider_message (id, topic_id, topic, type, payload, available_at, created_at, lane, ordering_key)"
                         + " SELECT " + id + ", t.id, t.topic, 'thing.happened', '{\"a\":1}', " + now + ", " + now + ", "
                         + (lanes == 0 ? "NULL, NULL" : "n.n % " + lanes + ", CONCAT('key-', n.n % 1000)")
-                        + " FROM postrider_topic t CROSS JOIN " + numbers + " n WHERE t.topic = 'large' AND n.n < " + ROWS);
+                        + " FROM postrider_topic t CROSS JOIN " + numbers + " n WHERE t.topic = 'large' AND n.n < "
+                        + ROWS);
         Sql.execute(dataSource, postgres ? "ANALYZE postrider_message" : "ANALYZE TABLE postrider_message");
     }
 }
