@@ -13,6 +13,7 @@ import dev.postrider.event.NodeLoad;
 import dev.postrider.idempotency.Command;
 import dev.postrider.internal.store.SampleStore;
 import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
@@ -26,6 +27,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -180,7 +182,11 @@ public abstract class SampleContract extends DatabaseContract {
     void sampleCountsKeysMarksAndCommands() throws Exception {
         Postrider postrider = postrider();
         enqueue(postrider, message().idempotencyKey("once").build());
-        postrider.inbox("consumer-" + topic).process(message().build(), work -> {});
+        Message received = Message.received(topic, UUID.randomUUID().toString())
+                .type("thing.happened")
+                .json("{}")
+                .build();
+        postrider.inbox("consumer-" + topic).process(received, work -> {});
         Command<String> command = Command.named("op-" + topic)
                 .caller("ann")
                 .key("k")
