@@ -11,6 +11,7 @@ module dev.postrider.core {
     exports dev.postrider.dispatch;
     exports dev.postrider.error;
     exports dev.postrider.event;
+    exports dev.postrider.health;
     exports dev.postrider.idempotency;
     exports dev.postrider.idempotency.http;
     exports dev.postrider.inbox;

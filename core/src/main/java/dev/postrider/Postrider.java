@@ -3,6 +3,7 @@ package dev.postrider;
 import dev.postrider.admin.Admin;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Heartbeat;
+import dev.postrider.dispatch.Sampler;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.inbox.Inbox;
@@ -19,6 +20,7 @@ import java.sql.Connection;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The entry point to the outbox, the inbox and the commands of one database. It writes messages in the transactions of the
@@ -50,6 +52,7 @@ public final class Postrider implements AutoCloseable {
     private final Dispatcher dispatcher;
     private final Commands commands;
     private final Heartbeat heartbeat;
+    private final @Nullable Sampler sampler;
     private volatile boolean deliversByItself;
 
     /**
@@ -64,8 +67,10 @@ public final class Postrider implements AutoCloseable {
     /** The topics and inbox handlers that the application declares. */
     record Declarations(List<Topic> topics, List<InboxHandler> handlers) {}
 
-    Postrider(
-            Databases databases, Declarations declared, Dispatcher dispatcher, Commands commands, Heartbeat heartbeat) {
+    /** @param sampler null without samples */
+    record Background(Heartbeat commands, @Nullable Sampler sampler) {}
+
+    Postrider(Databases databases, Declarations declared, Dispatcher dispatcher, Commands commands, Background background) {
         this.database = databases.writing();
         this.dispatching = databases.dispatching();
         this.store = databases.store();
@@ -73,7 +78,8 @@ public final class Postrider implements AutoCloseable {
         this.handlers = declared.handlers();
         this.dispatcher = dispatcher;
         this.commands = commands;
-        this.heartbeat = heartbeat;
+        this.heartbeat = background.commands();
+        this.sampler = background.sampler();
     }
 
     /**
@@ -133,6 +139,9 @@ public final class Postrider implements AutoCloseable {
         database.reportStranded(
                 topics.stream().filter(Topic::isDelivered).map(Topic::name).collect(Collectors.toUnmodifiableSet()));
         dispatcher.start();
+        if (sampler != null) {
+            sampler.start();
+        }
         deliversByItself = true;
     }
 
@@ -264,6 +273,9 @@ public final class Postrider implements AutoCloseable {
      */
     public void stop() {
         deliversByItself = false;
+        if (sampler != null) {
+            sampler.close();
+        }
         dispatcher.stop();
     }
 

@@ -5,6 +5,7 @@ import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Doorbell;
 import dev.postrider.dispatch.DurableInbox;
 import dev.postrider.dispatch.Heartbeat;
+import dev.postrider.dispatch.Sampler;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.EventListener;
@@ -36,6 +37,7 @@ public final class PostriderBuilder {
     private final DataSource dataSource;
     private @Nullable DataSource dispatchDataSource;
     private @Nullable Doorbell doorbell;
+    private @Nullable Duration sampleInterval;
     private TableOptions tables = TableOptions.defaults();
     private CommandOptions commands = CommandOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
@@ -139,6 +141,18 @@ public final class PostriderBuilder {
     }
 
     /**
+     * Publishes {@link dev.postrider.event.Event.Sampled} in each interval after {@link Postrider#start()}. One node per
+     * interval counts the rows for all nodes, each kind up to a limit. 15 seconds is a good interval. Without this call
+     * the process takes no part in samples.
+     *
+     * @param interval 100 ms to 1 h; use the same on all nodes. The shortest one decides how often samples are taken
+     */
+    public PostriderBuilder sampleEvery(Duration interval) {
+        this.sampleInterval = interval;
+        return this;
+    }
+
+    /**
      * Checks the whole configuration, connects once to detect the database product, and returns the Postrider.
      *
      * @throws InvalidConfigurationException when a property is not valid. The message names the property
@@ -167,12 +181,14 @@ public final class PostriderBuilder {
                 commands,
                 background(heartbeat),
                 events);
+        Sampler sampler =
+                sampleInterval == null ? null : new Sampler(dispatching.samples(), dispatcher, sampleInterval, events);
         return new Postrider(
                 new Postrider.Databases(database, dispatching, store),
                 new Postrider.Declarations(declared, List.copyOf(handlers)),
                 dispatcher,
                 runner,
-                heartbeat);
+                new Postrider.Background(heartbeat, sampler));
     }
 
     private StorageOptions storage() {

@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
+import dev.postrider.event.NodeLoad;
 import dev.postrider.internal.Platform;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,13 @@ final class CircuitBreaker {
     /** Whether the breaker is open. */
     boolean isOpen() {
         return pause != null && isInPause();
+    }
+
+    NodeLoad.Circuit state() {
+        if (pause == null) {
+            return NodeLoad.Circuit.CLOSED;
+        }
+        return isInPause() ? NodeLoad.Circuit.OPEN : NodeLoad.Circuit.HALF_OPEN;
     }
 
     /** The time until the breaker is half-open; zero if it is not open. */

@@ -3,6 +3,7 @@ package dev.postrider.dispatch;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.event.EventListener;
+import dev.postrider.event.NodeLoad;
 import dev.postrider.internal.Internal;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.event.EventListeners;
@@ -256,6 +257,20 @@ public final class Dispatcher implements AutoCloseable {
                 .orElseThrow(() -> new UnknownTopicException(name.toString()));
         Outcome outcome = new OutcomeDecider(Platform.system()::chance).failed(topic, claim, error);
         return stores.messages().settle(List.of(outcome)).get(0);
+    }
+
+    /** The name of this node. */
+    String worker() {
+        return settings.options().worker();
+    }
+
+    /** What this node is doing now. */
+    NodeLoad load(Duration clockSkew, String schemaProblem) {
+        Engine current = engine;
+        List<NodeLoad.TopicLoad> topics = current == null
+                ? List.of()
+                : settings.topics().stream().map(current::load).toList();
+        return new NodeLoad(worker(), inFlight(), clockSkew, schemaProblem, topics);
     }
 
     /** The number of messages in flight on this node. */

@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.error.StoreException;
+import dev.postrider.event.NodeLoad;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Stores;
@@ -54,6 +55,10 @@ final class Engine {
 
     int inFlight() {
         return inFlight.count();
+    }
+
+    NodeLoad.TopicLoad load(Topic topic) {
+        return parts.load(topic);
     }
 
     /** Whether {@link #stop} would wait for the calling thread. */

@@ -66,6 +66,9 @@ public final class Heartbeat implements AutoCloseable {
         }
         if (ending != null) {
             ending.end();
+            if (Platform.isThreadOf(this)) {
+                return; // it would wait for itself
+            }
             try {
                 ending.awaitEnd(PATIENCE);
             } catch (InterruptedException e) {

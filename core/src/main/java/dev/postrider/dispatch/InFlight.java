@@ -87,6 +87,11 @@ final class InFlight {
         return (int) slots.taken();
     }
 
+    /** The number of slots that a topic has taken, including reserved ones. */
+    synchronized int slotsTaken(Topic topic) {
+        return (int) slots.taken(topic.name());
+    }
+
     /**
      * The number of taken slots, including reserved ones, without those of messages whose outcome is decided and not
      * written yet.

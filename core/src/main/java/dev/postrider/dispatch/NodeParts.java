@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.dispatch.OutcomeWriter.OutcomeSink;
 import dev.postrider.event.EventListener;
+import dev.postrider.event.NodeLoad;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Stores;
@@ -93,6 +94,15 @@ final class NodeParts {
         laneBalancer = new LaneBalancer(stores.lanes(), settings, sequencers, platform, wakeUps);
         leaseExtender = new LeaseExtender(stores.messages(), inFlight, options.lease(), platform);
         housekeeper = new Housekeeper(stores, settings, inFlight, outcomes::counters, platform);
+    }
+
+    NodeLoad.TopicLoad load(Topic topic) {
+        return new NodeLoad.TopicLoad(
+                topic.name(),
+                inFlight.slotsTaken(topic),
+                inFlight.limit(topic),
+                topic.isOrdered() ? sequencers.of(topic.name()).stayingLanes() : 0,
+                breaker(topic).state());
     }
 
     private CircuitBreaker breaker(Topic topic) {

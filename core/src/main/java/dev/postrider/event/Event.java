@@ -1,5 +1,6 @@
 package dev.postrider.event;
 
+import dev.postrider.admin.Sample;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
@@ -231,6 +232,14 @@ public sealed interface Event {
      */
     record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
             implements Event {}
+
+    /**
+     * A sample of the database was taken, by this node or by another one.
+     *
+     * @param node what this node is doing
+     * @param interval the time between two of these events
+     */
+    record Sampled(Sample sample, NodeLoad node, Duration interval) implements Event {}
 
     /**
      * A command was claimed and starts to run, for the first time or again after a failure. No event contains a

@@ -5,10 +5,12 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Minimal JSON support without a library: writes strings, writes objects whose values are strings, and reads objects
- * whose values are strings, numbers or such objects. Not API. Stateless, thread-safe.
+ * Minimal JSON support without a library: objects whose values are strings, whole numbers or such objects. Not API.
+ * Stateless, thread-safe.
  */
 public final class Json {
+
+    private static final int DEEPEST = 8;
 
     private Json() {}
 
@@ -61,6 +63,43 @@ public final class Json {
             quote(out, member.getValue());
         }
         out.append('}');
+    }
+
+    /** Returns the map as a JSON object. Each value is a string, a number or a map of such values. */
+    public static String writeTree(Map<String, ?> object) {
+        StringBuilder out = new StringBuilder();
+        writeTree(out, object);
+        return out.toString();
+    }
+
+    private static void writeTree(StringBuilder out, Map<?, ?> object) {
+        out.append('{');
+        int start = out.length();
+        object.forEach((name, value) -> {
+            if (out.length() > start) {
+                out.append(',');
+            }
+            quote(out, String.valueOf(name));
+            out.append(':');
+            if (value instanceof Map<?, ?> map) {
+                writeTree(out, map);
+            } else if (value instanceof Number) {
+                out.append(value);
+            } else {
+                quote(out, String.valueOf(value));
+            }
+        });
+        out.append('}');
+    }
+
+    /**
+     * Reads a JSON object. Each value is a {@code String}, a {@code Long}, or a {@code Map} of such values, at most
+     * {@value #DEEPEST} levels deep.
+     *
+     * @throws IllegalArgumentException when the text is not such an object
+     */
+    public static Map<String, Object> readTree(String text) {
+        return new Reader(text).whole(reader -> reader.tree(DEEPEST));
     }
 
     /**
@@ -119,6 +158,14 @@ public final class Json {
             skipBlanks();
             char first = at < text.length() ? text.charAt(at) : '"';
             return first == '{' ? object(Parser::string) : isDigit(first) ? number() : string();
+        }
+
+        private Object tree(int levels) {
+            skipBlanks();
+            if (levels > 0 && at < text.length() && text.charAt(at) == '{') {
+                return object(reader -> reader.tree(levels - 1));
+            }
+            return at < text.length() && isDigit(text.charAt(at)) ? number() : string();
         }
 
         private Long number() {

@@ -15,6 +15,7 @@ import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.InboxStore;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.SampleStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.internal.store.Transactions;
@@ -264,6 +265,10 @@ public final class JdbcDatabase {
     public RetentionStore retention() {
         return new JdbcRetentionStore(
                 sessions, dialect.purges(), dialect.inbox(), dialect.sql(), TimeAndIds.SYSTEM.nanos());
+    }
+
+    public SampleStore samples() {
+        return new JdbcSampleStore(sessions, dialect.sql(), TimeAndIds.SYSTEM);
     }
 
     /** Returns the store for marks of received messages, which writes in the transactions of its callers. */

@@ -66,12 +66,13 @@ final class ArchitectureTest {
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message")),
             Map.entry("internal.event", List.of("event", "internal", "message")),
-            Map.entry("internal.store", List.of("error", "inbox", "message", "outbox", "store")),
+            Map.entry("internal.store", List.of("admin", "error", "inbox", "message", "outbox", "store")),
             Map.entry("inbox", List.of("error", "message", "outbox")),
             Map.entry("idempotency", List.of("error", "event", "internal", "internal.store", "message", "outbox")),
             Map.entry("idempotency.http", List.of("error", "idempotency", "internal")),
-            Map.entry("admin", List.of("error", "message")),
-            Map.entry("event", List.of("internal", "message")),
+            Map.entry("admin", List.of("error", "internal", "message")),
+            Map.entry("event", List.of("admin", "internal", "message")),
+            Map.entry("health", List.of("admin", "error", "event", "internal", "message")),
             Map.entry("transport", List.of("error", "message")),
             Map.entry("transport.http", List.of("error", "internal", "message", "transport")),
             Map.entry(
@@ -113,6 +114,7 @@ final class ArchitectureTest {
             Map.entry(
                     "dispatch",
                     List.of(
+                            "admin",
                             "error",
                             "event",
                             "inbox",
@@ -141,6 +143,7 @@ final class ArchitectureTest {
                             "FailureGroup",
                             "FailureGroups",
                             "Filter",
+                            "Count",
                             "InboxStatus",
                             "LaneStatus",
                             "MessageDetail",
@@ -148,9 +151,12 @@ final class ArchitectureTest {
                             "MessageSummary",
                             "NodeStatus",
                             "Paging",
+                            "OldestTransaction",
                             "Repair",
+                            "Sample",
                             "StoredCommand",
                             "StoredMessage",
+                            "TopicSample",
                             "TopicStatus")),
             Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
             Map.entry(
@@ -165,7 +171,8 @@ final class ArchitectureTest {
                             "TransactionConflictException",
                             "UnknownTopicException",
                             "UnusableConnectionException")),
-            Map.entry("event", Set.of("Event", "EventListener")),
+            Map.entry("event", Set.of("Event", "EventListener", "NodeLoad")),
+            Map.entry("health", Set.of("Health", "HealthCheck", "HealthThresholds", "RollingWindow")),
             Map.entry(
                     "idempotency",
                     Set.of(

@@ -178,6 +178,11 @@ class ExamplesTest {
     }
 
     @Test
+    void outboxIsMeasuredAndJudged() throws Exception {
+        assertThat(saidBy(MeasuredOutbox::run)).containsExactly("delivered 1, failed 1", "health: OK");
+    }
+
+    @Test
     void twoNodesNeverHaveTheSameMessageInFlight() throws Exception {
         assertThat(saidBy(TwoNodes::run)).containsExactly("all arrived: true", "200 messages, 0 of them twice");
     }

@@ -5,6 +5,7 @@ import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.postgresql.PostgresDoorbell;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -16,9 +17,10 @@ final class Relay {
     private static final Logger log = LoggerFactory.getLogger(Relay.class);
 
     /**
-     * Claims, three writers of outcomes, leases, lanes, isolated deliveries and housekeeping use one connection each.
+     * Claims, three writers of outcomes, leases, lanes, isolated deliveries, housekeeping and samples use one connection
+     * each.
      */
-    private static final int CONNECTIONS = 8;
+    private static final int CONNECTIONS = 9;
 
     private final RelayConfig config;
     private final Path file;
@@ -28,7 +30,21 @@ final class Relay {
         this.file = file;
     }
 
+    /** Metrics and health are served from the beginning, so that a relay that waits for its database is seen to live. */
     void runUntil(Shutdown shutdown) {
+        Monitoring monitoring = new Monitoring(config.monitoring());
+        Optional<InetSocketAddress> address = config.monitoring().address();
+        if (address.isEmpty()) {
+            deliverUntil(shutdown, monitoring);
+            return;
+        }
+        try (MonitoringServer server = MonitoringServer.start(address.get(), monitoring)) {
+            log.debug("Serving metrics on port {}", server.port());
+            deliverUntil(shutdown, monitoring);
+        }
+    }
+
+    private void deliverUntil(Shutdown shutdown, Monitoring monitoring) {
         Optional<HikariDataSource> connected =
                 new Connecting(config.login(), CONNECTIONS).within(config.connectTimeout(), shutdown);
         if (connected.isEmpty()) {
@@ -37,17 +53,22 @@ final class Relay {
         }
         try (HikariDataSource pool = connected.get();
                 HikariDataSource bell = bell();
-                Postrider postrider = postrider(pool, bell)) {
+                Postrider postrider = postrider(pool, bell, monitoring)) {
             start(postrider);
+            monitoring.delivering(true);
             log.info("Delivering {} from {}", String.join(", ", config.topics()), config.login());
             shutdown.await();
             log.info("Shutdown requested: finishing running deliveries");
+            monitoring.delivering(false);
         }
         log.info("Ended");
     }
 
-    private Postrider postrider(HikariDataSource pool, HikariDataSource bell) {
+    private Postrider postrider(HikariDataSource pool, HikariDataSource bell, Monitoring monitoring) {
         PostriderBuilder builder = config.into(Postrider.on(pool));
+        if (config.monitoring().address().isPresent()) {
+            builder = monitoring.into(builder);
+        }
         return (config.doorbell() ? builder.doorbell(PostgresDoorbell.on(bell)) : builder).build();
     }
 

@@ -75,6 +75,7 @@ final class RelayConfig {
     private boolean doorbell = true;
     private boolean migrateOnStart;
     private TableOptions tables = TableOptions.defaults();
+    private final MonitoringConfig monitoring = new MonitoringConfig();
     private final List<Consumer<DispatchOptions.Builder>> dispatch = new ArrayList<>();
     private final Map<String, TopicSettings> topics = new TreeMap<>();
 
@@ -92,6 +93,7 @@ final class RelayConfig {
     private void set(TopicProperties topicProperties, String name, Value value) {
         boolean known = PROCESS.apply(this, name, value)
                 || TABLES.apply(this, name, value)
+                || MonitoringConfig.GROUP.apply(monitoring, name, value)
                 || setDispatch(name, value)
                 || setTopic(topicProperties.read(name), value);
         if (!known) {
@@ -142,7 +144,8 @@ final class RelayConfig {
 
     private static Set<String> plainNames() {
         Set<String> names = new TreeSet<>();
-        Stream.of(PROCESS.names(), TABLES.names(), DISPATCH.names()).forEach(names::addAll);
+        Stream.of(PROCESS.names(), TABLES.names(), DISPATCH.names(), MonitoringConfig.GROUP.names())
+                .forEach(names::addAll);
         return names;
     }
 
@@ -202,6 +205,10 @@ final class RelayConfig {
 
     boolean migrateOnStart() {
         return migrateOnStart;
+    }
+
+    MonitoringConfig monitoring() {
+        return monitoring;
     }
 
     TableOptions tables() {

@@ -3,6 +3,7 @@ package dev.postrider.server;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,6 +28,12 @@ final class RunCommand implements Callable<Integer> {
             description = "Properties file with the database, the topics and their destinations.")
     private Path config = Path.of("");
 
+    @Option(
+            names = "--metrics-port",
+            paramLabel = "PORT",
+            description = "Serve metrics and health on this port, in place of metrics-port in the file.")
+    private @Nullable Integer metricsPort;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -38,6 +45,9 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() {
         Logging.configure(Main.isVerbose(spec.commandLine()) ? "debug" : "info");
         RelayConfig loaded = RelayConfig.load(config, System::getenv);
+        if (metricsPort != null) {
+            loaded.monitoring().port(metricsPort);
+        }
         shutdown.takeOver(loaded.options().drainTimeout().plus(AFTER_DRAIN));
         new Relay(loaded, config).runUntil(shutdown);
         return ExitCode.OK;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.health.HealthThresholds;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.CommandOptions;
 import dev.postrider.store.TableOptions;
@@ -133,6 +134,28 @@ final class ConfigurationPageTest {
     }
 
     @Test
+    void thresholdsOfHealthAreTheOnesOfTheCode() throws ReflectiveOperationException {
+        Map<String, String> listed = defaults("Metrics and health");
+        Map<String, String> expected = new TreeMap<>(Map.of(
+                "metrics-port", "none",
+                "metrics-host", "loopback",
+                "sample-interval", MonitoringConfig.SAMPLE_INTERVAL.toSeconds() + "s"));
+        for (var component : HealthThresholds.class.getRecordComponents()) {
+            Object value = component.getAccessor().invoke(HealthThresholds.defaults());
+            String name =
+                    "health." + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            String written = listed.getOrDefault(name, "missing");
+            expected.put(
+                    name,
+                    value instanceof Duration duration
+                                    && new Value(name, written).duration().equals(duration)
+                            ? written
+                            : String.valueOf(value));
+        }
+        assertThat(listed).isEqualTo(expected);
+    }
+
+    @Test
     void everyOptionHasAMethodOfItsName() {
         assertMethods("The dispatcher", "", DispatchOptions.Builder.class);
         assertMethods("Topics", TOPIC, Topic.Builder.class);
@@ -156,7 +179,11 @@ final class ConfigurationPageTest {
     @Test
     void exactlyTheAcceptedPropertiesAreListed() {
         Set<String> accepted = new TreeSet<>();
-        Stream.of(RelayConfig.PROCESS.names(), RelayConfig.TABLES.names(), RelayConfig.DISPATCH.names())
+        Stream.of(
+                        RelayConfig.PROCESS.names(),
+                        RelayConfig.TABLES.names(),
+                        RelayConfig.DISPATCH.names(),
+                        MonitoringConfig.GROUP.names())
                 .forEach(accepted::addAll);
         TopicSettings.GROUP.names().forEach(name -> accepted.add(TOPIC + name));
         accepted.add(TOPIC + "header.<header>");

@@ -84,6 +84,7 @@ public final class DatabaseClock {
             shift(statement, prefix + "lane", List.of("until"), minus);
             shift(statement, prefix + "node", List.of("until"), minus);
             shift(statement, prefix + "command", COMMAND_TIMES, minus);
+            shift(statement, prefix + "sample", List.of("due_at", "taken_at"), minus);
             if (!connection.getAutoCommit()) {
                 connection.commit();
             }

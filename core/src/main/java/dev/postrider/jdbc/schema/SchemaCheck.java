@@ -54,8 +54,9 @@ final class SchemaCheck {
         }
     }
 
-    private static final Map<String, Map<ColumnKind, String>> COLUMNS = Map.of(
-            "message",
+    private static final Map<String, Map<ColumnKind, String>> COLUMNS = Map.ofEntries(
+            Map.entry(
+                    "message",
                     Map.of(
                             ColumnKind.NUMBER, "seq topic_id lane attempts crashes",
                             ColumnKind.ID, "id lease_token",
@@ -63,51 +64,70 @@ final class SchemaCheck {
                             ColumnKind.TIME, "available_at locked_until created_at updated_at",
                             ColumnKind.TEXT,
                                     "topic type tenant ordering_key idempotency_key content_type attributes state"
-                                            + " locked_by last_error reason fingerprint"),
-            "archive",
+                                            + " locked_by last_error reason fingerprint")),
+            Map.entry(
+                    "archive",
                     Map.of(
                             ColumnKind.NUMBER, "seq topic_id attempts crashes",
                             ColumnKind.ID, "id",
                             ColumnKind.BYTES, "payload",
                             ColumnKind.TIME, "created_at delivered_at",
-                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"),
-            "dedup",
+                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes")),
+            Map.entry(
+                    "dedup",
                     Map.of(
                             ColumnKind.NUMBER, "topic_id",
                             ColumnKind.BYTES, "key_hash payload_hash",
                             ColumnKind.ID, "message_id",
-                            ColumnKind.TIME, "seen_at"),
-            "topic",
+                            ColumnKind.TIME, "seen_at")),
+            Map.entry(
+                    "topic",
                     Map.of(
                             ColumnKind.NUMBER, "id lanes",
                             ColumnKind.TEXT, "namespace topic",
                             ColumnKind.FLAG, "tenant_prefixed_keys paused",
-                            ColumnKind.TIME, "created_at removed_at"),
-            "lane",
+                            ColumnKind.TIME, "created_at removed_at")),
+            Map.entry(
+                    "lane",
                     Map.of(
                             ColumnKind.NUMBER, "topic_id lane floor buffer isolated revision",
                             ColumnKind.TEXT, "owner",
                             ColumnKind.ID, "token",
-                            ColumnKind.TIME, "until"),
-            "node",
+                            ColumnKind.TIME, "until")),
+            Map.entry(
+                    "node",
                     Map.of(
                             ColumnKind.ID, "instance",
                             ColumnKind.TEXT, "worker version topics",
-                            ColumnKind.TIME, "started_at until"),
-            "audit",
+                            ColumnKind.TIME, "started_at until")),
+            Map.entry(
+                    "audit",
                     Map.of(
                             ColumnKind.NUMBER, "id changed skipped",
                             ColumnKind.TIME, "at",
                             ColumnKind.TEXT, "operator action namespace topic filter_text reason",
-                            ColumnKind.ID, "message_id"),
-            "inbox_mark",
+                            ColumnKind.ID, "message_id")),
+            Map.entry(
+                    "inbox_mark",
                     Map.of(
                             ColumnKind.ID, "message_id",
                             ColumnKind.TEXT, "consumer tenant",
                             ColumnKind.BYTES, "payload_hash",
-                            ColumnKind.TIME, "seen_at"),
-            "inbox_handler", Map.of(ColumnKind.TEXT, "consumer handler type", ColumnKind.TIME, "created_at"),
-            "command",
+                            ColumnKind.TIME, "seen_at")),
+            Map.entry("inbox_handler", Map.of(ColumnKind.TEXT, "consumer handler type", ColumnKind.TIME, "created_at")),
+            Map.entry(
+                    "sample",
+                    Map.of(
+                            ColumnKind.FLAG,
+                            "only_one",
+                            ColumnKind.ID,
+                            "token",
+                            ColumnKind.TEXT,
+                            "node content",
+                            ColumnKind.TIME,
+                            "due_at taken_at")),
+            Map.entry(
+                    "command",
                     Map.of(
                             ColumnKind.BYTES, "id fingerprint steps result",
                             ColumnKind.ID, "reference owner",
@@ -116,7 +136,7 @@ final class SchemaCheck {
                             ColumnKind.TEXT,
                                     "operation tenant caller key_prefix state outcome result_kind result_codec reason",
                             ColumnKind.TIME,
-                                    "lease_until created_at updated_at completed_at result_expires_at key_expires_at"));
+                                    "lease_until created_at updated_at completed_at result_expires_at key_expires_at")));
 
     private static final Map<String, List<String>> INDEXES = Map.of(
             "message", List.of("message_id", "message_due"),

@@ -150,6 +150,19 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     PRIMARY KEY (id)
 );
 
+-- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
+-- the result for all nodes: one row, a JSON object.
+CREATE TABLE IF NOT EXISTS ${tables}sample (
+    only_one BOOLEAN NOT NULL,
+    token    UUID,
+    node     VARCHAR(100),
+    due_at   TIMESTAMP(6) WITH TIME ZONE NOT NULL,
+    taken_at TIMESTAMP(6) WITH TIME ZONE,
+    content  VARCHAR(1000000),
+    PRIMARY KEY (only_one)
+);
+MERGE INTO ${tables}sample (only_one, due_at) KEY (only_one) VALUES (TRUE, CURRENT_TIMESTAMP(6));
+
 -- For people at a console: payloads as text. H2 cannot decompress zlib: the view shows compressed payloads in hexadecimal digits.
 CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,

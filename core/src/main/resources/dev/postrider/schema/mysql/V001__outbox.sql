@@ -153,6 +153,19 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
 
+-- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
+-- the result for all nodes: one row, a JSON object.
+CREATE TABLE IF NOT EXISTS ${tables}sample (
+    only_one BOOLEAN NOT NULL,
+    token    BINARY(16),
+    node     VARCHAR(100),
+    due_at   DATETIME(6) NOT NULL,
+    taken_at DATETIME(6),
+    content  MEDIUMTEXT,
+    PRIMARY KEY (only_one)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+INSERT IGNORE INTO ${tables}sample (only_one, due_at) VALUES (TRUE, UTC_TIMESTAMP(6));
+
 -- For people at a console: payloads as text, compressed ones too.
 CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT m.seq, HEX(m.id) AS id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,

@@ -159,6 +159,19 @@ CREATE TABLE ${tables}audit (
     CONSTRAINT ${prefix}audit_pk PRIMARY KEY (id)
 );
 
+-- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
+-- the result for all nodes: one row, a JSON object.
+CREATE TABLE ${tables}sample (
+    only_one boolean     NOT NULL DEFAULT true CHECK (only_one),
+    token    uuid,
+    node     varchar(100),
+    due_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    taken_at timestamptz,
+    content  text,
+    CONSTRAINT ${prefix}sample_pk PRIMARY KEY (only_one)
+) WITH (fillfactor = 50);
+INSERT INTO ${tables}sample (only_one) VALUES (true);
+
 -- The text of a compressed payload, for the view below: no statement of the library uses it. It undoes zlib (RFC 1950 and 1951) bit by
 -- bit, which takes about half a second for a payload of 100 kB. A damaged payload is shown in base64.
 CREATE FUNCTION ${tables}decompressed_text(stored bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
