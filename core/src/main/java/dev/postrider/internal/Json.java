@@ -99,7 +99,7 @@ public final class Json {
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, Object> readTree(String text) {
-        return new Reader(text).whole(reader -> reader.tree(DEEPEST));
+        return new Parser(text).whole(reader -> reader.tree(DEEPEST));
     }
 
     /**

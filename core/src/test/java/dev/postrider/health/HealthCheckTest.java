@@ -98,7 +98,7 @@ final class HealthCheckTest {
     @Test
     void oldMessageIsReportedWithTheErrorThatCameMostOften() {
         Message message = Message.to(ORDERS).type("order.placed").json("{}").build();
-        check.on(new Event.Failed(message, 1, 5, "503 from shop.example", Duration.ofSeconds(10)));
+        check.on(new Event.Failed(message, 1, 5, "503 from shop.example", Duration.ofSeconds(10), null));
         sampled(topic(1, Count.exactly(1), NONE, NONE, Duration.ofMinutes(12)));
 
         assertOnly(
@@ -124,11 +124,11 @@ final class HealthCheckTest {
         Message message = Message.to(ORDERS).type("order.placed").json("{}").build();
         sampled(topic(1, NONE, NONE, NONE, Duration.ZERO));
         for (int i = 0; i < 19; i++) {
-            check.on(new Event.Failed(message, 1, 5, "down", Duration.ofSeconds(10)));
+            check.on(new Event.Failed(message, 1, 5, "down", Duration.ofSeconds(10), null));
         }
         assertThat(check.now().status()).isEqualTo(Status.OK);
 
-        check.on(new Event.Failed(message, 1, 5, "down", Duration.ofSeconds(10)));
+        check.on(new Event.Failed(message, 1, 5, "down", Duration.ofSeconds(10), null));
 
         assertOnly(
                 Status.UNHEALTHY,

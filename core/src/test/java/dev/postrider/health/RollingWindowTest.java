@@ -23,15 +23,15 @@ final class RollingWindowTest {
     }
 
     private void failed(String error) {
-        window.on(new Event.Failed(message, 1, 5, error, Duration.ofSeconds(10)));
+        window.on(new Event.Failed(message, 1, 5, error, Duration.ofSeconds(10), null));
     }
 
     @Test
     void attemptsAreCountedByTopic() {
         delivered();
         failed("timeout");
-        window.on(new Event.Buried(message, 5, 5, "REJECTED", "400"));
-        window.on(new Event.Parked(message, 5, 5, "FAILED", "400"));
+        window.on(new Event.Buried(message, 5, 5, "REJECTED", "400", null));
+        window.on(new Event.Parked(message, 5, 5, "FAILED", "400", null));
 
         assertThat(window.topics()).containsOnlyKeys(ORDERS);
         RollingWindow.Attempts attempts = Objects.requireNonNull(window.topics().get(ORDERS));
