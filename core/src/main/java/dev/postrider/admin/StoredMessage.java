@@ -54,6 +54,8 @@ public record StoredMessage(
         /** On an ordered topic: waits behind the head of its key. */
         BLOCKED,
         /** On an ordered topic: is the head of its key and waits for an operator. */
-        PARKED
+        PARKED,
+        /** Other software has written a state that does not exist. The message is not delivered. */
+        UNKNOWN
     }
 }

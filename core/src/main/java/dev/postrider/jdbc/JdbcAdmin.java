@@ -31,6 +31,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -368,7 +369,7 @@ final class JdbcAdmin implements Admin {
                 row.getLong("seq"),
                 shown.message(),
                 InboxEnvelope.receivedId(shown.message()),
-                StoredMessage.State.valueOf(row.getString("state")),
+                state(row.getString("state")),
                 row.getInt("attempts"),
                 row.getInt("crashes"),
                 time(row, "available_at"),
@@ -378,6 +379,13 @@ final class JdbcAdmin implements Admin {
                 row.getString("reason"),
                 row.getString("fingerprint"),
                 time(row, "created_at"));
+    }
+
+    private static StoredMessage.State state(String stored) {
+        return Arrays.stream(StoredMessage.State.values())
+                .filter(state -> state.name().equals(stored))
+                .findFirst()
+                .orElse(StoredMessage.State.UNKNOWN);
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
