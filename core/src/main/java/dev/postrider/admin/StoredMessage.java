@@ -56,6 +56,8 @@ public record StoredMessage(
         /** On an ordered topic: is the head of its key and waits for an operator. */
         PARKED,
         DEAD,
-        DELIVERED
+        DELIVERED,
+        /** Other software has written a state that does not exist. The message is not delivered, and a filter cannot ask for it. */
+        UNKNOWN
     }
 }

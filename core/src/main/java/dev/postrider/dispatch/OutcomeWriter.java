@@ -337,14 +337,14 @@ final class OutcomeWriter<O extends LaneOutcome> {
                 locked.add(decided.afterLock(now));
                 continue;
             }
-            inFlight.remove(decided.claimed());
-            sink.unwritten.decrementAndGet();
             OutcomeReport report = OutcomeReport.of(
                     decided.claimed(),
                     decided.outcome(),
                     settlement,
                     decided.claimed().sinceStart(time));
-            counters.count(report.counted());
+            counters.count(report.counted()); // first: what is no longer in flight is counted
+            inFlight.remove(decided.claimed());
+            sink.unwritten.decrementAndGet();
             events.on(report.event());
             observer.settled(decided.claimed(), decided.outcome(), settlement);
         }

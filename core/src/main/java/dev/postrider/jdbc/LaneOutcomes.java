@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>Failed messages of blocked keys, after the earlier messages of the key are gone.
  * </ol>
  *
+ * <p>Messages that the transaction of a handler has removed are in no step: the {@link LaneWriter} promotes the next message of their
+ * keys after the last step.
+ *
  * <p>A write of an outcome may have got no answer, and an operator may have changed the lane since. Then the outcome is written again only
  * if it cannot overwrite the change of the operator. A failure in a blocked key could overwrite it and is not written: the message is
  * attempted again if it still waits. Not thread-safe.
@@ -114,6 +117,11 @@ final class LaneOutcomes {
         this.unanswered = unanswered;
     }
 
+    /** Whether the transaction of a handler has decided about the message: it has removed the row, or did not find it. */
+    static boolean isOfHandler(LaneOutcome outcome) {
+        return outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost;
+    }
+
     /** Whether the outcome must be written later: its row is locked, or an earlier outcome of its key is written later. */
     boolean isDeferred(LaneCursor lane, Progress outcome) {
         return outcome.locked || (!outcome.isDone() && isBehind(lane, outcome));
@@ -158,7 +166,7 @@ final class LaneOutcomes {
         for (Progress each : outcomes) {
             LaneOutcome outcome = each.outcome;
             LaneCursor lane = cursors.get(each.claim.lease().token());
-            if (lane == null || outcome instanceof Outcome.Released || !isOpen(lane, each)) {
+            if (lane == null || isOfHandler(outcome) || outcome instanceof Outcome.Released || !isOpen(lane, each)) {
                 continue;
             }
             boolean waiting = lane.isInBlockedKey(each.claim.seq());

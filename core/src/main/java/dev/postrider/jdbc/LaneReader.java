@@ -242,7 +242,7 @@ final class LaneReader {
             boolean taken = place == LaneClaim.Place.IN_ORDER
                     ? cursor.addInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
-                            && found.state() != RowState.PARKED
+                            && isAttempted(found.state())
                             && !inFlight.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
@@ -253,6 +253,11 @@ final class LaneReader {
         }
         buryUnreadable(byLane, unreadable);
         return claims;
+    }
+
+    /** An operator may have parked or buried the row between the statements of the read. */
+    private static boolean isAttempted(RowState state) {
+        return state != RowState.PARKED && state != RowState.DEAD;
     }
 
     private static LaneClaim.Place place(RowState state) {
@@ -312,12 +317,11 @@ final class LaneReader {
             boolean buried = false;
             boolean again = true;
             while (!buried && again) {
-                buried = !table.run(
-                                "bury an unreadable row",
-                                connection ->
-                                        table.sql.outcomes().move(connection, List.of(cursor), List.of(move), leaving))
-                        .keyBlocked()
-                        .isEmpty();
+                LaneOutcomeStatements.Written written = table.run(
+                        "bury an unreadable row",
+                        connection -> table.sql.outcomes().move(connection, List.of(cursor), List.of(move), leaving));
+                written.lockedHeads().values().forEach(head -> cursor.headIsLocked(head, nanos.getAsLong()));
+                buried = !written.isEmpty();
                 again = !buried && cursors.refresh(List.of(cursor));
             }
             return buried;

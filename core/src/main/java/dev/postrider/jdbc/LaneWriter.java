@@ -9,10 +9,7 @@ import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -60,28 +57,27 @@ final class LaneWriter {
         return LaneCursor.writing(lanes, () -> write(outcomes));
     }
 
-    /** The transaction of a handler has already removed a handled message, so only the head of its key is promoted. */
+    /** @return one result for each outcome; none is made before every write has succeeded, because all of them are sent again otherwise */
     private List<Settlement> write(List<? extends LaneOutcome> outcomes) {
-        Map<Claim, Settlement> handled = new HashMap<>();
-        List<LaneOutcome> others = new ArrayList<>();
-        Set<LaneCursor> lockedLanes = new HashSet<>();
-        for (LaneOutcome outcome : outcomes) {
-            if (outcome instanceof Outcome.Handled || outcome instanceof Outcome.Lost) {
-                handled.put(outcome.claim(), handled(outcome, lockedLanes));
-            } else {
-                others.add(outcome);
+        LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options, unanswered);
+        try {
+            int races = 0;
+            while (races < OPERATOR_RACES && !writeInSteps(batch)) {
+                races++;
             }
+            writeHandled(batch);
+            List<Settlement> settlements = settlements(batch);
+            unanswered.answered(outcomes);
+            outcomes.forEach(this::promoteLockedHead);
+            return settlements;
+        } catch (StoreUnavailableException e) {
+            unanswered.outcomes(outcomes, this::revision);
+            cursors.distrust();
+            throw e;
+        } catch (RuntimeException e) {
+            unanswered.outcomes(batch.writtenSoFar(), this::revision); // written, but the caller gets no settlement
+            throw e;
         }
-        List<Settlement> settlements = new ArrayList<>(outcomes.size());
-        Iterator<Settlement> written = others.isEmpty()
-                ? Collections.emptyIterator()
-                : writeOthers(others).iterator();
-        for (LaneOutcome outcome : outcomes) {
-            Settlement settlement = handled.get(outcome.claim());
-            settlements.add(settlement == null ? written.next() : settlement);
-        }
-        outcomes.forEach(this::promoteLockedHead);
-        return settlements;
     }
 
     /**
@@ -114,59 +110,35 @@ final class LaneWriter {
         });
     }
 
-    /** @param lockedLanes the lanes that this batch found locked; each is tried once, and then costs no more statements */
-    private Settlement handled(LaneOutcome outcome, Set<LaneCursor> lockedLanes) {
-        Claim claim = outcome.claim();
-        LaneCursor cursor = cursors.get(claim.lease().token());
-        boolean promotes = cursor == null || cursor.isInBlockedKey(claim.seq());
-        boolean isLocked = promotes && cursor != null && lockedLanes.contains(cursor);
-        Optional<Boolean> promoted = Optional.of(false);
-        if (promotes) {
-            promoted = isLocked ? Optional.empty() : promoteNext(cursor, claim);
-        }
-        if (promoted.isEmpty()) {
-            if (cursor != null) {
-                lockedLanes.add(cursor);
-                cursor.defer(claim);
+    /**
+     * Promotes the next message of each blocked key whose head was handled: the transaction of the handler has already removed the head.
+     * Runs after the other outcomes of the batch are written, so that a message that fails or is blocked meanwhile counts. Otherwise
+     * the sequencer would take the key for free, and later messages would overtake that message. A lane that is found locked is
+     * tried once, and then costs no more statements.
+     */
+    private void writeHandled(LaneOutcomes batch) {
+        Set<LaneCursor> lockedLanes = new HashSet<>();
+        for (LaneOutcomes.Progress each : batch.all()) {
+            if (LaneOutcomes.isOfHandler(each.outcome)) {
+                writeHandled(each, lockedLanes);
             }
-            return new Settlement.Locked(claim);
         }
-        return handled(outcome, cursor, promoted.get());
     }
 
-    private Settlement handled(LaneOutcome outcome, @Nullable LaneCursor cursor, boolean keyBlocked) {
-        Claim claim = outcome.claim();
-        if (outcome instanceof Outcome.Handled) {
-            if (cursor != null) {
-                cursor.finished(claim.seq());
-            }
-            return new Settlement.Settled(claim, keyBlocked);
+    private void writeHandled(LaneOutcomes.Progress handled, Set<LaneCursor> lockedLanes) {
+        LaneCursor cursor = cursors.get(handled.claim.lease().token());
+        Optional<Boolean> keyBlocked = Optional.of(false);
+        if (cursor == null || cursor.isInBlockedKey(handled.claim.seq())) {
+            boolean isLocked = cursor != null && lockedLanes.contains(cursor);
+            keyBlocked = isLocked ? Optional.empty() : promoteNext(cursor, handled.claim);
         }
-        if (cursor == null) {
-            return new Settlement.LeaseLost(claim, false);
+        handled.keyBlocked = keyBlocked.orElse(null);
+        if (cursor != null && keyBlocked.isEmpty()) {
+            lockedLanes.add(cursor);
+            handled.locked(cursor);
         }
-        cursors.refresh(List.of(cursor));
-        cursor.putBack(claim.seq());
-        return new Settlement.LeaseLost(claim, cursors.get(cursor.token) != null);
-    }
-
-    private List<Settlement> writeOthers(List<LaneOutcome> outcomes) {
-        LaneOutcomes batch = new LaneOutcomes(outcomes, cursors, options, unanswered);
-        try {
-            int races = 0;
-            while (races < OPERATOR_RACES && !writeInSteps(batch)) {
-                races++;
-            }
-            List<Settlement> settlements = settlements(batch);
-            unanswered.answered(outcomes);
-            return settlements;
-        } catch (StoreUnavailableException e) {
-            unanswered.outcomes(outcomes, this::revision);
-            cursors.distrust();
-            throw e;
-        } catch (RuntimeException e) {
-            unanswered.outcomes(batch.writtenSoFar(), this::revision); // written, but the caller gets no settlement
-            throw e;
+        if (cursor != null && keyBlocked.isPresent() && handled.outcome instanceof Outcome.Lost) {
+            cursors.refresh(List.of(cursor));
         }
     }
 
@@ -268,6 +240,9 @@ final class LaneWriter {
         Claim claim = progress.claim;
         LaneCursor cursor = cursors.get(claim.lease().token());
         Boolean keyBlocked = progress.keyBlocked;
+        if (LaneOutcomes.isOfHandler(outcome)) {
+            return ofHandler(progress, cursor);
+        }
         if (cursor != null && !(outcome instanceof Outcome.Released) && batch.isDeferred(cursor, progress)) {
             cursor.defer(claim);
             return new Settlement.Locked(claim);
@@ -290,5 +265,23 @@ final class LaneWriter {
         return unanswered.wasSent(outcome)
                 ? new Settlement.Settled(claim, true)
                 : new Settlement.LeaseLost(claim, true);
+    }
+
+    private static Settlement ofHandler(LaneOutcomes.Progress progress, @Nullable LaneCursor cursor) {
+        Claim claim = progress.claim;
+        Boolean keyBlocked = progress.keyBlocked;
+        if (keyBlocked == null) {
+            return new Settlement.Locked(claim);
+        }
+        if (progress.outcome instanceof Outcome.Lost) {
+            if (cursor != null) {
+                cursor.putBack(claim.seq());
+            }
+            return new Settlement.LeaseLost(claim, cursor != null);
+        }
+        if (cursor != null) {
+            cursor.finished(claim.seq());
+        }
+        return new Settlement.Settled(claim, keyBlocked);
     }
 }

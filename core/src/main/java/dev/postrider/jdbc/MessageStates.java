@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,14 +17,17 @@ import java.util.Set;
 final class MessageStates {
 
     /** The words for messages in the live table. */
-    static final Set<State> LIVE = EnumSet.complementOf(EnumSet.of(State.DELIVERED));
+    static final Set<State> LIVE = EnumSet.complementOf(EnumSet.of(State.DELIVERED, State.UNKNOWN));
 
     private MessageStates() {}
 
     /** Reads the word from the columns {@code state}, {@code attempts}, {@code available_at} and {@code now}. */
     static State read(ResultSet row, SqlRunner sql) throws SQLException {
-        RowState stored = RowState.read(row);
-        return switch (stored) {
+        Optional<RowState> stored = RowState.find(row.getString("state"));
+        if (stored.isEmpty()) {
+            return State.UNKNOWN;
+        }
+        return switch (stored.get()) {
             case PENDING ->
                 row.getInt("attempts") > 0 ? State.RETRYING : isDue(row, sql) ? State.PENDING : State.SCHEDULED;
             case SCHEDULED -> row.getInt("attempts") > 0 ? State.RETRYING : State.SCHEDULED;
@@ -52,7 +56,7 @@ final class MessageStates {
             case BLOCKED -> "m.state = 'BLOCKED'";
             case PARKED -> "m.state = 'PARKED'";
             case DEAD -> "m.state = 'DEAD'";
-            case DELIVERED -> "1 = 0";
+            case DELIVERED, UNKNOWN -> "1 = 0";
         };
     }
 
@@ -66,7 +70,7 @@ final class MessageStates {
             case BLOCKED -> EnumSet.of(RowState.BLOCKED);
             case PARKED -> EnumSet.of(RowState.PARKED);
             case DEAD -> EnumSet.of(RowState.DEAD);
-            case DELIVERED -> EnumSet.noneOf(RowState.class);
+            case DELIVERED, UNKNOWN -> EnumSet.noneOf(RowState.class);
         };
     }
 }

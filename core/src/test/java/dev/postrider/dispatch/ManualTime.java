@@ -13,11 +13,15 @@ final class ManualTime implements Platform {
     /** Makes the waiters. */
     volatile Supplier<Platform.Waiter> waiters = machine::waiter;
 
+    /** Runs before each answer of the monotonic clock. */
+    volatile Runnable onNanos = () -> {};
+
     private volatile long nanos = -1_000_000_000_000L;
     private volatile long wallMillis = 1_700_000_000_000L;
 
     @Override
     public long nanos() {
+        onNanos.run();
         return nanos;
     }
 

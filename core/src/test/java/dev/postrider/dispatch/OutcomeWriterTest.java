@@ -92,6 +92,23 @@ final class OutcomeWriterTest {
         assertThat(wakes).hasValue(2);
     }
 
+    /** {@code deliverDue} ends when no message is in flight and none was counted since its last claims. */
+    @Test
+    void messageIsCountedBeforeItIsNoLongerInFlight() {
+        deliver(rig.hold());
+        List<Long> known = new ArrayList<>();
+        rig.time.onNanos =
+                () -> known.add(rig.inFlight.count() + rig.writer.counters().total());
+
+        rig.writer.runOnce();
+
+        assertThat(known)
+                .as("in flight or counted, at every moment")
+                .isNotEmpty()
+                .allMatch(count -> count > 0);
+        assertThat(rig.inFlight.count()).isZero();
+    }
+
     @Test
     void sameBatchIsSentAgainUntilTheDatabaseAnswers() {
         rig.hold(2).forEach(this::deliver);

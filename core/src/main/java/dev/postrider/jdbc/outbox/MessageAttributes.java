@@ -118,7 +118,6 @@ public record MessageAttributes(
                 throw new IllegalArgumentException("the attributes have the unknown member '" + name + "'");
             }
         }
-        String traceparent = text(members, TRACEPARENT);
         String compression = text(members, COMPRESSION);
         if (compression != null && !compression.equals(CompressedPayload.FORMAT)) {
             throw new IllegalArgumentException("the payload has the unknown compression '" + compression + "'");
@@ -128,7 +127,7 @@ public record MessageAttributes(
                 headers(members.get(HEADERS)),
                 text(members, CORRELATION_ID),
                 text(members, CAUSATION_ID),
-                traceparent == null ? null : new TraceContext(traceparent, text(members, TRACESTATE)),
+                trace(members),
                 text(members, SOURCE),
                 text(members, SUBJECT),
                 time(members, OCCURRED_AT),
@@ -155,6 +154,15 @@ public record MessageAttributes(
         Map<String, String> headers = new LinkedHashMap<>();
         object.forEach((name, text) -> headers.put((String) name, (String) text));
         return headers;
+    }
+
+    private static @Nullable TraceContext trace(Map<String, Object> members) {
+        String traceparent = text(members, TRACEPARENT);
+        String tracestate = text(members, TRACESTATE);
+        if (traceparent == null && tracestate != null) {
+            throw new IllegalArgumentException("the attribute 'tracestate' needs the attribute 'traceparent'");
+        }
+        return traceparent == null ? null : new TraceContext(traceparent, tracestate);
     }
 
     private static @Nullable String text(Map<String, Object> members, String name) {

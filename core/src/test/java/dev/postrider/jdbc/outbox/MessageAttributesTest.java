@@ -95,6 +95,7 @@ class MessageAttributesTest {
                 "{\"headers\":\"a\"}|the attribute 'headers' must be an object of strings",
                 "{\"subject\":7}|the attribute 'subject' must be a string",
                 "{\"deliverAt\":\"tomorrow\"}|the attribute 'deliverAt' must be a time in ISO 8601",
+                "{\"tracestate\":\"congo=t61rcWkgMzE\"}|the attribute 'tracestate' needs the attribute 'traceparent'",
                 "{\"traceparent\":\"none\"}|traceparent is not in the W3C format",
                 "{\"headers\":{\"a\":1}}|not an object",
                 "{\"broken|not an object",

@@ -1,10 +1,12 @@
 package dev.postrider.contracts;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.event.Event;
 import dev.postrider.internal.store.HandOver;
@@ -19,6 +21,7 @@ import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
 import dev.postrider.store.DeadReason;
+import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
@@ -37,6 +40,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -664,6 +668,59 @@ public abstract class HandlingContract extends LaneFixture {
 
         assertThat(keyBlocked(settled.get(0))).isTrue();
         assertThat(states()).containsExactly("RETRY", "BLOCKED");
+    }
+
+    /** Otherwise the node takes the key for free, and later messages overtake the one that was read or failed meanwhile. */
+    @Test
+    void keyOfAHandledHeadIsBlockedByAMessageWhoseOutcomeIsWrittenTogether() throws Exception {
+        Postrider postrider = ordered();
+        Holder holder = holder();
+        for (Function<LaneClaim, LaneOutcome> blocking : List.<Function<LaneClaim, LaneOutcome>>of(
+                LaneFixture::blocked, LaneFixture::retry, HandlingContract::parked)) {
+            write(postrider, "k", 1);
+            holder.settle(retryAtOnce(holder.read().get(0)));
+            LaneClaim head = holder.timed().get(0);
+            write(postrider, "k", 2);
+            LaneClaim later = holder.read().get(0);
+            handle(List.of(item(head)), (claim, message, work) -> effect(claim.message(), work));
+
+            List<Settlement> settled = holder.settle(blocking.apply(later), new Outcome.Handled(head.claim()));
+
+            assertThat(keyBlocked(settled.get(1))).as(states().toString()).isTrue();
+            assertThat(states()).containsAnyOf("RETRY", "PARKED").hasSize(1);
+            execute("DELETE FROM postrider_message WHERE topic = '" + topic + "'");
+        }
+    }
+
+    private static LaneOutcome parked(LaneClaim claim) {
+        return new LaneOutcome.Parked(claim.claim(), DeadReason.REJECTED, "no");
+    }
+
+    @Test
+    void keyOfAHandledHeadIsBlockedAlsoWhenItsOutcomeIsSentAgain() throws Exception {
+        Postrider postrider = ordered();
+        write(postrider, "k", 1, 2);
+        write(postrider, "l", 3, 4);
+        FailingDataSource source = new FailingDataSource(dataSource());
+        Holder holder = take(store(source), topic);
+        List<LaneClaim> read = holder.read();
+        holder.settle(retryAtOnce(read.get(0)), blocked(read.get(1)), retryAtOnce(read.get(2)), blocked(read.get(3)));
+        List<LaneClaim> heads = holder.timed().stream()
+                .filter(claim -> number(claim.claim().message()) % 2 == 1)
+                .toList();
+        handle(
+                heads.stream().map(HandlingContract::item).toList(),
+                (claim, message, work) -> effect(claim.message(), work));
+        LaneOutcome[] outcomes =
+                heads.stream().map(head -> new Outcome.Handled(head.claim())).toArray(LaneOutcome[]::new);
+        source.failAfter(1);
+        assertThatThrownBy(() -> holder.settle(outcomes)).isInstanceOf(StoreUnavailableException.class);
+        source.failAfter(Integer.MAX_VALUE);
+
+        List<Settlement> settled = holder.settle(outcomes);
+
+        assertThat(settled).hasSize(2).allMatch(LaneFixture::keyBlocked);
+        assertThat(states()).containsExactly("RETRY", "RETRY");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Repair;
 import dev.postrider.error.StoreException;
 import dev.postrider.internal.store.Lane;
 import dev.postrider.internal.store.LaneClaim;
@@ -14,6 +15,7 @@ import dev.postrider.store.DeadReason;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
+import dev.postrider.testkit.WatchedDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -307,6 +310,46 @@ public abstract class LaneContract extends LaneFixture {
 
         assertThat(numbers(claims)).containsExactly(1);
         assertThat(states()).containsExactly("DEAD", "RETRY");
+    }
+
+    /** On MySQL, MariaDB and H2 the read has several statements. */
+    @Test
+    void headThatAnOperatorBuriesInTheMiddleOfAReadIsNotAttempted() throws SQLException {
+        Postrider postrider = ordered();
+        Message head = ordered("a", 0).build();
+        AtomicBoolean buries = new AtomicBoolean();
+        Holder node = take(
+                store(new WatchedDataSource(dataSource()) {
+                    @Override
+                    protected Object on(Call call) throws Throwable {
+                        String sql = call.sql();
+                        if (call.isExecution()
+                                && sql != null
+                                && sql.startsWith("SELECT * FROM")
+                                && buries.getAndSet(false)) {
+                            assertThat(postrider.admin().bury(topic, null, "a", head.id(), "ada"))
+                                    .isEqualTo(Repair.DONE);
+                        }
+                        return call.proceed();
+                    }
+                }),
+                topic);
+        enqueue(postrider, head);
+        write(postrider, "a", 1);
+        List<LaneClaim> claims = node.read();
+        node.settle(retryAtOnce(claims.get(0)), blocked(claims.get(1)));
+        buries.set(true);
+
+        List<Integer> taken = numbers(node.timed());
+
+        if (buries.get()) {
+            assertThat(product()).as("one statement").isEqualTo("PostgreSQL");
+            assertThat(taken).containsExactly(0, 1);
+        } else {
+            assertThat(taken).doesNotContain(0);
+            assertThat(states()).containsExactly("DEAD", "RETRY");
+            assertThat(numbers(node.timed())).containsExactly(1);
+        }
     }
 
     private static List<LaneClaim> readUnlessItFails(Holder node) {

@@ -115,6 +115,26 @@ public abstract class LockOrderContract extends LaneFixture {
     }
 
     @Test
+    void nextMessageThatWasLockedWhenAnUnreadableHeadWasBuriedIsTheHead() throws Exception {
+        Postrider postrider = ordered();
+        Holder node = take(patient().lanes(), topic);
+        List<LaneClaim> waiting = blockedKey(postrider, node, 2);
+        node.settle(released(waiting.get(0)), released(waiting.get(1)));
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = "
+                + waiting.get(0).claim().seq());
+        List<LaneClaim> next;
+        try (Connection stranger = handling(waiting.get(1))) {
+            next = within(node::timed);
+            stranger.rollback();
+        }
+        assertThat(numbers(next)).containsExactly(1);
+
+        node.settle(released(next.get(0)));
+
+        assertThat(states()).containsExactly("DEAD", "RETRY");
+    }
+
+    @Test
     void outcomeOfALockedRowIsWrittenLaterAndNothingOfItsKeyBeforeIt() throws Exception {
         Postrider postrider = ordered();
         Holder node = take(patient().lanes(), topic);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.StoredMessage;
 import dev.postrider.contracts.Sql;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.SchemaMismatchException;
@@ -175,6 +176,18 @@ final class PostgresTest {
     }
 
     /** The driver's own connection ends the transaction, and the work goes on in a new one. */
+    /** The tables of the other databases have a CHECK of the state. */
+    @Test
+    void messageInAStateThatOtherSoftwareInventedIsFound() throws Exception {
+        try (Postrider postrider = migrated()) {
+            postrider.inTransaction(work -> work.stage(MESSAGE));
+            execute("UPDATE postrider_message SET state = 'ASLEEP'");
+
+            assertThat(postrider.admin().find(MESSAGE.id()))
+                    .hasValueSatisfying(found -> assertThat(found.state()).isEqualTo(StoredMessage.State.UNKNOWN));
+        }
+    }
+
     @Test
     void endByTheDriversOwnConnectionIsNoticed() throws Exception {
         try (Postrider postrider = migrated()) {
