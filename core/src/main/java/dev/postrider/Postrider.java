@@ -70,7 +70,12 @@ public final class Postrider implements AutoCloseable {
     /** @param sampler null without samples */
     record Background(Heartbeat commands, @Nullable Sampler sampler) {}
 
-    Postrider(Databases databases, Declarations declared, Dispatcher dispatcher, Commands commands, Background background) {
+    Postrider(
+            Databases databases,
+            Declarations declared,
+            Dispatcher dispatcher,
+            Commands commands,
+            Background background) {
         this.database = databases.writing();
         this.dispatching = databases.dispatching();
         this.store = databases.store();

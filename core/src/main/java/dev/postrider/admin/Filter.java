@@ -150,7 +150,8 @@ public record Filter(Set<State> states, List<Condition> conditions) {
         states = states.isEmpty() ? Set.of() : Set.copyOf(EnumSet.copyOf(states));
         if (states.contains(State.UNKNOWN)) {
             throw new InvalidConfigurationException(
-                    "states", "must not contain UNKNOWN: docs/databases.md has the query for rows that other software has changed");
+                    "states",
+                    "must not contain UNKNOWN: docs/databases.md has the query for rows that other software has changed");
         }
         conditions = List.copyOf(conditions);
     }

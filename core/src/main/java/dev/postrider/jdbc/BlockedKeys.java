@@ -197,7 +197,8 @@ final class BlockedKeys {
      *
      * @param seen the head that the operator saw; the result is {@code NOT_FOUND} if the key has another head by now
      */
-    KeyChange bury(Connection connection, Topics.RegisteredTopic topic, OrderingKey key, MessageId seen) throws SQLException {
+    KeyChange bury(Connection connection, Topics.RegisteredTopic topic, OrderingKey key, MessageId seen)
+            throws SQLException {
         Optional<LaneKeys.Row> head =
                 keys.head(connection, topic, key).filter(row -> row.id().equals(seen));
         return head.isEmpty()

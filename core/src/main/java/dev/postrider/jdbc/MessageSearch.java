@@ -172,7 +172,8 @@ final class MessageSearch {
         }
         for (Filter.Condition condition : filter.conditions()) {
             if (condition instanceof Filter.Topic topic) {
-                Topics.RegisteredTopic registered = topics.find(connection, topic.name()).orElseThrow();
+                Topics.RegisteredTopic registered =
+                        topics.find(connection, topic.name()).orElseThrow();
                 Entries entries = MessageIndexes.deadLetters(sql.kind(), registered);
                 return entries == null
                         ? null

@@ -21,6 +21,8 @@ public enum RowState {
 
     /** Returns the state of this name; empty for a name that other software has written. */
     public static Optional<RowState> find(String name) {
-        return Arrays.stream(values()).filter(state -> state.name().equals(name)).findFirst();
+        return Arrays.stream(values())
+                .filter(state -> state.name().equals(name))
+                .findFirst();
     }
 }
