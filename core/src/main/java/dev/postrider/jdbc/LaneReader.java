@@ -255,9 +255,9 @@ final class LaneReader {
         return claims;
     }
 
-    /** An operator may have parked or buried the row between the statements of the read. */
+    /** Whether a message in this state is attempted. An operator may have parked or buried it between the statements of the read. */
     private static boolean isAttempted(RowState state) {
-        return state != RowState.PARKED && state != RowState.DEAD;
+        return state == RowState.RETRY || state == RowState.BLOCKED || state == RowState.SCHEDULED;
     }
 
     private static LaneClaim.Place place(RowState state) {

@@ -13,7 +13,7 @@ import java.util.Map;
  * Decides which failures have a line of their own, and counts the others. Failures are alike when they have the same
  * kind, topic or operation, and fingerprint. In each interval the first of them has a line, or the first few. The number
  * of fingerprints is limited; failures beyond it are counted together. No failure is left out: each one has a line, or is
- * in one {@link Counted}. Thread-safe.
+ * in one {@link CountedFailures}. Thread-safe.
  */
 final class FailureLimiter {
 
@@ -29,10 +29,10 @@ final class FailureLimiter {
      *
      * @param error the error of the first failure that is like them
      */
-    record Counted(Alike alike, String error, long count) {}
+    record CountedFailures(Alike alike, String error, long count) {}
 
     /** Whether a failure has a line of its own. */
-    enum Line {
+    enum LogLine {
         /** It has a line, and no failure like it came before. */
         FIRST,
         /** It has a line. */
@@ -42,16 +42,16 @@ final class FailureLimiter {
     }
 
     /** @param counted what to log before the line, because a new interval begins */
-    record Decision(Line line, List<Counted> counted) {}
+    record LimitDecision(LogLine line, List<CountedFailures> counted) {}
 
-    private static final class Seen {
+    private static final class SeenFailure {
         private final String error;
         private long intervalStart;
         private long last;
         private int lines = 1;
         private long count;
 
-        Seen(String error, long now) {
+        SeenFailure(String error, long now) {
             this.error = error;
             this.intervalStart = now;
             this.last = now;
@@ -63,7 +63,7 @@ final class FailureLimiter {
     // Guarded by the lock of this object
 
     /** The failure that was last seen comes last. */
-    private final Map<Alike, Seen> seen = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Alike, SeenFailure> seen = new LinkedHashMap<>(16, 0.75f, true);
 
     /** Failures beyond the limit of fingerprints. */
     private final Map<FailureKind, Long> others = new EnumMap<>(FailureKind.class);
@@ -78,14 +78,14 @@ final class FailureLimiter {
     }
 
     /** @param error is kept for the line of the counted failures */
-    synchronized Decision decide(Alike alike, String error) {
+    synchronized LimitDecision decide(Alike alike, String error) {
         long now = time.nanos();
-        Seen before = seen.get(alike);
+        SeenFailure before = seen.get(alike);
         if (before == null) {
             return decideFirst(alike, error, now);
         }
         before.last = now;
-        List<Counted> counted = List.of();
+        List<CountedFailures> counted = List.of();
         if (isOver(before.intervalStart, now)) {
             counted = take(alike, before);
             before.intervalStart = now;
@@ -93,32 +93,32 @@ final class FailureLimiter {
         }
         if (before.lines < alike.kind().lines) {
             before.lines++;
-            return new Decision(Line.ANOTHER, counted);
+            return new LimitDecision(LogLine.ANOTHER, counted);
         }
         before.count++;
         countedAt(now);
-        return new Decision(Line.NONE, counted);
+        return new LimitDecision(LogLine.NONE, counted);
     }
 
-    private Decision decideFirst(Alike alike, String error, long now) {
-        List<Counted> counted = seen.size() < MOST_FINGERPRINTS ? List.of() : removeOldest(now);
+    private LimitDecision decideFirst(Alike alike, String error, long now) {
+        List<CountedFailures> counted = seen.size() < MOST_FINGERPRINTS ? List.of() : removeOldest(now);
         if (seen.size() < MOST_FINGERPRINTS) {
-            seen.put(alike, new Seen(error, now));
-            return new Decision(Line.FIRST, counted);
+            seen.put(alike, new SeenFailure(error, now));
+            return new LimitDecision(LogLine.FIRST, counted);
         }
         others.merge(alike.kind(), 1L, Long::sum);
         countedAt(now);
-        return new Decision(Line.NONE, counted);
+        return new LimitDecision(LogLine.NONE, counted);
     }
 
     /** Removes the failure that was not seen for the longest time, unless that is less than an interval. */
-    private List<Counted> removeOldest(long now) {
-        Iterator<Map.Entry<Alike, Seen>> oldestFirst = seen.entrySet().iterator();
-        Map.Entry<Alike, Seen> oldest = oldestFirst.next();
+    private List<CountedFailures> removeOldest(long now) {
+        Iterator<Map.Entry<Alike, SeenFailure>> oldestFirst = seen.entrySet().iterator();
+        Map.Entry<Alike, SeenFailure> oldest = oldestFirst.next();
         if (!isOver(oldest.getValue().last, now)) {
             return List.of();
         }
-        List<Counted> counted = take(oldest.getKey(), oldest.getValue());
+        List<CountedFailures> counted = take(oldest.getKey(), oldest.getValue());
         oldestFirst.remove();
         return counted;
     }
@@ -134,26 +134,26 @@ final class FailureLimiter {
         }
     }
 
-    private static List<Counted> take(Alike alike, Seen seen) {
+    private static List<CountedFailures> take(Alike alike, SeenFailure seen) {
         long count = seen.count;
         seen.count = 0;
-        return count == 0 ? List.of() : List.of(new Counted(alike, seen.error, count));
+        return count == 0 ? List.of() : List.of(new CountedFailures(alike, seen.error, count));
     }
 
     /** Returns the counted failures if the first of them has waited for an interval. Cheap when there are none. */
-    List<Counted> takeDue() {
+    List<CountedFailures> takeDue() {
         return hasCounted ? takeIfDue() : List.of();
     }
 
-    private synchronized List<Counted> takeIfDue() {
+    private synchronized List<CountedFailures> takeIfDue() {
         return hasCounted && isOver(firstCountedAt, time.nanos()) ? takeAll() : List.of();
     }
 
     /** Returns all counted failures, and counts from zero again. */
-    synchronized List<Counted> takeAll() {
-        List<Counted> all = new ArrayList<>();
+    synchronized List<CountedFailures> takeAll() {
+        List<CountedFailures> all = new ArrayList<>();
         seen.forEach((alike, failure) -> all.addAll(take(alike, failure)));
-        others.forEach((kind, count) -> all.add(new Counted(new Alike(kind, "", ""), "", count)));
+        others.forEach((kind, count) -> all.add(new CountedFailures(new Alike(kind, "", ""), "", count)));
         others.clear();
         hasCounted = false;
         return all;

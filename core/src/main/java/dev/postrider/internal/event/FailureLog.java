@@ -6,9 +6,9 @@ import static dev.postrider.internal.event.LogListener.value;
 import dev.postrider.event.Event;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.event.FailureLimiter.Alike;
-import dev.postrider.internal.event.FailureLimiter.Counted;
-import dev.postrider.internal.event.FailureLimiter.Decision;
-import dev.postrider.internal.event.FailureLimiter.Line;
+import dev.postrider.internal.event.FailureLimiter.CountedFailures;
+import dev.postrider.internal.event.FailureLimiter.LimitDecision;
+import dev.postrider.internal.event.FailureLimiter.LogLine;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -98,12 +98,12 @@ final class FailureLog {
     }
 
     private void failed(Alike alike, String error, @Nullable Throwable cause, Supplier<String> line) {
-        Decision decision = limiter.decide(alike, head(error));
+        LimitDecision decision = limiter.decide(alike, head(error));
         logCounted(decision.counted());
         boolean everyTrace = log.isDebugEnabled();
-        if (decision.line() == Line.FIRST || (decision.line() == Line.ANOTHER && everyTrace)) {
+        if (decision.line() == LogLine.FIRST || (decision.line() == LogLine.ANOTHER && everyTrace)) {
             log.warn(line.get(), trace(cause));
-        } else if (decision.line() == Line.ANOTHER) {
+        } else if (decision.line() == LogLine.ANOTHER) {
             log.warn(line.get());
         } else if (everyTrace) {
             log.debug(line.get(), trace(cause));
@@ -119,8 +119,8 @@ final class FailureLog {
         return cause == null ? null : LoggedException.copyOf(cause);
     }
 
-    private static void logCounted(List<Counted> counted) {
-        for (Counted failures : counted) {
+    private static void logCounted(List<CountedFailures> counted) {
+        for (CountedFailures failures : counted) {
             Alike alike = failures.alike();
             if (alike.fingerprint().isEmpty()) {
                 log.warn(

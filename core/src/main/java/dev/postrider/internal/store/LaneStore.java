@@ -111,7 +111,8 @@ public interface LaneStore {
     /**
      * Writes outcomes. The results have the order of the outcomes. The outcomes of a lost lane are lost, and do not
      * affect the others. A locked row is not waited for: its result is {@link Settlement.Locked}.
-     * {@link Outcome.Released} writes nothing, and lets the message be read again.
+     * {@link Outcome.Released} writes nothing, and lets the message be read again. After an {@link Outcome.Handled},
+     * {@link Settlement.Settled#keyBlocked} takes the other written outcomes into account.
      */
     List<Settlement> settle(List<? extends LaneOutcome> outcomes);
 

@@ -5,9 +5,9 @@ import static dev.postrider.internal.event.FailureLimiter.MOST_FINGERPRINTS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.internal.event.FailureLimiter.Alike;
-import dev.postrider.internal.event.FailureLimiter.Counted;
-import dev.postrider.internal.event.FailureLimiter.Decision;
-import dev.postrider.internal.event.FailureLimiter.Line;
+import dev.postrider.internal.event.FailureLimiter.CountedFailures;
+import dev.postrider.internal.event.FailureLimiter.LimitDecision;
+import dev.postrider.internal.event.FailureLimiter.LogLine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,14 +31,14 @@ final class FailureLimiterTest {
 
     @Test
     void firstFailureHasALineAndTheOthersOfTheIntervalAreCounted() {
-        assertThat(decide(BUSY)).isEqualTo(Line.FIRST);
-        assertThat(decide(BUSY)).isEqualTo(Line.NONE);
+        assertThat(decide(BUSY)).isEqualTo(LogLine.FIRST);
+        assertThat(decide(BUSY)).isEqualTo(LogLine.NONE);
         time.pass(INTERVAL.minus(MOMENT));
-        assertThat(decide(BUSY)).isEqualTo(Line.NONE);
+        assertThat(decide(BUSY)).isEqualTo(LogLine.NONE);
 
-        assertThat(limiter.takeAll()).containsExactly(new Counted(BUSY, "503", 2));
+        assertThat(limiter.takeAll()).containsExactly(new CountedFailures(BUSY, "503", 2));
         assertThat(limiter.takeAll()).isEmpty();
-        assertThat(decide(BUSY)).as("a summary begins no interval").isEqualTo(Line.NONE);
+        assertThat(decide(BUSY)).as("a summary begins no interval").isEqualTo(LogLine.NONE);
     }
 
     @Test
@@ -47,32 +47,32 @@ final class FailureLimiterTest {
         decide(BUSY);
         time.pass(INTERVAL);
 
-        Decision next = limiter.decide(BUSY, "503");
+        LimitDecision next = limiter.decide(BUSY, "503");
 
-        assertThat(next).isEqualTo(new Decision(Line.ANOTHER, List.of(new Counted(BUSY, "503", 1))));
-        assertThat(decide(BUSY)).isEqualTo(Line.NONE);
+        assertThat(next).isEqualTo(new LimitDecision(LogLine.ANOTHER, List.of(new CountedFailures(BUSY, "503", 1))));
+        assertThat(decide(BUSY)).isEqualTo(LogLine.NONE);
     }
 
     @Test
     void otherErrorsAndTopicsAndKindsAreNotAlike() {
         decide(BUSY);
 
-        assertThat(decide(REFUSED)).isEqualTo(Line.FIRST);
-        assertThat(decide(new Alike(FailureKind.ATTEMPT, "mail", "busy"))).isEqualTo(Line.FIRST);
-        assertThat(decide(DEAD)).isEqualTo(Line.FIRST);
+        assertThat(decide(REFUSED)).isEqualTo(LogLine.FIRST);
+        assertThat(decide(new Alike(FailureKind.ATTEMPT, "mail", "busy"))).isEqualTo(LogLine.FIRST);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.FIRST);
     }
 
     @Test
     void deadLettersHaveALineEachUpToALimit() {
-        assertThat(decide(DEAD)).isEqualTo(Line.FIRST);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.FIRST);
         for (int i = 1; i < FailureKind.DEAD.lines; i++) {
-            assertThat(decide(DEAD)).isEqualTo(Line.ANOTHER);
+            assertThat(decide(DEAD)).isEqualTo(LogLine.ANOTHER);
         }
-        assertThat(decide(DEAD)).isEqualTo(Line.NONE);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.NONE);
 
         time.pass(INTERVAL);
-        assertThat(decide(DEAD)).isEqualTo(Line.ANOTHER);
-        assertThat(decide(DEAD)).isEqualTo(Line.ANOTHER);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.ANOTHER);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.ANOTHER);
     }
 
     @Test
@@ -87,24 +87,24 @@ final class FailureLimiterTest {
 
         time.pass(MOMENT);
 
-        assertThat(limiter.takeDue()).containsExactly(new Counted(REFUSED, "503", 1));
+        assertThat(limiter.takeDue()).containsExactly(new CountedFailures(REFUSED, "503", 1));
         assertThat(limiter.takeDue()).isEmpty();
     }
 
     @Test
     void fingerprintsBeyondTheLimitAreCountedTogether() {
         for (int i = 0; i < MOST_FINGERPRINTS; i++) {
-            assertThat(decide(numbered(i))).isEqualTo(Line.FIRST);
+            assertThat(decide(numbered(i))).isEqualTo(LogLine.FIRST);
         }
 
-        assertThat(decide(BUSY)).isEqualTo(Line.NONE);
-        assertThat(decide(REFUSED)).isEqualTo(Line.NONE);
-        assertThat(decide(DEAD)).isEqualTo(Line.NONE);
+        assertThat(decide(BUSY)).isEqualTo(LogLine.NONE);
+        assertThat(decide(REFUSED)).isEqualTo(LogLine.NONE);
+        assertThat(decide(DEAD)).isEqualTo(LogLine.NONE);
 
         assertThat(limiter.takeAll())
                 .containsExactly(
-                        new Counted(new Alike(FailureKind.ATTEMPT, "", ""), "", 2),
-                        new Counted(new Alike(FailureKind.DEAD, "", ""), "", 1));
+                        new CountedFailures(new Alike(FailureKind.ATTEMPT, "", ""), "", 2),
+                        new CountedFailures(new Alike(FailureKind.DEAD, "", ""), "", 1));
     }
 
     @Test
@@ -117,8 +117,8 @@ final class FailureLimiterTest {
         time.pass(INTERVAL);
 
         assertThat(limiter.decide(BUSY, "503"))
-                .isEqualTo(new Decision(Line.FIRST, List.of(new Counted(numbered(0), "503", 1))));
-        assertThat(limiter.decide(numbered(0), "503")).isEqualTo(new Decision(Line.FIRST, List.of()));
+                .isEqualTo(new LimitDecision(LogLine.FIRST, List.of(new CountedFailures(numbered(0), "503", 1))));
+        assertThat(limiter.decide(numbered(0), "503")).isEqualTo(new LimitDecision(LogLine.FIRST, List.of()));
         assertThat(limiter.takeAll()).isEmpty();
     }
 
@@ -139,8 +139,9 @@ final class FailureLimiterTest {
                     if (i % 100 == 0) {
                         time.pass(Duration.ofMillis(50));
                     }
-                    Decision decision = limiter.decide(numbered((i * 7 + thread) % (2 * MOST_FINGERPRINTS)), "503");
-                    accounted += decision.line() == Line.NONE ? 0 : 1;
+                    LimitDecision decision =
+                            limiter.decide(numbered((i * 7 + thread) % (2 * MOST_FINGERPRINTS)), "503");
+                    accounted += decision.line() == LogLine.NONE ? 0 : 1;
                     accounted += sum(decision.counted());
                     accounted += i % 1000 == 0 ? sum(limiter.takeAll()) : sum(limiter.takeDue());
                 }
@@ -157,12 +158,12 @@ final class FailureLimiterTest {
         assertThat(total + sum(limiter.takeAll())).isEqualTo((long) threads * each);
     }
 
-    private static long sum(List<Counted> counted) {
-        return counted.stream().mapToLong(Counted::count).sum();
+    private static long sum(List<CountedFailures> counted) {
+        return counted.stream().mapToLong(CountedFailures::count).sum();
     }
 
-    private Line decide(Alike alike) {
-        Decision decision = limiter.decide(alike, "503");
+    private LogLine decide(Alike alike) {
+        LimitDecision decision = limiter.decide(alike, "503");
         return decision.line();
     }
 
