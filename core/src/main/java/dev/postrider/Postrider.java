@@ -68,14 +68,14 @@ public final class Postrider implements AutoCloseable {
     record Declarations(List<Topic> topics, List<InboxHandler> handlers) {}
 
     /** @param sampler null without samples */
-    record Background(Heartbeat commands, @Nullable Sampler sampler) {}
+    record BackgroundWork(Heartbeat commands, @Nullable Sampler sampler) {}
 
     Postrider(
             Databases databases,
             Declarations declared,
             Dispatcher dispatcher,
             Commands commands,
-            Background background) {
+            BackgroundWork background) {
         this.database = databases.writing();
         this.dispatching = databases.dispatching();
         this.store = databases.store();

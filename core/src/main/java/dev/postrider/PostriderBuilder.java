@@ -188,7 +188,7 @@ public final class PostriderBuilder {
                 new Postrider.Declarations(declared, List.copyOf(handlers)),
                 dispatcher,
                 runner,
-                new Postrider.Background(heartbeat, sampler));
+                new Postrider.BackgroundWork(heartbeat, sampler));
     }
 
     private StorageOptions storage() {

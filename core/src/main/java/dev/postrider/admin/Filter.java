@@ -54,7 +54,7 @@ public record Filter(Set<State> states, List<Condition> conditions) {
     }
 
     /** The message is in this topic. */
-    public record Topic(TopicName name) implements Condition {
+    public record InTopic(TopicName name) implements Condition {
         @Override
         public String toString() {
             return "topic=" + name;
@@ -189,7 +189,7 @@ public record Filter(Set<State> states, List<Condition> conditions) {
     }
 
     public Filter topic(TopicName topic) {
-        return with(new Topic(topic), Topic.class::isInstance);
+        return with(new InTopic(topic), InTopic.class::isInstance);
     }
 
     /** Calls {@link #topic(TopicName)} for a topic given as text. */

@@ -18,7 +18,7 @@ public record MessageDetail(StoredMessage message, List<Wait> waits) {
     }
 
     /** What a message can wait for. */
-    public enum Cause {
+    public enum WaitCause {
         /** For an operator: it is dead or parked. */
         OPERATOR,
         /** For the resumption of its paused topic. */
@@ -42,5 +42,7 @@ public record MessageDetail(StoredMessage message, List<Wait> waits) {
      * @param behind the message that comes first; null if there is none
      */
     public record Wait(
-            Cause cause, @Nullable Instant until, @Nullable MessageId behind) {}
+            WaitCause cause,
+            @Nullable Instant until,
+            @Nullable MessageId behind) {}
 }

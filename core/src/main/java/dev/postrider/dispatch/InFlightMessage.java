@@ -31,10 +31,10 @@ final class InFlightMessage {
     OwnedLane.@Nullable KeyQueue key;
 
     private volatile long answerBy;
-    private volatile @Nullable Cause cause;
+    private volatile @Nullable Thrown cause;
 
     /** The exception that an error text was made from. */
-    private record Cause(String error, Throwable thrown) {}
+    private record Thrown(String error, Throwable thrown) {}
 
     /** @param handedOver whether it was inserted with its lease by the local hand-over */
     private record Source(Claim claim, @Nullable LaneClaim inLane, boolean handedOver) {}
@@ -102,7 +102,7 @@ final class InFlightMessage {
 
     /** Keeps the exception that an error text was made from, for the event of the outcome. */
     void threw(Throwable thrown, String error) {
-        cause = new Cause(error, thrown);
+        cause = new Thrown(error, thrown);
     }
 
     /**
@@ -111,7 +111,7 @@ final class InFlightMessage {
      */
     @Nullable
     Throwable causeOf(String error) {
-        Cause last = cause;
+        Thrown last = cause;
         return last != null && last.error().equals(error) ? last.thrown() : null;
     }
 

@@ -348,12 +348,12 @@ final class IsolatedDelivery {
     }
 
     @FunctionalInterface
-    private interface Condition {
+    private interface Awaited {
         boolean isMet();
     }
 
     /** @return whether the condition is met, within the limit and before this node stops */
-    private boolean await(Condition condition, Duration limit) {
+    private boolean await(Awaited condition, Duration limit) {
         long begun = time.nanos();
         boolean met = condition.isMet();
         while (!met && time.nanos() - begun < limit.toNanos() && awaitProgress()) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param status the worst status of the findings; {@link Status#OK} without any
  * @param findings what an operator should look at, the worst first
  */
-public record Health(Status status, List<Finding> findings) {
+public record Health(Status status, List<HealthFinding> findings) {
 
     /** How healthy the system is, from good to bad. */
     public enum Status {
@@ -59,7 +59,7 @@ public record Health(Status status, List<Finding> findings) {
      * @param topic the topic; null when it concerns the node or the database
      * @param text a sentence that names the cause and the numbers
      */
-    public record Finding(
+    public record HealthFinding(
             Status status, Cause cause, @Nullable TopicName topic, String text) {}
 
     private static final Set<Cause> OF_NODE = Set.of(Cause.DATABASE, Cause.SCHEMA, Cause.NO_SAMPLE);

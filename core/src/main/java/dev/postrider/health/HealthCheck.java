@@ -8,7 +8,7 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.event.NodeLoad;
 import dev.postrider.health.Health.Cause;
-import dev.postrider.health.Health.Finding;
+import dev.postrider.health.Health.HealthFinding;
 import dev.postrider.health.Health.Status;
 import dev.postrider.internal.Platform;
 import dev.postrider.message.TopicName;
@@ -40,12 +40,12 @@ public final class HealthCheck implements EventListener {
     private final HealthThresholds thresholds;
     private final Platform platform;
     private final RollingWindow window;
-    private @Nullable Seen last;
+    private @Nullable LastSample last;
     private @Nullable Failure failure;
     private Duration pause = Duration.ofSeconds(15);
     private final long began;
 
-    private record Seen(Sample sample, NodeLoad node, long at) {}
+    private record LastSample(Sample sample, NodeLoad node, long at) {}
 
     private record Failure(String doing, String error) {}
 
@@ -82,10 +82,10 @@ public final class HealthCheck implements EventListener {
 
     /** The node that should take the next sample may be lost: then the same sample comes again. */
     private synchronized void sampled(Event.Sampled event) {
-        Seen before = last;
+        LastSample before = last;
         Instant takenAt = event.sample().takenAt();
         long at = before != null && before.sample().takenAt().equals(takenAt) ? before.at() : platform.nanos();
-        last = new Seen(event.sample(), event.node(), at);
+        last = new LastSample(event.sample(), event.node(), at);
         pause = event.sample().pause(event.interval());
         failure = null;
     }
@@ -96,21 +96,21 @@ public final class HealthCheck implements EventListener {
 
     /** Returns the health now. */
     public synchronized Health now() {
-        List<Finding> findings = new ArrayList<>();
+        List<HealthFinding> findings = new ArrayList<>();
         checkFreshness(findings);
-        Seen seen = last;
+        LastSample seen = last;
         if (seen != null) {
             checkNode(findings, seen.node());
             checkDatabase(findings, seen.sample());
             seen.sample().topics().forEach(topic -> checkTopic(findings, topic));
         }
         checkWindow(findings);
-        findings.sort(Comparator.comparing(Finding::status).reversed());
+        findings.sort(Comparator.comparing(HealthFinding::status).reversed());
         return new Health(findings.isEmpty() ? Status.OK : findings.get(0).status(), findings);
     }
 
-    private void checkFreshness(List<Finding> findings) {
-        Seen seen = last;
+    private void checkFreshness(List<HealthFinding> findings) {
+        LastSample seen = last;
         Duration since = Duration.ofNanos(platform.nanos() - (seen == null ? began : seen.at()));
         boolean isLate = since.compareTo(LEAST_PATIENCE) > 0 && since.compareTo(pause.multipliedBy(MISSED_SAMPLES)) > 0;
         Failure failed = failure;
@@ -133,7 +133,7 @@ public final class HealthCheck implements EventListener {
         }
     }
 
-    private void checkNode(List<Finding> findings, NodeLoad node) {
+    private void checkNode(List<HealthFinding> findings, NodeLoad node) {
         if (!node.schemaProblem().isEmpty()) {
             add(
                     findings,
@@ -169,7 +169,7 @@ public final class HealthCheck implements EventListener {
         }
     }
 
-    private void checkDatabase(List<Finding> findings, Sample sample) {
+    private void checkDatabase(List<HealthFinding> findings, Sample sample) {
         OldestTransaction oldest = sample.oldestTransaction();
         if (oldest != null && oldest.age().compareTo(thresholds.transactionAge()) > 0) {
             add(
@@ -182,7 +182,7 @@ public final class HealthCheck implements EventListener {
         }
     }
 
-    private void checkTopic(List<Finding> findings, TopicSample topic) {
+    private void checkTopic(List<HealthFinding> findings, TopicSample topic) {
         TopicName name = topic.topic();
         if (topic.isStranded() && !topic.paused()) {
             add(
@@ -243,7 +243,7 @@ public final class HealthCheck implements EventListener {
         return topic.paused() ? ": it is paused" : "";
     }
 
-    private void checkWindow(List<Finding> findings) {
+    private void checkWindow(List<HealthFinding> findings) {
         window.topics().forEach((topic, attempts) -> {
             boolean enough = attempts.delivered() + attempts.failed() >= thresholds.leastAttempts();
             if (enough && attempts.failureRatio() > thresholds.failureRatio()) {
@@ -271,8 +271,8 @@ public final class HealthCheck implements EventListener {
     }
 
     private static void add(
-            List<Finding> findings, Status status, Cause cause, @Nullable TopicName topic, String text) {
-        findings.add(new Finding(status, cause, topic, text));
+            List<HealthFinding> findings, Status status, Cause cause, @Nullable TopicName topic, String text) {
+        findings.add(new HealthFinding(status, cause, topic, text));
     }
 
     private static String text(Count count) {

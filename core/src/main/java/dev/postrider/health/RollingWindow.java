@@ -30,7 +30,7 @@ public final class RollingWindow implements EventListener {
 
     private final Platform platform;
     private final Duration length;
-    private final Deque<Step> steps = new ArrayDeque<>();
+    private final Deque<WindowStep> steps = new ArrayDeque<>();
 
     /**
      * The attempts of one topic.
@@ -49,12 +49,12 @@ public final class RollingWindow implements EventListener {
         }
     }
 
-    private static final class Step {
+    private static final class WindowStep {
 
         final long began;
         final Map<TopicName, Counts> topics = new HashMap<>();
 
-        Step(long began) {
+        WindowStep(long began) {
             this.began = began;
         }
     }
@@ -133,9 +133,9 @@ public final class RollingWindow implements EventListener {
     private Counts counts(TopicName topic) {
         removeOld();
         long now = platform.nanos();
-        Step last = steps.peekLast();
+        WindowStep last = steps.peekLast();
         if (last == null || now - last.began >= length.toNanos() / STEPS) {
-            last = new Step(now);
+            last = new WindowStep(now);
             steps.addLast(last);
         }
         return last.topics.computeIfAbsent(topic, name -> new Counts());
@@ -143,7 +143,7 @@ public final class RollingWindow implements EventListener {
 
     private void removeOld() {
         long now = platform.nanos();
-        Step first = steps.peekFirst();
+        WindowStep first = steps.peekFirst();
         while (first != null && now - first.began > length.toNanos()) {
             steps.removeFirst();
             first = steps.peekFirst();
@@ -154,7 +154,7 @@ public final class RollingWindow implements EventListener {
     public synchronized Map<TopicName, Attempts> topics() {
         removeOld();
         Map<TopicName, Counts> sums = new TreeMap<>();
-        for (Step step : steps) {
+        for (WindowStep step : steps) {
             step.topics.forEach((topic, counts) ->
                     sums.computeIfAbsent(topic, name -> new Counts()).add(counts));
         }

@@ -62,12 +62,14 @@ final class AuditLog {
         });
     }
 
+    /** What one transaction of a change by filter did. */
+    record FilteredChange(Filter filter, int changed, int skipped) {}
+
     /** Records one transaction of a change by filter. */
-    void record(Connection connection, Change change, String action, Filter filter, int changed, int skipped)
-            throws SQLException {
-        TopicName topic = filter.conditions().stream()
-                .filter(Filter.Topic.class::isInstance)
-                .map(condition -> ((Filter.Topic) condition).name())
+    void record(Connection connection, Change change, String action, FilteredChange done) throws SQLException {
+        TopicName topic = done.filter().conditions().stream()
+                .filter(Filter.InTopic.class::isInstance)
+                .map(condition -> ((Filter.InTopic) condition).name())
                 .findFirst()
                 .orElse(null);
         sql.update(
@@ -78,10 +80,10 @@ final class AuditLog {
                         .text(topic == null ? "" : topic.namespace())
                         .text(topic == null ? "" : topic.topic())
                         .none()
-                        .text(filter.toString())
+                        .text(done.filter().toString())
                         .text(change.reason())
-                        .numberOrNone((long) changed)
-                        .numberOrNone((long) skipped));
+                        .numberOrNone((long) done.changed())
+                        .numberOrNone((long) done.skipped()));
     }
 
     List<AuditEntry> list(Connection connection, long before, int limit) throws SQLException {

@@ -58,7 +58,7 @@ final class FailureReads {
         if (!conditions.live()) {
             return new FailureGroups(List.of(), true);
         }
-        MessageSearch.Rows rows = search.newest(connection, conditions);
+        MessageSearch.SearchedRows rows = search.newest(connection, conditions);
         List<Group> groups = sql.queryOnce(
                 connection,
                 GROUPS.replace("{rows}", rows.statement()),

@@ -52,9 +52,9 @@ final class FilteredActions {
             """;
 
     /** A lane of a topic. */
-    private record Lane(int topicId, int lane) implements Comparable<Lane> {
+    private record LaneNumber(int topicId, int lane) implements Comparable<LaneNumber> {
         @Override
-        public int compareTo(Lane other) {
+        public int compareTo(LaneNumber other) {
             int byTopic = Integer.compare(topicId, other.topicId);
             return byTopic == 0 ? Integer.compare(lane, other.lane) : byTopic;
         }
@@ -85,7 +85,7 @@ final class FilteredActions {
         List<Long> sample = new ArrayList<>();
         @Nullable Long after = cursor.seq();
         for (int searches = 0; searches < SEARCHES && changed + skipped < change.limit(); searches++) {
-            MessageSearch.Found found = find(selected, after, Math.min(STEP, change.limit() - changed - skipped));
+            MessageSearch.FoundPage found = find(selected, after, Math.min(STEP, change.limit() - changed - skipped));
             int done = found.seqs().size();
             if (change.isDryRun()) {
                 found.seqs().stream().limit(SAMPLE - sample.size()).forEach(sample::add);
@@ -122,7 +122,7 @@ final class FilteredActions {
         return states;
     }
 
-    private MessageSearch.Found find(Filter filter, @Nullable Long after, int limit) {
+    private MessageSearch.FoundPage find(Filter filter, @Nullable Long after, int limit) {
         return sessions.transaction("find messages", connection -> {
             search.begin(connection);
             return search.find(connection, MessageConditions.of(connection, sql, filter), after, false, limit);
@@ -145,14 +145,14 @@ final class FilteredActions {
             return 0;
         }
         List<Long> unordered = new ArrayList<>();
-        Map<Lane, List<LaneKeys.Row>> inLanes = new TreeMap<>();
-        for (MessageActions.Row row :
+        Map<LaneNumber, List<LaneKeys.Row>> inLanes = new TreeMap<>();
+        for (MessageActions.ActionRow row :
                 sessions.statement("read messages", connection -> actions.rows(connection, seqs))) {
             LaneKeys.Row inLane = row.inLane();
             if (inLane == null) {
                 unordered.add(row.seq());
             } else {
-                inLanes.computeIfAbsent(new Lane(inLane.topicId(), inLane.lane()), lane -> new ArrayList<>())
+                inLanes.computeIfAbsent(new LaneNumber(inLane.topicId(), inLane.lane()), lane -> new ArrayList<>())
                         .add(inLane);
             }
         }
@@ -181,17 +181,21 @@ final class FilteredActions {
     }
 
     @FunctionalInterface
-    private interface Body {
+    private interface ActionBody {
         int change(Connection connection, MessageConditions conditions) throws SQLException;
     }
 
     /** Returns how many messages were changed: none if a lane stays locked for as long as the transaction may wait. */
-    private int transaction(Action action, Filter filter, Change change, int selected, Body body) {
+    private int transaction(Action action, Filter filter, Change change, int selected, ActionBody body) {
         try {
             return sessions.transaction(action.name(), connection -> {
                 int changed = body.change(connection, MessageConditions.of(connection, sql, filter));
                 if (changed > 0) {
-                    audit.record(connection, change, action.name(), filter, changed, selected - changed);
+                    audit.record(
+                            connection,
+                            change,
+                            action.name(),
+                            new AuditLog.FilteredChange(filter, changed, selected - changed));
                 }
                 return changed;
             });

@@ -54,7 +54,7 @@ final class MessageActions {
     private static final String MANY = ROWS + "WHERE m.seq IN ({values}) ORDER BY m.seq";
 
     /** @param inLane null for a message of an unordered topic */
-    record Row(long seq, MessageId id, State state, TopicName topic, LaneKeys.@Nullable Row inLane) {}
+    record ActionRow(long seq, MessageId id, State state, TopicName topic, LaneKeys.@Nullable Row inLane) {}
 
     private final SqlRunner sql;
     private final BlockedKeys blockedKeys;
@@ -68,7 +68,7 @@ final class MessageActions {
 
     /** Changes one message. The change is conditional, so two concurrent operators make one change and one entry in the audit. */
     Repair apply(Connection connection, Action action, MessageId id, Change change) throws SQLException {
-        Optional<Row> found = sql.query(
+        Optional<ActionRow> found = sql.query(
                 connection,
                 ONE,
                 binder -> binder.uuid(id.value()),
@@ -76,7 +76,7 @@ final class MessageActions {
         if (found.isEmpty()) {
             return Repair.NOT_FOUND;
         }
-        Row row = found.get();
+        ActionRow row = found.get();
         boolean unexpected = change.expected() != null && change.expected() != row.state();
         Repair repair = unexpected || !action.states().contains(row.state())
                 ? Repair.WRONG_STATE
@@ -89,7 +89,7 @@ final class MessageActions {
         return repair;
     }
 
-    private Repair apply(Connection connection, Action action, Row row) throws SQLException {
+    private Repair apply(Connection connection, Action action, ActionRow row) throws SQLException {
         LaneKeys.Row inLane = row.inLane();
         if (inLane != null) {
             return inLane(connection, action, inLane);
@@ -122,10 +122,10 @@ final class MessageActions {
     }
 
     /** Reads what an action needs of these messages, in the order of their numbers. */
-    List<Row> rows(Connection connection, List<Long> seqs) throws SQLException {
+    List<ActionRow> rows(Connection connection, List<Long> seqs) throws SQLException {
         return sql.query(
                 connection, ValueList.in(MANY, seqs.size()), binder -> ValueList.bindNumbers(binder, seqs), found -> {
-                    List<Row> rows = new ArrayList<>();
+                    List<ActionRow> rows = new ArrayList<>();
                     while (found.next()) {
                         rows.add(row(found));
                     }
@@ -133,8 +133,8 @@ final class MessageActions {
                 });
     }
 
-    private Row row(ResultSet row) throws SQLException {
-        return new Row(
+    private ActionRow row(ResultSet row) throws SQLException {
+        return new ActionRow(
                 row.getLong("seq"),
                 new MessageId(sql.readUuid(row, "id")),
                 MessageStates.read(row, sql),

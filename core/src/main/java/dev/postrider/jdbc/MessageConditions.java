@@ -32,12 +32,12 @@ record MessageConditions(
         boolean archived,
         @Nullable Integer topicId,
         List<UUID> ids,
-        List<Part> parts) {
+        List<ConditionPart> parts) {
 
     private static final char ESCAPE = '!';
 
     /** One condition with the values of its parameters. */
-    record Part(String sql, SqlRunner.Bind bind) {}
+    record ConditionPart(String sql, SqlRunner.Bind bind) {}
 
     static MessageConditions of(Connection connection, SqlRunner sql, Filter filter) throws SQLException {
         Map<Integer, TopicName> topics = TopicNames.read(connection, sql);
@@ -46,7 +46,7 @@ record MessageConditions(
         boolean archived = states.isEmpty() || states.contains(State.DELIVERED);
         @Nullable Integer topicId = null;
         List<UUID> ids = List.of();
-        List<Part> parts = new ArrayList<>();
+        List<ConditionPart> parts = new ArrayList<>();
         for (Filter.Condition condition : filter.conditions()) {
             if (condition instanceof Filter.Ids wanted) {
                 ids = wanted.ids().stream().map(MessageId::value).toList();
@@ -54,10 +54,10 @@ record MessageConditions(
                 addRange(parts, between);
             } else if (isAboutTopics(condition)) {
                 List<Integer> meant = numbers(topics, condition);
-                topicId = condition instanceof Filter.Topic && !meant.isEmpty() ? meant.get(0) : topicId;
+                topicId = condition instanceof Filter.InTopic && !meant.isEmpty() ? meant.get(0) : topicId;
                 live &= !meant.isEmpty();
                 archived &= !meant.isEmpty();
-                parts.add(new Part(
+                parts.add(new ConditionPart(
                         ValueList.in("m.topic_id IN ({values})", meant.size()),
                         binder -> ValueList.bindIntegers(binder, meant)));
             } else {
@@ -70,7 +70,7 @@ record MessageConditions(
     }
 
     private static boolean isAboutTopics(Filter.Condition condition) {
-        return condition instanceof Filter.Topic || isAbout(condition, Filter.Attribute.NAMESPACE);
+        return condition instanceof Filter.InTopic || isAbout(condition, Filter.Attribute.NAMESPACE);
     }
 
     private static boolean isAbout(Filter.Condition condition, Filter.Attribute attribute) {
@@ -80,7 +80,7 @@ record MessageConditions(
     /** Returns the numbers of the topics that a condition means. */
     private static List<Integer> numbers(Map<Integer, TopicName> topics, Filter.Condition condition) {
         return topics.entrySet().stream()
-                .filter(entry -> condition instanceof Filter.Topic topic
+                .filter(entry -> condition instanceof Filter.InTopic topic
                         ? entry.getValue().equals(topic.name())
                         : condition instanceof Filter.Equal equal
                                 && entry.getValue().namespace().equals(equal.value()))
@@ -97,7 +97,7 @@ record MessageConditions(
         return condition instanceof Filter.ErrorContains || isAbout(condition, Filter.Attribute.FINGERPRINT);
     }
 
-    private static void addRange(List<Part> parts, Filter.Between between) {
+    private static void addRange(List<ConditionPart> parts, Filter.Between between) {
         String column = switch (between.time()) {
             case CREATED -> "m.created_at";
             case DUE -> "m.available_at";
@@ -105,20 +105,21 @@ record MessageConditions(
         };
         Instant from = between.from();
         if (from != null) {
-            parts.add(new Part(column + " >= ?", binder -> binder.time(from)));
+            parts.add(new ConditionPart(column + " >= ?", binder -> binder.time(from)));
         }
         Instant to = between.to();
         if (to != null) {
-            parts.add(new Part(column + " < ?", binder -> binder.time(to)));
+            parts.add(new ConditionPart(column + " < ?", binder -> binder.time(to)));
         }
     }
 
-    private static Part compared(Filter.Condition condition) {
+    private static ConditionPart compared(Filter.Condition condition) {
         if (condition instanceof Filter.ErrorContains error) {
-            return new Part("m.last_error LIKE ? ESCAPE '!'", binder -> binder.text("%" + escaped(error.text()) + "%"));
+            return new ConditionPart(
+                    "m.last_error LIKE ? ESCAPE '!'", binder -> binder.text("%" + escaped(error.text()) + "%"));
         }
         if (condition instanceof Filter.AttemptsAtLeast least) {
-            return new Part("m.attempts >= ?", binder -> binder.integer(least.attempts()));
+            return new ConditionPart("m.attempts >= ?", binder -> binder.integer(least.attempts()));
         }
         if (condition instanceof Filter.Equal equal) {
             return equal(equal.attribute(), equal.value());
@@ -126,24 +127,24 @@ record MessageConditions(
         throw new AssertionError("a condition without SQL: " + condition);
     }
 
-    private static Part equal(Filter.Attribute attribute, String value) {
+    private static ConditionPart equal(Filter.Attribute attribute, String value) {
         return switch (attribute) {
-            case TENANT -> new Part("m.tenant = ?", binder -> binder.text(value));
-            case TYPE -> new Part("m.type = ?", binder -> binder.text(value));
-            case ORDERING_KEY -> new Part("m.ordering_key = ?", binder -> binder.text(value));
-            case IDEMPOTENCY_KEY -> new Part("m.idempotency_key = ?", binder -> binder.text(value));
-            case FINGERPRINT -> new Part("m.fingerprint = ?", binder -> binder.text(value));
+            case TENANT -> new ConditionPart("m.tenant = ?", binder -> binder.text(value));
+            case TYPE -> new ConditionPart("m.type = ?", binder -> binder.text(value));
+            case ORDERING_KEY -> new ConditionPart("m.ordering_key = ?", binder -> binder.text(value));
+            case IDEMPOTENCY_KEY -> new ConditionPart("m.idempotency_key = ?", binder -> binder.text(value));
+            case FINGERPRINT -> new ConditionPart("m.fingerprint = ?", binder -> binder.text(value));
             case CORRELATION_ID -> correlationId(value);
             case NAMESPACE -> throw new AssertionError("a namespace is a list of topics");
         };
     }
 
     /** The attributes begin with the correlation id, or with the headers and then the correlation id. A header cannot look like that. */
-    private static Part correlationId(String value) {
+    private static ConditionPart correlationId(String value) {
         StringBuilder quoted = new StringBuilder();
         Json.quote(quoted, value);
         String member = escaped("\"correlationId\":" + quoted) + "%";
-        return new Part(
+        return new ConditionPart(
                 "(m.attributes LIKE ? ESCAPE '!' OR m.attributes LIKE ? ESCAPE '!')",
                 binder -> binder.text("{" + member).text("{%}," + member));
     }
@@ -187,7 +188,7 @@ record MessageConditions(
 
     /** Binds the parameters of {@link #matchesLive} or {@link #matchesArchived}. */
     Binder bind(Binder binder) throws SQLException {
-        for (Part part : parts) {
+        for (ConditionPart part : parts) {
             part.bind().to(binder);
         }
         return binder;

@@ -57,7 +57,7 @@ final class MessageLists {
     private MessagePage livePage(
             Connection connection, MessageConditions conditions, MessageCursor cursor, Paging paging)
             throws SQLException {
-        MessageSearch.Found found =
+        MessageSearch.FoundPage found =
                 search.find(connection, conditions, cursor.seq(), paging.newestFirst(), paging.limit());
         List<MessageSummary> summaries = summaries(connection, found.seqs());
         Comparator<MessageSummary> bySeq = Comparator.comparingLong(MessageSummary::seq);

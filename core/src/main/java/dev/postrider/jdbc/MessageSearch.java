@@ -65,14 +65,14 @@ final class MessageSearch {
      *
      * @param last the number of the last examined row; null if the rows are the last ones
      */
-    record Rows(
+    record SearchedRows(
             String statement, SqlRunner.Bind bind, @Nullable Long last) {}
 
     /**
      * @param next the number after which the search continues; null at the end
      * @param cut whether the search ended because it examined as many rows as it may
      */
-    record Found(List<Long> seqs, @Nullable Long next, boolean cut) {}
+    record FoundPage(List<Long> seqs, @Nullable Long next, boolean cut) {}
 
     private final SqlRunner sql;
     private final Topics topics;
@@ -90,14 +90,14 @@ final class MessageSearch {
     }
 
     /** @param after the number after which the search begins; null for the beginning */
-    Found find(
+    FoundPage find(
             Connection connection, MessageConditions conditions, @Nullable Long after, boolean newestFirst, int limit)
             throws SQLException {
         if (!conditions.live()) {
-            return new Found(List.of(), null, false);
+            return new FoundPage(List.of(), null, false);
         }
         long start = start(after, newestFirst);
-        Rows rows = rows(connection, conditions, start, newestFirst);
+        SearchedRows rows = rows(connection, conditions, start, newestFirst);
         List<Long> seqs = sql.queryOnce(
                 connection,
                 directed(HITS, newestFirst).replace("{rows}", rows.statement()),
@@ -113,9 +113,9 @@ final class MessageSearch {
                     return all;
                 });
         if (seqs.size() > limit) {
-            return new Found(seqs.subList(0, limit), seqs.get(limit - 1), false);
+            return new FoundPage(seqs.subList(0, limit), seqs.get(limit - 1), false);
         }
-        return new Found(seqs, rows.last(), rows.last() != null);
+        return new FoundPage(seqs, rows.last(), rows.last() != null);
     }
 
     private static long start(@Nullable Long after, boolean newestFirst) {
@@ -133,11 +133,11 @@ final class MessageSearch {
     }
 
     /** Returns the newest rows, as many as one search examines. */
-    Rows newest(Connection connection, MessageConditions conditions) throws SQLException {
+    SearchedRows newest(Connection connection, MessageConditions conditions) throws SQLException {
         return rows(connection, conditions, Long.MAX_VALUE, true);
     }
 
-    private Rows rows(Connection connection, MessageConditions conditions, long start, boolean newestFirst)
+    private SearchedRows rows(Connection connection, MessageConditions conditions, long start, boolean newestFirst)
             throws SQLException {
         if (!conditions.ids().isEmpty()) {
             return byNumber(conditions, idAccess(conditions), start, newestFirst, null);
@@ -171,7 +171,7 @@ final class MessageSearch {
             return null;
         }
         for (Filter.Condition condition : filter.conditions()) {
-            if (condition instanceof Filter.Topic topic) {
+            if (condition instanceof Filter.InTopic topic) {
                 Topics.RegisteredTopic registered =
                         topics.find(connection, topic.name()).orElseThrow();
                 Entries entries = MessageIndexes.deadLetters(sql.kind(), registered);
@@ -230,11 +230,11 @@ final class MessageSearch {
         return topicId == null ? binder : binder.integer(topicId);
     }
 
-    private static Rows byState(MessageConditions conditions, List<Entries> entries) {
+    private static SearchedRows byState(MessageConditions conditions, List<Entries> entries) {
         String each = entries.stream()
                 .map(way -> through(BY_STATE, way, conditions).replace("{matches}", conditions.matchesLive()))
                 .collect(Collectors.joining(" UNION ALL "));
-        return new Rows(
+        return new SearchedRows(
                 each,
                 binder -> {
                     for (int i = 0; i < entries.size(); i++) {
@@ -259,10 +259,10 @@ final class MessageSearch {
         return last.orElse(null);
     }
 
-    private static Rows byNumber(
+    private static SearchedRows byNumber(
             MessageConditions conditions, Access access, long start, boolean newestFirst, @Nullable Long last) {
         long until = last != null ? last : newestFirst ? Long.MIN_VALUE : Long.MAX_VALUE;
-        return new Rows(
+        return new SearchedRows(
                 directed(BY_NUMBER, newestFirst)
                         .replace("{hint}", access.hint())
                         .replace("{access}", access.and())

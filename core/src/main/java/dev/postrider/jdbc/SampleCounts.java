@@ -89,21 +89,22 @@ final class SampleCounts {
     }
 
     private List<TopicSample> topics(Connection connection, Instant now) throws SQLException {
-        List<TopicCounts.Topic> registered = sql.query(connection, TOPICS, binder -> {}, SampleCounts::registered);
+        List<TopicCounts.CountedTopic> registered =
+                sql.query(connection, TOPICS, binder -> {}, SampleCounts::registered);
         Map<String, Integer> nodes = sql.query(connection, LIVE_NODES, binder -> {}, SampleCounts::nodes);
         int limit = Math.max(Math.min(ALL / Math.max(registered.size(), 1), MOST), LEAST);
         TopicCounts counts = new TopicCounts(sql, now, limit);
         List<TopicSample> topics = new ArrayList<>();
-        for (TopicCounts.Topic topic : registered) {
+        for (TopicCounts.CountedTopic topic : registered) {
             topics.add(counts.take(connection, topic, nodes.getOrDefault(String.valueOf(topic.id()), 0)));
         }
         return topics;
     }
 
-    private static List<TopicCounts.Topic> registered(ResultSet row) throws SQLException {
-        List<TopicCounts.Topic> topics = new ArrayList<>();
+    private static List<TopicCounts.CountedTopic> registered(ResultSet row) throws SQLException {
+        List<TopicCounts.CountedTopic> topics = new ArrayList<>();
         while (row.next()) {
-            topics.add(new TopicCounts.Topic(
+            topics.add(new TopicCounts.CountedTopic(
                     row.getInt("id"),
                     new TopicName(row.getString("namespace"), row.getString("topic")),
                     row.getInt("lanes") > 0,

@@ -24,10 +24,10 @@ final class TopicCounts {
             "SELECT COUNT(*) FROM {lane} WHERE topic_id = ? AND owner IS NOT NULL AND until < ?";
 
     /** A registered topic. */
-    record Topic(int id, TopicName name, boolean isOrdered, boolean isPaused) {}
+    record CountedTopic(int id, TopicName name, boolean isOrdered, boolean isPaused) {}
 
     /** The parts of the statements, and the states that each of them counts. It may read others, which another part counts. */
-    private enum Part {
+    private enum CountedPart {
         DUE,
         LATER,
         LANES,
@@ -49,7 +49,7 @@ final class TopicCounts {
         }
     }
 
-    private enum Counted {
+    private enum CountedState {
         WAITING,
         SCHEDULED,
         RETRYING,
@@ -78,7 +78,7 @@ final class TopicCounts {
     }
 
     /** @param nodes the number of live nodes that deliver the topic */
-    TopicSample take(Connection connection, Topic topic, int nodes) throws SQLException {
+    TopicSample take(Connection connection, CountedTopic topic, int nodes) throws SQLException {
         Tally tally = topic.isOrdered()
                 ? sql.query(connection, statements.ordered(), binder -> ordered(binder, topic.id()), this::tally)
                 : sql.query(connection, statements.unordered(), binder -> unordered(binder, topic.id()), this::tally);
@@ -86,24 +86,24 @@ final class TopicCounts {
         if (topic.isOrdered()) {
             blockedKeys = new Count(
                     blockedKeys(connection, topic.id()),
-                    tally.of(Counted.PARKED).exact());
-            tally.add(Counted.EXPIRED, expiredLanes(connection, topic.id()));
+                    tally.of(CountedState.PARKED).exact());
+            tally.add(CountedState.EXPIRED, expiredLanes(connection, topic.id()));
             oldestInLanes(connection, topic.id()).ifPresent(tally::oldest);
         }
         return new TopicSample(
                 topic.name(),
                 topic.isPaused(),
                 nodes,
-                tally.of(Counted.WAITING),
-                tally.of(Counted.SCHEDULED),
-                tally.of(Counted.RETRYING),
-                tally.of(Counted.PROCESSING),
-                tally.of(Counted.BLOCKED),
-                tally.of(Counted.PARKED),
-                tally.of(Counted.DEAD),
+                tally.of(CountedState.WAITING),
+                tally.of(CountedState.SCHEDULED),
+                tally.of(CountedState.RETRYING),
+                tally.of(CountedState.PROCESSING),
+                tally.of(CountedState.BLOCKED),
+                tally.of(CountedState.PARKED),
+                tally.of(CountedState.DEAD),
                 blockedKeys,
-                tally.of(Counted.ATTEMPTED),
-                tally.of(Counted.EXPIRED),
+                tally.of(CountedState.ATTEMPTED),
+                tally.of(CountedState.EXPIRED),
                 tally.age(now));
     }
 
@@ -152,17 +152,17 @@ final class TopicCounts {
 
     private Tally tally(ResultSet row) throws SQLException {
         Tally tally = new Tally();
-        Map<Part, Long> read = new EnumMap<>(Part.class);
+        Map<CountedPart, Long> read = new EnumMap<>(CountedPart.class);
         while (row.next()) {
-            Part part = Part.valueOf(row.getString("part"));
+            CountedPart part = CountedPart.valueOf(row.getString("part"));
             RowState state = RowState.read(row);
             long found = row.getLong("found");
             read.merge(part, found, Long::sum);
             if (part.counts(state)) {
                 tally.count(part, state, found, row.getLong("retried"));
-                tally.add(Counted.EXPIRED, row.getLong("expired"));
+                tally.add(CountedState.EXPIRED, row.getLong("expired"));
                 if (state != RowState.DEAD) {
-                    tally.add(Counted.ATTEMPTED, row.getLong("attempted"));
+                    tally.add(CountedState.ATTEMPTED, row.getLong("attempted"));
                     tally.oldest(sql.readTime(row, "oldest"));
                 }
             }
@@ -174,44 +174,44 @@ final class TopicCounts {
     /** The counts of one topic. */
     private static final class Tally {
 
-        private final Map<Counted, Count> counts = new EnumMap<>(Counted.class);
+        private final Map<CountedState, Count> counts = new EnumMap<>(CountedState.class);
         private @Nullable Instant oldest;
 
-        void count(Part part, RowState state, long found, long retried) {
+        void count(CountedPart part, RowState state, long found, long retried) {
             switch (state) {
                 case PENDING, SCHEDULED -> {
-                    boolean isDue = part == Part.DUE || part == Part.LANES;
-                    add(isDue ? Counted.WAITING : Counted.SCHEDULED, found - retried);
-                    add(Counted.RETRYING, retried);
+                    boolean isDue = part == CountedPart.DUE || part == CountedPart.LANES;
+                    add(isDue ? CountedState.WAITING : CountedState.SCHEDULED, found - retried);
+                    add(CountedState.RETRYING, retried);
                 }
-                case RETRY -> add(Counted.RETRYING, found);
-                case PROCESSING -> add(Counted.PROCESSING, found);
-                case BLOCKED -> add(Counted.BLOCKED, found);
-                case PARKED -> add(Counted.PARKED, found);
-                case DEAD -> add(Counted.DEAD, found);
+                case RETRY -> add(CountedState.RETRYING, found);
+                case PROCESSING -> add(CountedState.PROCESSING, found);
+                case BLOCKED -> add(CountedState.BLOCKED, found);
+                case PARKED -> add(CountedState.PARKED, found);
+                case DEAD -> add(CountedState.DEAD, found);
             }
         }
 
-        void add(Counted counted, long more) {
+        void add(CountedState counted, long more) {
             counts.merge(counted, Count.exactly(more), Count::plus);
         }
 
         /** @param isCut whether the part may have left out rows */
-        void read(Part part, boolean isCut) {
+        void read(CountedPart part, boolean isCut) {
             if (isCut) {
                 switch (part) {
-                    case DUE, LANES -> atLeast(Counted.WAITING, Counted.RETRYING, Counted.ATTEMPTED);
-                    case LATER, TIMED -> atLeast(Counted.SCHEDULED, Counted.RETRYING, Counted.ATTEMPTED);
-                    case HEADS -> atLeast(Counted.RETRYING, Counted.PARKED, Counted.ATTEMPTED);
-                    case BEHIND -> atLeast(Counted.BLOCKED, Counted.ATTEMPTED);
-                    case LEASED -> atLeast(Counted.PROCESSING, Counted.EXPIRED, Counted.ATTEMPTED);
-                    case DEAD -> atLeast(Counted.DEAD);
+                    case DUE, LANES -> atLeast(CountedState.WAITING, CountedState.RETRYING, CountedState.ATTEMPTED);
+                    case LATER, TIMED -> atLeast(CountedState.SCHEDULED, CountedState.RETRYING, CountedState.ATTEMPTED);
+                    case HEADS -> atLeast(CountedState.RETRYING, CountedState.PARKED, CountedState.ATTEMPTED);
+                    case BEHIND -> atLeast(CountedState.BLOCKED, CountedState.ATTEMPTED);
+                    case LEASED -> atLeast(CountedState.PROCESSING, CountedState.EXPIRED, CountedState.ATTEMPTED);
+                    case DEAD -> atLeast(CountedState.DEAD);
                 }
             }
         }
 
-        private void atLeast(Counted... kinds) {
-            for (Counted counted : kinds) {
+        private void atLeast(CountedState... kinds) {
+            for (CountedState counted : kinds) {
                 counts.merge(counted, new Count(0, false), Count::plus);
             }
         }
@@ -222,7 +222,7 @@ final class TopicCounts {
             }
         }
 
-        Count of(Counted counted) {
+        Count of(CountedState counted) {
             return counts.getOrDefault(counted, Count.ZERO);
         }
 

@@ -1,8 +1,8 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.Filter;
-import dev.postrider.admin.MessageDetail.Cause;
 import dev.postrider.admin.MessageDetail.Wait;
+import dev.postrider.admin.MessageDetail.WaitCause;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
@@ -38,7 +38,7 @@ final class WaitReasons {
             ORDER BY e.seq DESC LIMIT 1
             """;
 
-    private record Row(
+    private record WaitingRow(
             RowState state,
             LaneKeys.@Nullable Row inLane,
             TopicName topic,
@@ -57,7 +57,7 @@ final class WaitReasons {
 
     /** @param delivered the topics that a live node delivers */
     List<Wait> of(Connection connection, MessageId id, Set<TopicName> delivered) throws SQLException {
-        Optional<Row> found = sql.query(
+        Optional<WaitingRow> found = sql.query(
                 connection,
                 ROW,
                 binder -> binder.uuid(id.value()),
@@ -65,8 +65,8 @@ final class WaitReasons {
         return found.isEmpty() ? List.of() : of(connection, found.get(), delivered);
     }
 
-    private Row row(ResultSet row) throws SQLException {
-        return new Row(
+    private WaitingRow row(ResultSet row) throws SQLException {
+        return new WaitingRow(
                 RowState.read(row),
                 keys.ordered(row),
                 new TopicName(row.getString("namespace"), row.getString("topic_name")),
@@ -76,18 +76,18 @@ final class WaitReasons {
                 sql.readTime(row, "now"));
     }
 
-    private List<Wait> of(Connection connection, Row row, Set<TopicName> delivered) throws SQLException {
+    private List<Wait> of(Connection connection, WaitingRow row, Set<TopicName> delivered) throws SQLException {
         List<Wait> waits = new ArrayList<>();
         if (row.state() == RowState.DEAD || row.state() == RowState.PARKED) {
-            waits.add(new Wait(Cause.OPERATOR, null, null));
+            waits.add(new Wait(WaitCause.OPERATOR, null, null));
         } else if (row.state() == RowState.PROCESSING) {
-            waits.add(new Wait(Cause.DELIVERY, row.leaseEnd(), null));
+            waits.add(new Wait(WaitCause.DELIVERY, row.leaseEnd(), null));
         } else {
             if (row.paused()) {
-                waits.add(new Wait(Cause.PAUSED_TOPIC, null, null));
+                waits.add(new Wait(WaitCause.PAUSED_TOPIC, null, null));
             }
             if (!delivered.contains(row.topic())) {
-                waits.add(new Wait(Cause.NO_NODE, null, null));
+                waits.add(new Wait(WaitCause.NO_NODE, null, null));
             }
             LaneKeys.Row inLane = row.inLane();
             if (inLane != null && row.state() != RowState.SCHEDULED) {
@@ -95,7 +95,7 @@ final class WaitReasons {
             }
             Instant due = row.due();
             if (row.state() != RowState.BLOCKED && due != null && row.now() != null && due.isAfter(row.now())) {
-                waits.add(new Wait(Cause.DUE_TIME, due, null));
+                waits.add(new Wait(WaitCause.DUE_TIME, due, null));
             }
         }
         return waits;
@@ -106,9 +106,9 @@ final class WaitReasons {
         if (head.isPresent() && head.get().seq() < row.seq()) {
             boolean parked = head.get().state() == RowState.PARKED;
             Instant next = parked ? null : due(connection, head.get().seq());
-            waits.add(new Wait(Cause.BLOCKED_KEY, next, head.get().id()));
+            waits.add(new Wait(WaitCause.BLOCKED_KEY, next, head.get().id()));
         } else if (row.state() == RowState.PENDING) {
-            earlier(connection, row).ifPresent(id -> waits.add(new Wait(Cause.EARLIER_MESSAGE, null, id)));
+            earlier(connection, row).ifPresent(id -> waits.add(new Wait(WaitCause.EARLIER_MESSAGE, null, id)));
         }
     }
 

@@ -113,7 +113,7 @@ final class HealthCheckTest {
         sampled(topic(1, NONE, Count.exactly(3), Count.exactly(2), Duration.ZERO));
 
         assertThat(check.now().findings())
-                .extracting(Health.Finding::text)
+                .extracting(Health.HealthFinding::text)
                 .containsExactly(
                         "Topic orders has 3 dead letters, more than 0",
                         "Topic orders has 2 blocked keys, with 0 messages behind their heads");

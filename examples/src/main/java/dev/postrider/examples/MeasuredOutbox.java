@@ -61,7 +61,7 @@ public final class MeasuredOutbox {
             node.start();
             sampled.await(30, TimeUnit.SECONDS);
             say.accept("health: " + health.now().status());
-            for (Health.Finding finding : health.now().findings()) {
+            for (Health.HealthFinding finding : health.now().findings()) {
                 say.accept(finding.text());
             }
         }

@@ -23,7 +23,7 @@ final class MonitoringText {
                 + health.findings().stream().map(MonitoringText::finding).collect(Collectors.joining(",")) + "]}";
     }
 
-    private static String finding(Health.Finding finding) {
+    private static String finding(Health.HealthFinding finding) {
         Map<String, String> members = new LinkedHashMap<>();
         members.put("status", finding.status().name());
         members.put("cause", finding.cause().name());

@@ -12,7 +12,7 @@ import dev.postrider.admin.Change;
 import dev.postrider.admin.ChangeResult;
 import dev.postrider.admin.Filter;
 import dev.postrider.admin.MessageDetail;
-import dev.postrider.admin.MessageDetail.Cause;
+import dev.postrider.admin.MessageDetail.WaitCause;
 import dev.postrider.admin.MessageDetail.Wait;
 import dev.postrider.admin.MessageSummary;
 import dev.postrider.admin.Paging;
