@@ -443,25 +443,25 @@ public abstract class MessageActionContract extends LaneFixture {
                                 .id())
                         .toList();
 
-        assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(Cause.NO_NODE, Cause.DUE_TIME);
+        assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
         for (int behind : List.of(1, 2)) {
             assertThat(waits(postrider, ids.get(behind)))
-                    .filteredOn(wait -> wait.cause() == Cause.BLOCKED_KEY)
+                    .filteredOn(wait -> wait.cause() == WaitCause.BLOCKED_KEY)
                     .singleElement()
                     .satisfies(wait -> {
                         assertThat(wait.behind()).isEqualTo(id(key.get(0)));
                         assertThat(wait.until()).isAfter(Instant.now());
                     });
         }
-        assertThat(waits(postrider, ids.get(3))).extracting(Wait::cause).containsExactly(Cause.NO_NODE);
+        assertThat(waits(postrider, ids.get(3))).extracting(Wait::cause).containsExactly(WaitCause.NO_NODE);
         assertThat(waits(postrider, ids.get(4)))
                 .extracting(Wait::cause, Wait::behind)
-                .contains(tuple(Cause.EARLIER_MESSAGE, ids.get(3)));
-        assertThat(waits(postrider, later.id())).extracting(Wait::cause).containsExactly(Cause.NO_NODE, Cause.DUE_TIME);
+                .contains(tuple(WaitCause.EARLIER_MESSAGE, ids.get(3)));
+        assertThat(waits(postrider, later.id())).extracting(Wait::cause).containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
         postrider.admin().pause(topic, "ann");
-        assertThat(waits(postrider, ids.get(3)).get(0).cause()).isEqualTo(Cause.PAUSED_TOPIC);
+        assertThat(waits(postrider, ids.get(3)).get(0).cause()).isEqualTo(WaitCause.PAUSED_TOPIC);
         postrider.admin().apply(Action.PARK, ids.get(0), ANN);
-        assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(Cause.OPERATOR);
+        assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(WaitCause.OPERATOR);
         assertThat(postrider.admin().explain(MessageId.next())).isEmpty();
     }
 
@@ -472,7 +472,7 @@ public abstract class MessageActionContract extends LaneFixture {
         Claim claim = claim(postrider).get(0);
 
         assertThat(waits(postrider, claim.message().id())).singleElement().satisfies(wait -> {
-            assertThat(wait.cause()).isEqualTo(Cause.DELIVERY);
+            assertThat(wait.cause()).isEqualTo(WaitCause.DELIVERY);
             assertThat(wait.until()).isNotNull();
         });
         postrider.store().acknowledge(claim);
