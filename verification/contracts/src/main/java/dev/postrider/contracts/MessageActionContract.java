@@ -12,8 +12,8 @@ import dev.postrider.admin.Change;
 import dev.postrider.admin.ChangeResult;
 import dev.postrider.admin.Filter;
 import dev.postrider.admin.MessageDetail;
-import dev.postrider.admin.MessageDetail.WaitCause;
 import dev.postrider.admin.MessageDetail.Wait;
+import dev.postrider.admin.MessageDetail.WaitCause;
 import dev.postrider.admin.MessageSummary;
 import dev.postrider.admin.Paging;
 import dev.postrider.admin.Repair;
@@ -443,7 +443,9 @@ public abstract class MessageActionContract extends LaneFixture {
                                 .id())
                         .toList();
 
-        assertThat(waits(postrider, ids.get(0))).extracting(Wait::cause).containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
+        assertThat(waits(postrider, ids.get(0)))
+                .extracting(Wait::cause)
+                .containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
         for (int behind : List.of(1, 2)) {
             assertThat(waits(postrider, ids.get(behind)))
                     .filteredOn(wait -> wait.cause() == WaitCause.BLOCKED_KEY)
@@ -457,7 +459,9 @@ public abstract class MessageActionContract extends LaneFixture {
         assertThat(waits(postrider, ids.get(4)))
                 .extracting(Wait::cause, Wait::behind)
                 .contains(tuple(WaitCause.EARLIER_MESSAGE, ids.get(3)));
-        assertThat(waits(postrider, later.id())).extracting(Wait::cause).containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
+        assertThat(waits(postrider, later.id()))
+                .extracting(Wait::cause)
+                .containsExactly(WaitCause.NO_NODE, WaitCause.DUE_TIME);
         postrider.admin().pause(topic, "ann");
         assertThat(waits(postrider, ids.get(3)).get(0).cause()).isEqualTo(WaitCause.PAUSED_TOPIC);
         postrider.admin().apply(Action.PARK, ids.get(0), ANN);
