@@ -1,13 +1,16 @@
 package dev.postrider.contracts.crash;
 
 import dev.postrider.testkit.WatchedDataSource;
+import java.sql.Connection;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /**
  * A data source that counts the boundaries between what is asked of the database, and says where each is: before every statement,
- * savepoint and commit, and after the commit. At one of them it stops for ever.
+ * savepoint and commit, and after the commit. An INSERT that also commits is both; the call of {@code commit} that follows it asks
+ * nothing of the database. At one of the boundaries it stops for ever.
  */
 final class Boundaries extends WatchedDataSource {
 
@@ -16,6 +19,7 @@ final class Boundaries extends WatchedDataSource {
 
     private final int stopAt;
     private final AtomicInteger passed = new AtomicInteger();
+    private final Set<Connection> committed = ConcurrentHashMap.newKeySet();
     private final Gate closed = new Gate();
 
     /** @param stopAt from 1; 0 for nowhere */
@@ -28,11 +32,19 @@ final class Boundaries extends WatchedDataSource {
     @Override
     protected Object on(Call call) throws Throwable {
         String sql = call.sql();
-        if (ASKED.contains(call.name()) || call.isCommit()) {
+        boolean isAsked = ASKED.contains(call.name());
+        boolean isInsertAndCommit = isAsked && sql != null && sql.contains("INSERT INTO") && sql.endsWith("COMMIT");
+        if (call.isCommit() && committed.remove(call.connection())) {
+            return call.proceed();
+        }
+        if (isAsked || call.isCommit()) {
             reach(sql == null ? call.name() : sql);
         }
         Object answer = call.proceed();
-        if (call.isCommit()) {
+        if (isInsertAndCommit) {
+            committed.add(call.connection());
+        }
+        if (isInsertAndCommit || call.isCommit()) {
             reach("committed");
         }
         return answer;
