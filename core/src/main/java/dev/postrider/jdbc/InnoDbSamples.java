@@ -33,11 +33,12 @@ final class InnoDbSamples implements SampleStatements {
                     WHERE topic_id = ? AND state IN ('RETRY', 'PARKED') LIMIT ?) h) k
             """;
 
+    /** The order names all columns of the index. By seq alone, MySQL reads and sorts all messages of each lane. */
     private static final String OLDEST_IN_LANES = """
             SELECT MIN(head.available_at) FROM (
                 SELECT (SELECT m.available_at FROM {message} m FORCE INDEX ({index message_lane})
                         WHERE m.topic_id = l.topic_id AND m.lane = l.lane AND m.state = 'PENDING' AND m.seq > l.floor
-                        ORDER BY m.seq LIMIT 1) AS available_at
+                        ORDER BY m.state, m.topic_id, m.lane, m.seq LIMIT 1) AS available_at
                 FROM {lane} l WHERE l.topic_id = ?) head
             """;
 

@@ -14,12 +14,7 @@ import dev.postrider.contracts.Sql;
 import dev.postrider.message.TopicName;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,7 +41,7 @@ final class MessageListCostTest {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_18", "MARIADB_11_4", "MYSQL_8_0"})
     void pageReadsABoundedNumberOfRows(Engine engine) throws Exception {
-        Counted counted = counted(engine);
+        CountedReads counted = counted(engine);
         try (Postrider postrider =
                 Postrider.on(counted.dataSource()).topic("many").topic("few").build()) {
             Admin admin = postrider.admin();
@@ -76,7 +71,7 @@ final class MessageListCostTest {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_18", "MARIADB_11_4", "MYSQL_8_0"})
     void stateOrTopicOfFewMessagesIsReadWithoutTheOthers(Engine engine) throws Exception {
-        Counted counted = counted(engine);
+        CountedReads counted = counted(engine);
         try (Postrider postrider =
                 Postrider.on(counted.dataSource()).topic("many").topic("few").build()) {
             Admin admin = postrider.admin();
@@ -105,7 +100,7 @@ final class MessageListCostTest {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL_18", "MARIADB_11_4"})
     void searchContinuesWhereTheLastPageEnded(Engine engine) throws Exception {
-        Counted counted = counted(engine);
+        CountedReads counted = counted(engine);
         try (Postrider postrider =
                 Postrider.on(counted.dataSource()).topic("many").topic("few").build()) {
             Paging paging = Paging.oldest(50);
@@ -127,44 +122,7 @@ final class MessageListCostTest {
         }
     }
 
-    /** A database with one connection whose reads are counted. */
-    private record Counted(DataSource dataSource, Connection connection, boolean postgres) {
-
-        long read(Runnable work) throws SQLException {
-            try (Statement statement = connection.createStatement()) {
-                if (!postgres) {
-                    statement.execute("FLUSH STATUS");
-                    work.run();
-                    return sum(statement, "SHOW SESSION STATUS LIKE 'Handler_read%'", 2);
-                }
-                long before = counted(statement);
-                work.run();
-                return counted(statement) - before;
-            }
-        }
-
-        /** What this session has read, before it is added to the totals of the table. */
-        private static long counted(Statement statement) throws SQLException {
-            statement.execute("SELECT pg_stat_force_next_flush()");
-            statement.execute("SELECT pg_stat_clear_snapshot()");
-            return sum(
-                    statement,
-                    "SELECT SUM(seq_tup_read) + (SELECT SUM(idx_tup_read) FROM pg_stat_user_indexes) FROM pg_stat_user_tables",
-                    1);
-        }
-
-        private static long sum(Statement statement, String query, int column) throws SQLException {
-            long sum = 0;
-            try (ResultSet row = statement.executeQuery(query)) {
-                while (row.next()) {
-                    sum += row.getLong(column);
-                }
-            }
-            return sum;
-        }
-    }
-
-    private static Counted counted(Engine engine) throws SQLException {
+    private static CountedReads counted(Engine engine) throws SQLException {
         DataSource dataSource =
                 Databases.assumeStarted(engine).createDatabase("lists").dataSource();
         boolean postgres = engine == Engine.POSTGRESQL_18;
@@ -176,23 +134,7 @@ final class MessageListCostTest {
                     .contains(TopicName.of("few"));
         }
         fill(dataSource, postgres);
-        Connection connection = dataSource.getConnection();
-        return new Counted(one(connection), connection, postgres);
-    }
-
-    /** A data source that lends one connection again and again. */
-    private static DataSource one(Connection connection) {
-        ClassLoader loader = MessageListCostTest.class.getClassLoader();
-        Connection lent = (Connection) Proxy.newProxyInstance(
-                loader, new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
-                    try {
-                        return method.getName().equals("close") ? null : method.invoke(connection, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getTargetException();
-                    }
-                });
-        return (DataSource)
-                Proxy.newProxyInstance(loader, new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> lent);
+        return CountedReads.of(dataSource, engine);
     }
 
     /** The dead letters come last, so that a search by number meets them at its end. */
