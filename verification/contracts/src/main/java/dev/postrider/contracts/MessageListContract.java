@@ -201,8 +201,7 @@ public abstract class MessageListContract extends DatabaseContract {
         enqueue(postrider, both);
         Admin admin = postrider.admin();
 
-        assertThat(ids(admin, here().correlationId("odd \"id\" \\ 100%")))
-                .containsExactly(both.id());
+        assertThat(ids(admin, here().correlationId("odd \"id\" \\ 100%"))).containsExactly(both.id());
         assertThat(ids(
                         admin,
                         here(State.RETRYING, State.PROCESSING, State.PENDING).correlationId("c_1")))
