@@ -14,6 +14,7 @@ import dev.postrider.event.NodeLoad.Circuit;
 import dev.postrider.event.NodeLoad.TopicLoad;
 import dev.postrider.health.Health.Cause;
 import dev.postrider.health.Health.Status;
+import dev.postrider.internal.MovedClock;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
@@ -28,7 +29,7 @@ final class HealthCheckTest {
     private static final TopicName ORDERS = TopicName.of("orders");
     private static final Count NONE = Count.ZERO;
 
-    private final MovedTime time = new MovedTime();
+    private final MovedClock time = new MovedClock();
     private int samples;
     private final HealthCheck check = HealthCheck.with(HealthThresholds.defaults(), time);
 

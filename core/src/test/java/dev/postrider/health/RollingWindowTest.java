@@ -3,6 +3,7 @@ package dev.postrider.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
+import dev.postrider.internal.MovedClock;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.time.Duration;
@@ -13,7 +14,7 @@ final class RollingWindowTest {
 
     private static final TopicName ORDERS = TopicName.of("orders");
 
-    private final MovedTime time = new MovedTime();
+    private final MovedClock time = new MovedClock();
     private final RollingWindow window = new RollingWindow(Duration.ofMinutes(5), time);
     private final Message message =
             Message.to(ORDERS).type("order.placed").json("{}").build();

@@ -3,7 +3,7 @@ package dev.postrider.idempotency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.error.StoreUnavailableException;
-import dev.postrider.internal.Platform;
+import dev.postrider.internal.MovedClock;
 import dev.postrider.internal.store.CommandClaim;
 import dev.postrider.internal.store.CommandId;
 import dev.postrider.internal.store.CommandOutcome;
@@ -18,8 +18,6 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +27,7 @@ final class CommandLeasesTest {
     private static final Duration STATEMENT = Duration.ofSeconds(2);
     private static final Duration MOMENT = Duration.ofMillis(1);
 
-    private final ManualTime time = new ManualTime();
+    private final MovedClock time = new MovedClock();
     private final SlowStore store = new SlowStore();
     private final Command<Void> command = Command.named("op")
             .anyCaller()
@@ -154,57 +152,6 @@ final class CommandLeasesTest {
         @Override
         public void start(Runnable task) {
             throw new UnsupportedOperationException();
-        }
-    }
-
-    /** A monotonic clock that the test moves. */
-    private static final class ManualTime implements Platform {
-
-        private final Platform machine = Platform.system();
-        private long nanos = -1_000_000_000_000L;
-
-        void pass(Duration time) {
-            nanos += time.toNanos();
-        }
-
-        @Override
-        public long nanos() {
-            return nanos;
-        }
-
-        @Override
-        public long wallMillis() {
-            return machine.wallMillis();
-        }
-
-        @Override
-        public Waiter waiter() {
-            return machine.waiter();
-        }
-
-        @Override
-        public Latch latch() {
-            return machine.latch();
-        }
-
-        @Override
-        public Thread thread(Object owner, Runnable task, String name) {
-            return machine.thread(owner, task, name);
-        }
-
-        @Override
-        public ExecutorService threads(Object owner, String name, int most) {
-            return machine.threads(owner, name, most);
-        }
-
-        @Override
-        public double chance() {
-            return machine.chance();
-        }
-
-        @Override
-        public UUID id() {
-            return machine.id();
         }
     }
 }

@@ -4,6 +4,7 @@ import static dev.postrider.internal.event.FailureLimiter.INTERVAL;
 import static dev.postrider.internal.event.FailureLimiter.MOST_FINGERPRINTS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.postrider.internal.MovedClock;
 import dev.postrider.internal.event.FailureLimiter.Alike;
 import dev.postrider.internal.event.FailureLimiter.CountedFailures;
 import dev.postrider.internal.event.FailureLimiter.LimitDecision;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.event.Event;
+import dev.postrider.internal.MovedClock;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import java.io.ByteArrayOutputStream;

@@ -1,37 +1,39 @@
-package dev.postrider.health;
+package dev.postrider.internal;
 
-import dev.postrider.internal.Platform;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** A clock that moves when told. The rest is the machine's. */
-final class MovedTime implements Platform {
+/** Clocks that move when told. The rest is the machine's. */
+public final class MovedClock implements Platform {
 
     private final Platform machine = Platform.system();
-    private long nanos = -1_000_000_000_000L;
+    private final AtomicLong nanos = new AtomicLong(-1_000_000_000_000L);
+    private final AtomicLong wallMillis = new AtomicLong(1_700_000_000_000L);
 
-    void pass(Duration time) {
-        nanos += time.toNanos();
+    public void pass(Duration time) {
+        nanos.addAndGet(time.toNanos());
+        wallMillis.addAndGet(time.toMillis());
     }
 
     @Override
     public long nanos() {
-        return nanos;
+        return nanos.get();
     }
 
     @Override
     public long wallMillis() {
-        return machine.wallMillis();
+        return wallMillis.get();
     }
 
     @Override
-    public Platform.Waiter waiter() {
+    public Waiter waiter() {
         return machine.waiter();
     }
 
     @Override
-    public Platform.Latch latch() {
+    public Latch latch() {
         return machine.latch();
     }
 
