@@ -175,7 +175,6 @@ final class PostgresTest {
         }
     }
 
-    /** The driver's own connection ends the transaction, and the work goes on in a new one. */
     /** The tables of the other databases have a CHECK of the state. */
     @Test
     void messageInAStateThatOtherSoftwareInventedIsFound() throws Exception {
@@ -188,6 +187,7 @@ final class PostgresTest {
         }
     }
 
+    /** The driver's own connection ends the transaction, and the work goes on in a new one. */
     @Test
     void endByTheDriversOwnConnectionIsNoticed() throws Exception {
         try (Postrider postrider = migrated()) {
