@@ -49,6 +49,7 @@ final class Modulith implements Contender {
     private final Delivery delivery = new Delivery();
     private @Nullable ConfigurableApplicationContext context;
     private @Nullable TransactionTemplate transactions;
+    private @Nullable Thread resubmission;
 
     Modulith(Arena arena, DataSource dataSource) {
         this.arena = arena;
@@ -183,16 +184,33 @@ final class Modulith implements Contender {
         }
     }
 
+    /** The resubmission returns when the whole backlog is queued, and much of it is delivered by then. So it has a thread of its own. */
     @Override
     public void start(Receiver receiver) {
         delivery.receiver(receiver);
         gate.open();
-        context().getBean(IncompleteEventPublications.class).resubmitIncompletePublications(publication -> true);
+        IncompleteEventPublications incomplete = context().getBean(IncompleteEventPublications.class);
+        resubmission = new Thread(
+                () -> incomplete.resubmitIncompletePublications(publication -> true), "modulith-resubmission");
+        resubmission.start();
     }
 
     @Override
     public void stop() {
+        awaitResubmission();
         gate.close();
+    }
+
+    private void awaitResubmission() {
+        Thread running = resubmission;
+        resubmission = null;
+        if (running != null) {
+            try {
+                running.join();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     @Override
