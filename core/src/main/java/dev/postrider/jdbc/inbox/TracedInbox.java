@@ -26,7 +26,7 @@ public final class TracedInbox implements Inbox {
     }
 
     /** A call of the inbox. */
-    private interface Processing<X extends Exception> {
+    private interface InboxCall<X extends Exception> {
         ProcessResult run() throws X;
     }
 
@@ -41,14 +41,14 @@ public final class TracedInbox implements Inbox {
         return traced(received, () -> inbox.process(connection, received, work));
     }
 
-    private <X extends Exception> ProcessResult traced(Message received, Processing<X> processing) throws X {
+    private <X extends Exception> ProcessResult traced(Message received, InboxCall<X> call) throws X {
         if (received == null) {
-            return processing.run(); // which refuses it
+            return call.run(); // which refuses it
         }
         SafeSpan span = tracing.receive(received, consumer);
         TracedSpan.ActiveSpan active = span.enter();
         try {
-            ProcessResult result = processing.run();
+            ProcessResult result = call.run();
             span.end(TracedEnd.of(result.fold(
                     processed -> "processed", before -> "duplicate", other -> "collision", old -> "too_old")));
             return result;
