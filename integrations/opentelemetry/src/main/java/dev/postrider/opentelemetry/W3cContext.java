@@ -7,7 +7,6 @@ import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +22,6 @@ final class W3cContext {
     private static final int LONGEST_TRACESTATE = 512;
 
     private static final TextMapGetter<TraceContext> FIELDS = new TextMapGetter<>() {
-
-        @Override
-        public Iterable<String> keys(TraceContext stored) {
-            return List.of(TRACEPARENT, TRACESTATE);
-        }
 
         @Override
         public @Nullable String get(@Nullable TraceContext stored, String key) {

@@ -149,11 +149,6 @@ final class OneTraceTest {
     private static final class RequestHeaders implements TextMapGetter<Headers> {
 
         @Override
-        public Iterable<String> keys(Headers headers) {
-            return headers.keySet();
-        }
-
-        @Override
         public @Nullable String get(@Nullable Headers headers, String key) {
             return headers == null ? null : headers.getFirst(key);
         }

@@ -82,8 +82,8 @@ final class RecordedSpans {
         assertThat(span.getParentSpanContext().isValid()).as(span.getName()).isFalse();
     }
 
-    /** The trace context of a sampled span. */
     static TraceContext contextOf(SpanData span) {
-        return new TraceContext("00-" + span.getTraceId() + "-" + span.getSpanId() + "-01", null);
+        String flags = span.getSpanContext().getTraceFlags().asHex();
+        return new TraceContext("00-" + span.getTraceId() + "-" + span.getSpanId() + "-" + flags, null);
     }
 }
