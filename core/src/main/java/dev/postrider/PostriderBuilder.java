@@ -183,8 +183,8 @@ public final class PostriderBuilder {
         List<Topic> declared = List.copyOf(topics.values());
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention(), dispatching.handling());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
-        Dispatcher dispatcher = new Dispatcher(
-                stores, declared, options, new Dispatcher.NodeConnections(events, tracer, line));
+        Dispatcher dispatcher =
+                new Dispatcher(stores, declared, options, new Dispatcher.NodeConnections(events, tracer, line));
         Heartbeat heartbeat = new Heartbeat("commands", events);
         CommandRunner runner = new CommandRunner(
                 new CommandRunner.Database(

@@ -136,8 +136,8 @@ final class NodeParts {
                 Executor handlers = handlerThreads(topic);
                 HandlerDelivery.HandlerThreads ofTopic =
                         new HandlerDelivery.HandlerThreads(handlers, inCallersThread ? senders : handlers);
-                HandlerDelivery.HandlerResources transactions = new HandlerDelivery.HandlerResources(
-                        stores.handling(), handOver, ofTopic, tracing, platform);
+                HandlerDelivery.HandlerResources transactions =
+                        new HandlerDelivery.HandlerResources(stores.handling(), handOver, ofTopic, tracing, platform);
                 deliveries.put(
                         topic.name(), new HandlerDelivery(topic, inTransaction, transactions, decider, outcomes));
             } else if (destination instanceof TopicDestination.ByTransport by) {

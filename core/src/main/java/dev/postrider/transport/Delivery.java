@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param trace the trace context that goes to the destination: that of this attempt if a tracer follows it, otherwise the
  *     one that is stored with the message; null if there is none
  */
-public record Delivery(Message message, int attempt, @Nullable TraceContext trace) {
+public record Delivery(
+        Message message, int attempt, @Nullable TraceContext trace) {
 
     /** An attempt that no tracer follows. */
     public Delivery(Message message, int attempt) {

@@ -3,6 +3,7 @@ package dev.postrider.examples;
 import dev.postrider.Postrider;
 import dev.postrider.message.Message;
 import dev.postrider.opentelemetry.OpenTelemetryTracing;
+import dev.postrider.transport.DeliveryHandler;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
@@ -31,14 +32,17 @@ public final class TracedOutbox {
                         .build())
                 .build();
 
+        DeliveryHandler sender =
+                delivery -> say.accept("sent " + delivery.message().type());
         Postrider postrider = Postrider.on(shop.dataSource())
                 .topic("orders", topic -> topic.process((placed, work) -> work.stage(invoice(placed))))
-                .topic("invoices", topic -> topic.deliver(invoice -> say.accept("sent " + invoice.message().type())))
+                .topic("invoices", topic -> topic.deliver(sender))
                 .tracing(OpenTelemetryTracing.of(openTelemetry))
                 .build();
         postrider.migrate();
 
-        Span request = openTelemetry.getTracer("shop").spanBuilder("POST /orders").startSpan();
+        Span request =
+                openTelemetry.getTracer("shop").spanBuilder("POST /orders").startSpan();
         Context.current()
                 .with(request)
                 .wrap(() -> postrider.inTransaction(work -> work.stage(new Order(42).placed())))

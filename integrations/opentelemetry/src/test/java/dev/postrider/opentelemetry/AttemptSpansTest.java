@@ -208,8 +208,8 @@ final class AttemptSpansTest {
     @Test
     void attemptIsCurrentWhileATransportIsCalled() {
         Refusing refusing = new Refusing();
-        Postrider postrider = postrider(builder -> builder.tracing(tracing.details(Detail.ERROR_TEXT))
-                .topic("orders", topic -> topic.deliver(refusing)));
+        Postrider postrider = postrider(builder ->
+                builder.tracing(tracing.details(Detail.ERROR_TEXT)).topic("orders", topic -> topic.deliver(refusing)));
 
         enqueue(postrider, message("orders").build());
         postrider.deliverDue();
@@ -222,9 +222,9 @@ final class AttemptSpansTest {
 
     @Test
     void detailsAreShownIfAllowed() {
-        Postrider postrider = postrider(builder -> builder.tracing(
-                        tracing.details(Detail.TENANT, Detail.ORDERING_KEY, Detail.IDEMPOTENCY_KEY))
-                .topic("orders", topic -> topic.deliver(this::take)));
+        Postrider postrider = postrider(
+                builder -> builder.tracing(tracing.details(Detail.TENANT, Detail.ORDERING_KEY, Detail.IDEMPOTENCY_KEY))
+                        .topic("orders", topic -> topic.deliver(this::take)));
 
         enqueue(
                 postrider,
@@ -248,11 +248,15 @@ final class AttemptSpansTest {
         Postrider postrider = postrider(builder ->
                 builder.topic("orders", topic -> topic.deliver(this::take)).topic("audit"));
 
-        spans.under("request", () -> postrider.inTransaction(work -> {
-            work.stage(List.of(message("orders").build(), message("orders").build()));
-            work.outbox()
-                    .enqueueAll(List.of(message("orders").build(), message("audit").build()));
-        }));
+        spans.under(
+                "request",
+                () -> postrider.inTransaction(work -> {
+                    work.stage(
+                            List.of(message("orders").build(), message("orders").build()));
+                    work.outbox()
+                            .enqueueAll(List.of(
+                                    message("orders").build(), message("audit").build()));
+                }));
         postrider.deliverDue();
 
         SpanData pair = spans.only("create orders");
@@ -268,8 +272,8 @@ final class AttemptSpansTest {
 
     @Test
     void withoutSpansForWritingTheCurrentSpanIsStored() {
-        Postrider postrider = postrider(builder -> builder.tracing(tracing.createSpans(false))
-                .topic("orders", topic -> topic.deliver(this::take)));
+        Postrider postrider = postrider(builder ->
+                builder.tracing(tracing.createSpans(false)).topic("orders", topic -> topic.deliver(this::take)));
 
         enqueue(postrider, message("orders").build());
         postrider.deliverDue();
@@ -302,7 +306,9 @@ final class AttemptSpansTest {
         assertThat(spans.names()).containsExactly("request", "send orders");
         assertThat(deliveries.get(0).message().trace()).isEqualTo(own);
         assertThat(spans.only("send orders").getParentSpanContext().getSpanId()).isEqualTo("b7ad6b7169203331");
-        assertThat(deliveries.get(0).trace()).extracting(TraceContext::tracestate).isEqualTo("a=b");
+        assertThat(deliveries.get(0).trace())
+                .extracting(TraceContext::tracestate)
+                .isEqualTo("a=b");
     }
 
     @Test
@@ -353,8 +359,11 @@ final class AttemptSpansTest {
                 .inbox(
                         "billing",
                         inbox -> inbox.handler("invoice", "*", (order, work) -> {})
-                                .handler("notify", List.of("*"), (order, work) -> failOnce(), options -> options.retry(
-                                        AT_ONCE))));
+                                .handler(
+                                        "notify",
+                                        List.of("*"),
+                                        (order, work) -> failOnce(),
+                                        options -> options.retry(AT_ONCE))));
 
         enqueue(postrider, message("orders").build());
         postrider.deliverDue();

@@ -82,10 +82,12 @@ final class BrokenTracerTest {
     void tracerThatThrowsHarmsNoMessage(Fault fault) {
         Postrider postrider = Postrider.on(Database.open())
                 .topic("orders", topic -> topic.deliver(deliveries::add))
-                .topic("accounts", topic -> topic.process((message, work) -> {
-                    processed.add(message);
-                    work.stage(message("orders"));
-                }))
+                .topic(
+                        "accounts",
+                        topic -> topic.process((message, work) -> {
+                            processed.add(message);
+                            work.stage(message("orders"));
+                        }))
                 .tracing(new Broken(fault))
                 .build();
         postrider.migrate();
@@ -99,8 +101,7 @@ final class BrokenTracerTest {
                     return "placed";
                 })
                 .orElseThrow();
-        Message received =
-                Message.received("shop", "1").type("thing").text("1").build();
+        Message received = Message.received("shop", "1").type("thing").text("1").build();
         boolean isProcessed = postrider
                 .inbox("billing")
                 .process(received, work -> work.stage(message("orders")))

@@ -62,7 +62,8 @@ final class CommandSpansTest {
         AtomicReference<UUID> reference = new AtomicReference<>();
         CommandWork<String, RuntimeException> work = transaction -> {
             reference.set(transaction.reference());
-            transaction.stage(Message.to("orders").type("order.placed").json("{}").build());
+            transaction.stage(
+                    Message.to("orders").type("order.placed").json("{}").build());
             return "placed";
         };
 

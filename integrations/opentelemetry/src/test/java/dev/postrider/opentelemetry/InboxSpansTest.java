@@ -41,9 +41,14 @@ final class InboxSpansTest {
         spans.under("sender", () -> {});
         TraceContext stored = contextOf(spans.only("sender"));
 
-        postrider.inbox("billing")
-                .process(received("1").trace(stored).build(), work -> work.stage(
-                        Message.to("invoices").type("invoice.created").json("{}").build()));
+        postrider
+                .inbox("billing")
+                .process(
+                        received("1").trace(stored).build(),
+                        work -> work.stage(Message.to("invoices")
+                                .type("invoice.created")
+                                .json("{}")
+                                .build()));
 
         SpanData process = spans.only("process shop/orders");
         assertChild(process, spans.only("sender"));
@@ -60,7 +65,8 @@ final class InboxSpansTest {
 
         spans.under(
                 "POST /hooks",
-                () -> postrider.inbox("billing")
+                () -> postrider
+                        .inbox("billing")
                         .process(received("1").trace(stored).build(), NOTHING));
 
         SpanData process = spans.only("process shop/orders");
@@ -87,7 +93,8 @@ final class InboxSpansTest {
             throw new IllegalStateException("no");
         };
 
-        assertThatThrownBy(() -> postrider.inbox("billing").process(received("1").build(), failing))
+        assertThatThrownBy(
+                        () -> postrider.inbox("billing").process(received("1").build(), failing))
                 .isInstanceOf(IllegalStateException.class);
 
         SpanData process = spans.only("process shop/orders");

@@ -52,10 +52,13 @@ final class OneTraceTest {
         Postrider billing = Postrider.on(Database.open())
                 .inbox(
                         "billing",
-                        inbox -> inbox.handler("create-invoice", "order.placed", (placed, work) -> spans.application
-                                .spanBuilder("invoice")
-                                .startSpan()
-                                .end()))
+                        inbox -> inbox.handler(
+                                "create-invoice",
+                                "order.placed",
+                                (placed, work) -> spans.application
+                                        .spanBuilder("invoice")
+                                        .startSpan()
+                                        .end()))
                 .tracing(tracing)
                 .build();
         billing.migrate();

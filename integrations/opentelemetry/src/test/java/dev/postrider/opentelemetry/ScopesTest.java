@@ -89,8 +89,8 @@ final class ScopesTest {
         return Postrider.on(Database.open())
                 .topic(
                         "callback",
-                        topic -> topic.deliver(delivery ->
-                                        attempt(delivery.message(), delivery.trace(), delivery.attempt()))
+                        topic -> topic.deliver(
+                                        delivery -> attempt(delivery.message(), delivery.trace(), delivery.attempt()))
                                 .retry(soon))
                 .topic("transport", topic -> topic.deliver(new Answering()).retry(soon))
                 .topic(
@@ -99,8 +99,8 @@ final class ScopesTest {
                                 .retry(soon))
                 .topic(
                         "ordered",
-                        topic -> topic.deliver(delivery ->
-                                        attempt(delivery.message(), delivery.trace(), delivery.attempt()))
+                        topic -> topic.deliver(
+                                        delivery -> attempt(delivery.message(), delivery.trace(), delivery.attempt()))
                                 .ordered()
                                 .lanes(2)
                                 .retry(soon))
@@ -153,7 +153,8 @@ final class ScopesTest {
         Postrider postrider = Postrider.on(Database.open())
                 .topic(
                         "callback",
-                        topic -> topic.deliver(delivery -> Context.root().with(forgotten).makeCurrent()))
+                        topic -> topic.deliver(
+                                delivery -> Context.root().with(forgotten).makeCurrent()))
                 .tracing(tracing)
                 .build();
         postrider.migrate();
