@@ -116,7 +116,7 @@ final class InFlightMessage {
         return span;
     }
 
-    /** Ends the span of the attempt, if there is one. */
+    /** Ends the span of the attempt, if there is one. Only the first call counts. */
     void endSpan(LaneOutcome outcome) {
         SafeSpan attempt = span;
         if (attempt != null) {

@@ -187,7 +187,6 @@ final class OutcomeWriter<O extends LaneOutcome> {
         if (!claimed.decide()) {
             return false;
         }
-        claimed.endSpan(outcome);
         sink.unwritten.incrementAndGet();
         queue.add(new Decided<>(claimed, outcome, time.nanos(), Duration.ZERO, false));
         if (!claimed.isHandedOver()) {

@@ -3,6 +3,7 @@ package dev.postrider.internal.trace;
 import dev.postrider.message.TraceContext;
 import dev.postrider.trace.TracedEnd;
 import dev.postrider.trace.TracedSpan;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** A span of the application's tracer, or none. An exception of the tracer is logged and not propagated. Thread-safe. */
@@ -15,6 +16,7 @@ public final class SafeSpan {
 
     private final @Nullable TracedSpan span;
     private final SafeTracing tracing;
+    private final AtomicBoolean ended = new AtomicBoolean();
 
     SafeSpan(@Nullable TracedSpan span, SafeTracing tracing) {
         this.span = span;
@@ -62,8 +64,9 @@ public final class SafeSpan {
         }
     }
 
+    /** Ends the span. Only the first call counts. */
     public void end(TracedEnd end) {
-        if (span != null) {
+        if (span != null && ended.compareAndSet(false, true)) {
             try {
                 span.end(end);
             } catch (Throwable e) {

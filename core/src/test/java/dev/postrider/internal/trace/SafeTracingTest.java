@@ -96,13 +96,14 @@ final class SafeTracingTest {
     }
 
     @Test
-    void spanIsEnteredAndEndedAndItsContextComesFirst() {
+    void spanIsEnteredAndEndedOnceAndItsContextComesFirst() {
         Recorder recorder = new Recorder();
 
         SafeSpan span = SafeTracing.of(recorder).deliver(message().build(), 1);
         TracedSpan.ActiveSpan active = span.enter();
         active.close();
         span.end(TracedEnd.of("delivered"));
+        span.end(TracedEnd.of("released"));
 
         assertThat(span.contextOr(OWN)).isEqualTo(ATTEMPT);
         assertThat(recorder.calls).containsExactly("start Deliver", "enter", "close", "end delivered");
