@@ -26,6 +26,7 @@ record StartedSpan(Span span, Context within, boolean showsErrors) implements Tr
     }
 
     @Override
+    @SuppressWarnings("MustBeClosedChecker") // the caller closes it
     public ActiveSpan enter() {
         Scope scope = within.makeCurrent();
         return scope::close;
