@@ -132,6 +132,9 @@ final class ScopesTest {
         assertThat(spans.named("send callback")).hasSize(MESSAGES + MESSAGES / 5);
         assertThat(spans.named("send ordered")).hasSize(MESSAGES + MESSAGES / 5);
         assertThat(spans.named("process handler")).hasSizeGreaterThanOrEqualTo(MESSAGES);
+        assertThat(spans.all())
+                .filteredOn(span -> !span.getName().equals("request"))
+                .allMatch(span -> span.getParentSpanContext().isValid());
     }
 
     private static List<Message> messages(String number) {
