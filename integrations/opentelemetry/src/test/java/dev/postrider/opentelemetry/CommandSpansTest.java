@@ -72,7 +72,7 @@ final class CommandSpansTest {
             postrider.commands().run(place("1"), work);
         });
 
-        String id = reference.get().toString();
+        String id = String.valueOf(reference.get());
         assertSpans(tuple("completed", id, StatusCode.UNSET), tuple("replayed", id, StatusCode.UNSET));
         SpanData span = spans.named("execute orders.place").get(0);
         assertThat(span.getKind()).isEqualTo(SpanKind.INTERNAL);
