@@ -19,6 +19,7 @@ module dev.postrider.core {
     exports dev.postrider.outbox;
     exports dev.postrider.retry;
     exports dev.postrider.store;
+    exports dev.postrider.trace;
     exports dev.postrider.transport;
     exports dev.postrider.transport.http;
 

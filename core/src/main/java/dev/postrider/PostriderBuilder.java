@@ -17,9 +17,11 @@ import dev.postrider.internal.event.LogListener;
 import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.Stores;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.JdbcDatabase;
 import dev.postrider.store.MessageStore;
 import dev.postrider.store.TableOptions;
+import dev.postrider.trace.Tracing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -38,6 +40,7 @@ public final class PostriderBuilder {
     private @Nullable DataSource dispatchDataSource;
     private @Nullable Doorbell doorbell;
     private @Nullable Duration sampleInterval;
+    private @Nullable Tracing tracing;
     private TableOptions tables = TableOptions.defaults();
     private CommandOptions commands = CommandOptions.defaults();
     private final DispatchOptions.Builder dispatch = DispatchOptions.builder();
@@ -140,6 +143,12 @@ public final class PostriderBuilder {
         return this;
     }
 
+    /** Sets the tracer, which follows messages and commands. Without this call there are no spans. */
+    public PostriderBuilder tracing(Tracing tracing) {
+        this.tracing = tracing;
+        return this;
+    }
+
     /**
      * Publishes {@link dev.postrider.event.Event.Sampled} in each interval after {@link Postrider#start()}. One node per
      * interval counts the rows for all nodes, each kind up to a limit. 15 seconds is a good interval. Without this call
@@ -165,15 +174,17 @@ public final class PostriderBuilder {
         EventListener events = new EventListeners(listeners);
         Duration statementTimeout = options.lease().dividedBy(2);
         StorageOptions storage = storage();
-        JdbcDatabase database = JdbcDatabase.open(dataSource, storage, statementTimeout, events);
+        SafeTracing tracer = SafeTracing.of(tracing);
+        JdbcDatabase database = JdbcDatabase.open(dataSource, storage, statementTimeout, events, tracer);
         JdbcDatabase dispatching = dispatchDataSource == null
                 ? database
-                : JdbcDatabase.open(dispatchDataSource, storage, statementTimeout, events);
+                : JdbcDatabase.open(dispatchDataSource, storage, statementTimeout, events, tracer);
         MessageStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention(), dispatching.handling());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());
-        Dispatcher dispatcher = new Dispatcher(stores, declared, options, events, line);
+        Dispatcher dispatcher =
+                new Dispatcher(stores, declared, options, new Dispatcher.NodeConnections(events, tracer, line));
         Heartbeat heartbeat = new Heartbeat("commands", events);
         CommandRunner runner = new CommandRunner(
                 new CommandRunner.Database(
@@ -187,7 +198,7 @@ public final class PostriderBuilder {
                 new Postrider.Databases(database, dispatching, store),
                 new Postrider.Declarations(declared, List.copyOf(handlers)),
                 dispatcher,
-                runner,
+                tracer.isOn() ? new TracedCommands(runner, tracer) : runner,
                 new Postrider.BackgroundWork(heartbeat, sampler));
     }
 

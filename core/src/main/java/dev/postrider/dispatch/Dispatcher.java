@@ -9,6 +9,7 @@ import dev.postrider.internal.Platform;
 import dev.postrider.internal.event.EventListeners;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Stores;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
@@ -44,27 +45,31 @@ public final class Dispatcher implements AutoCloseable {
     private final Map<Engine, Thread> deliveringDue = new ConcurrentHashMap<>();
 
     /**
-     * @param topics topics without a destination are delivered by other nodes
+     * What connects a dispatcher with the application and with other nodes.
+     *
      * @param events its exceptions are not propagated
-     * @throws InvalidConfigurationException when a transport may still be running when its lease has expired
+     * @param line carries wake-ups between the nodes of this database; {@link #stop} closes it
      */
+    public record NodeConnections(EventListener events, SafeTracing tracing, Doorbell.@Nullable Line line) {}
+
+    /** As {@link #Dispatcher(Stores, List, DispatchOptions, NodeConnections)}, without a tracer and a doorbell. */
     public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, EventListener events) {
-        this(stores, topics, options, events, null);
+        this(stores, topics, options, new NodeConnections(events, SafeTracing.NONE, null));
     }
 
-    /** @param line carries wake-ups between the nodes of this database; {@link #stop} closes it */
-    public Dispatcher(
-            Stores stores,
-            List<Topic> topics,
-            DispatchOptions options,
-            EventListener events,
-            Doorbell.@Nullable Line line) {
+    /**
+     * @param topics topics without a destination are delivered by other nodes
+     * @throws InvalidConfigurationException when a transport may still be running when its lease has expired
+     */
+    public Dispatcher(Stores stores, List<Topic> topics, DispatchOptions options, NodeConnections connections) {
         this.stores = stores;
         this.declared = List.copyOf(topics);
         List<Topic> delivered = topics.stream().filter(Topic::isDelivered).toList();
-        this.settings = new NodeSettings(delivered, options, new EventListeners(List.of(events)));
+        EventListener events = new EventListeners(List.of(connections.events()));
+        this.settings = new NodeSettings(delivered, options, events, connections.tracing());
         this.hasOnlyHousekeeping = topics.isEmpty();
-        this.bell = line == null ? null : new DoorbellClient(line, Platform.system(), settings.events());
+        Doorbell.Line line = connections.line();
+        this.bell = line == null ? null : new DoorbellClient(line, Platform.system(), events);
         checkNames();
         delivered.forEach(this::checkTimeout);
     }

@@ -6,11 +6,14 @@ import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.internal.store.NoHandlerException;
+import dev.postrider.internal.trace.SafeSpan;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
 import dev.postrider.store.Outcome;
+import dev.postrider.trace.TracedSpan;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,18 +57,28 @@ final class HandlerDelivery implements TopicDelivery {
     private static final int MOST_DISCONNECTED = 1000;
 
     /**
+     * The threads of handlers.
+     *
+     * @param running one for each running transaction
+     * @param endings end the sessions of transactions that are given up; not in a thread that runs one
+     */
+    record HandlerThreads(Executor running, Executor endings) {}
+
+    /**
      * Where the transactions of handlers run.
      *
      * @param store begins them
      * @param handOver takes over the messages that handlers send
-     * @param threads one for each running transaction
-     * @param endings end the sessions of transactions that are given up; not in a thread that runs one
      */
     record HandlerResources(
-            HandlingStore store, HandOver handOver, Executor threads, Executor endings, Platform platform) {}
+            HandlingStore store, HandOver handOver, HandlerThreads threads, SafeTracing tracing, Platform platform) {}
 
     private final Topic topic;
     private final HandlingStore.Handler handler;
+
+    /** Whether the handler is code of the application. Otherwise it passes the message on to an inbox. */
+    private final boolean isProcessing;
+
     private final HandlerResources transactions;
     private final OutcomeDecider decider;
     private final OutcomeReceiver outcomes;
@@ -90,6 +103,7 @@ final class HandlerDelivery implements TopicDelivery {
             OutcomeReceiver outcomes) {
         this.topic = topic;
         this.handler = destination.handler(transactions.store());
+        this.isProcessing = destination instanceof TopicDestination.Processing;
         this.transactions = transactions;
         this.closing = transactions.platform().waiter();
         this.decider = decider;
@@ -100,7 +114,7 @@ final class HandlerDelivery implements TopicDelivery {
     public void deliver(InFlightMessage claimed) {
         if (add(claimed)) {
             try {
-                transactions.threads().execute(this::work);
+                transactions.threads().running().execute(this::work);
             } catch (RejectedExecutionException e) {
                 giveUpThread().forEach(other -> fail(other, e));
             } catch (Throwable e) {
@@ -330,7 +344,7 @@ final class HandlerDelivery implements TopicDelivery {
     /** Ends the session on another thread: the calling thread extends leases, and the database may block. */
     private void endSession(HandlerRun run) {
         try {
-            transactions.endings().execute(run::endSession);
+            transactions.threads().endings().execute(run::endSession);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             log.debug("No thread was left to end the session of a handler", e);
             run.endSession();
@@ -423,6 +437,7 @@ final class HandlerDelivery implements TopicDelivery {
             InFlightMessage claimed = claimed(claim);
             long begun = transactions.platform().nanos();
             begin(claimed);
+            TracedSpan.ActiveSpan active = span(claimed, message).enter();
             try {
                 handler.handle(claim, message, work);
             } catch (Throwable e) {
@@ -432,6 +447,7 @@ final class HandlerDelivery implements TopicDelivery {
                 }
                 throw e;
             } finally {
+                active.close();
                 end(claimed);
             }
             if (isLate(claimed)) {
@@ -474,6 +490,20 @@ final class HandlerDelivery implements TopicDelivery {
         boolean endSession() {
             return transaction.endSession();
         }
+    }
+
+    /** Returns the one span of an attempt, in which the handler may be called again after a rollback. */
+    private SafeSpan span(InFlightMessage claimed, Message message) {
+        SafeSpan begun = claimed.span();
+        if (begun != null) {
+            return begun;
+        }
+        int attempt = claimed.claim().attempt();
+        SafeSpan span = isProcessing
+                ? transactions.tracing().handle(message, topic.name(), attempt)
+                : transactions.tracing().deliver(message, attempt);
+        claimed.tracedBy(span);
+        return span;
     }
 
     private static HandlingStore.Item item(InFlightMessage claimed) {

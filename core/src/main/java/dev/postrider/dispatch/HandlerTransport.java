@@ -1,5 +1,7 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.trace.SafeSpan;
+import dev.postrider.trace.TracedSpan;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.DeliveryResult;
@@ -29,8 +31,13 @@ final class HandlerTransport implements Transport {
 
     @Override
     public CompletionStage<DeliveryResult> deliver(Delivery delivery) {
+        return deliver(delivery, SafeSpan.NONE);
+    }
+
+    /** @param span is current while the handler runs */
+    CompletionStage<DeliveryResult> deliver(Delivery delivery, SafeSpan span) {
         CompletableFuture<DeliveryResult> answer = new CompletableFuture<>();
-        FutureTask<Boolean> task = new FutureTask<>(() -> run(delivery, answer));
+        FutureTask<Boolean> task = new FutureTask<>(() -> run(delivery, span, answer));
         DeliveryResult late = DeliveryResult.failed("The handler gave no answer within " + topic.handlerTimeout());
         threads.execute(task);
         return answer.completeOnTimeout(late, topic.handlerTimeout().toMillis(), TimeUnit.MILLISECONDS)
@@ -41,13 +48,23 @@ final class HandlerTransport implements Transport {
                 });
     }
 
-    private boolean run(Delivery delivery, CompletableFuture<DeliveryResult> answer) {
+    private boolean run(Delivery delivery, SafeSpan span, CompletableFuture<DeliveryResult> answer) {
         try {
-            handler.handle(delivery);
+            handle(delivery, span);
         } catch (Throwable e) {
             return answer.completeExceptionally(e);
         }
         return answer.complete(DeliveryResult.delivered());
+    }
+
+    /** The span is no longer current when the answer is completed: that may send the next message in this thread. */
+    private void handle(Delivery delivery, SafeSpan span) throws Exception {
+        TracedSpan.ActiveSpan active = span.enter();
+        try {
+            handler.handle(delivery);
+        } finally {
+            active.close();
+        }
     }
 
     @Override

@@ -2,7 +2,9 @@ package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.trace.SafeSpan;
 import dev.postrider.store.Claim;
+import dev.postrider.store.LaneOutcome;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,7 @@ final class InFlightMessage {
 
     private volatile long answerBy;
     private volatile @Nullable Thrown cause;
+    private volatile @Nullable SafeSpan span;
 
     /** The exception that an error text was made from. */
     private record Thrown(String error, Throwable thrown) {}
@@ -98,6 +101,27 @@ final class InFlightMessage {
 
     boolean isDecided() {
         return decided.get();
+    }
+
+    /** Sets the span of the attempt, which the outcome ends. */
+    void tracedBy(SafeSpan attempt) {
+        if (attempt.isTraced()) {
+            span = attempt;
+        }
+    }
+
+    /** The span of the attempt; null if it has not begun, or has none. */
+    @Nullable
+    SafeSpan span() {
+        return span;
+    }
+
+    /** Ends the span of the attempt, if there is one. Only the first call counts. */
+    void endSpan(LaneOutcome outcome) {
+        SafeSpan attempt = span;
+        if (attempt != null) {
+            attempt.end(outcome.fold(new AttemptEnd(this)));
+        }
     }
 
     /** Keeps the exception that an error text was made from, for the event of the outcome. */

@@ -6,6 +6,7 @@ import dev.postrider.event.NodeLoad;
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.Stores;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
@@ -82,7 +83,7 @@ final class NodeParts {
         threads.settleLanes.forEach(loop -> laneWriters.add(writer(lanes, loop, events)));
         outcomes = new OutcomeRouter(rowWriter, laneWriters, sequencers);
 
-        pipeline = new DeliveryPipeline(deliveries(stores, topics, handOver), outcomes, leaseLimit);
+        pipeline = new DeliveryPipeline(deliveries(stores, settings, handOver), outcomes, leaseLimit);
         for (Topic topic : topics) {
             if (topic.isOrdered()) {
                 sequencers.add(new Sequencer(topic, inFlight, outcomes, pipeline, leaseLimit));
@@ -124,24 +125,26 @@ final class NodeParts {
         return claimers;
     }
 
-    private Map<TopicName, TopicDelivery> deliveries(Stores stores, List<Topic> topics, HandOver handOver) {
+    private Map<TopicName, TopicDelivery> deliveries(Stores stores, NodeSettings settings, HandOver handOver) {
         OutcomeDecider decider = new OutcomeDecider(platform::chance);
         Executor senders = threads.senders();
+        SafeTracing tracing = settings.tracing();
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
-        for (Topic topic : topics) {
+        for (Topic topic : settings.topics()) {
             TopicDestination destination = topic.destination();
             if (destination instanceof TopicDestination.InTransaction inTransaction) {
                 Executor handlers = handlerThreads(topic);
-                Executor endings = inCallersThread ? senders : handlers;
+                HandlerDelivery.HandlerThreads ofTopic =
+                        new HandlerDelivery.HandlerThreads(handlers, inCallersThread ? senders : handlers);
                 HandlerDelivery.HandlerResources transactions =
-                        new HandlerDelivery.HandlerResources(stores.handling(), handOver, handlers, endings, platform);
+                        new HandlerDelivery.HandlerResources(stores.handling(), handOver, ofTopic, tracing, platform);
                 deliveries.put(
                         topic.name(), new HandlerDelivery(topic, inTransaction, transactions, decider, outcomes));
             } else if (destination instanceof TopicDestination.ByTransport by) {
-                TransportDelivery.Target target = new TransportDelivery.Target(by.transport(), senders);
+                TransportDelivery.Target target = new TransportDelivery.Target(by.transport(), senders, tracing);
                 deliveries.put(topic.name(), delivery(topic, target, decider));
             } else if (destination instanceof TopicDestination.ByHandler by) {
-                deliveries.put(topic.name(), delivery(topic, target(topic, by), decider));
+                deliveries.put(topic.name(), delivery(topic, target(topic, by, tracing), decider));
             }
         }
         return deliveries;
@@ -152,11 +155,13 @@ final class NodeParts {
     }
 
     /** The time of a handler counts from its call, so in the calling thread the call waits, not the handler. */
-    private TransportDelivery.Target target(Topic topic, TopicDestination.ByHandler by) {
+    private TransportDelivery.Target target(Topic topic, TopicDestination.ByHandler by, SafeTracing tracing) {
         Executor handlers = handlerThreads(topic);
         return inCallersThread
-                ? new TransportDelivery.Target(new HandlerTransport(topic, by.handler(), Runnable::run), handlers)
-                : new TransportDelivery.Target(new HandlerTransport(topic, by.handler(), handlers), Runnable::run);
+                ? new TransportDelivery.Target(
+                        new HandlerTransport(topic, by.handler(), Runnable::run), handlers, tracing)
+                : new TransportDelivery.Target(
+                        new HandlerTransport(topic, by.handler(), handlers), Runnable::run, tracing);
     }
 
     private Executor handlerThreads(Topic topic) {

@@ -8,7 +8,7 @@ import java.util.Objects;
 
 /**
  * Passes each outcome to its writer: outcomes of rows directly, outcomes of lanes through the sequencer of their topic.
- * Thread-safe.
+ * The first outcome ends the span of the attempt. Thread-safe.
  */
 final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
 
@@ -27,9 +27,11 @@ final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
     public void decided(InFlightMessage claimed, Outcome outcome) {
         LaneClaim inLane = claimed.inLane();
         if (inLane == null) {
+            claimed.endSpan(outcome);
             rows.add(claimed, outcome);
         } else {
             LaneOutcome ofLane = OutcomeDecider.inLane(claimed.topic(), inLane, outcome);
+            claimed.endSpan(ofLane); // not in the lock of the sequencer
             sequencers.of(claimed.topic().name()).decided(claimed, ofLane);
         }
     }

@@ -1,6 +1,11 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
+import dev.postrider.internal.trace.SafeSpan;
+import dev.postrider.internal.trace.SafeTracing;
+import dev.postrider.message.Message;
+import dev.postrider.store.Claim;
+import dev.postrider.trace.TracedSpan;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -34,7 +39,13 @@ final class TransportDelivery implements TopicDelivery {
      *
      * @param threads call the transport; one thread for each running call
      */
-    record Target(Transport transport, Executor threads) {}
+    record Target(Transport transport, Executor threads, SafeTracing tracing) {
+
+        /** A target without a tracer. */
+        Target(Transport transport, Executor threads) {
+            this(transport, threads, SafeTracing.NONE);
+        }
+    }
 
     private final Target target;
     private final CircuitBreaker breaker;
@@ -161,14 +172,34 @@ final class TransportDelivery implements TopicDelivery {
     private void send(InFlightMessage claimed) {
         claimed.startDelivery(
                 leaseLimit.platform(), target.transport().timeout().plus(PATIENCE));
-        CompletionStage<DeliveryResult> answer = target.transport()
-                .deliver(new Delivery(claimed.claim().message(), claimed.claim().attempt()));
+        CompletionStage<DeliveryResult> answer = deliver(claimed.claim(), span(claimed));
         if (answer == null) {
             decide(claimed, null, null);
         } else if (answer instanceof CompletableFuture<DeliveryResult> future && isAnswered(future)) {
             decide(claimed, future.join(), null);
         } else {
             answer.whenComplete((result, failure) -> decide(claimed, result, failure));
+        }
+    }
+
+    private SafeSpan span(InFlightMessage claimed) {
+        Claim claim = claimed.claim();
+        SafeSpan span = target.tracing().deliver(claim.message(), claim.attempt());
+        claimed.tracedBy(span);
+        return span;
+    }
+
+    private CompletionStage<DeliveryResult> deliver(Claim claim, SafeSpan span) {
+        Message message = claim.message();
+        Delivery delivery = new Delivery(message, claim.attempt(), span.contextOr(message.trace()));
+        if (target.transport() instanceof HandlerTransport handler) {
+            return handler.deliver(delivery, span); // the handler runs in another thread
+        }
+        TracedSpan.ActiveSpan active = span.enter();
+        try {
+            return target.transport().deliver(delivery);
+        } finally {
+            active.close();
         }
     }
 

@@ -19,12 +19,14 @@ import dev.postrider.internal.store.SampleStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.internal.store.Transactions;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.command.CommandStatements;
 import dev.postrider.jdbc.command.JdbcCommandStore;
 import dev.postrider.jdbc.inbox.FanOut;
 import dev.postrider.jdbc.inbox.InboxHandlers;
 import dev.postrider.jdbc.inbox.JdbcInbox;
 import dev.postrider.jdbc.inbox.JdbcInboxStore;
+import dev.postrider.jdbc.inbox.TracedInbox;
 import dev.postrider.jdbc.outbox.CallerConnections;
 import dev.postrider.jdbc.outbox.JdbcOutbox;
 import dev.postrider.jdbc.outbox.JdbcTransactions;
@@ -67,8 +69,8 @@ public final class JdbcDatabase {
     private final JdbcTransactions transactions;
     private final Settings settings;
 
-    /** The options and the listener of the application. */
-    record Settings(StorageOptions options, EventListener events) {}
+    /** The options, the listener and the tracer of the application. */
+    record Settings(StorageOptions options, EventListener events, SafeTracing tracing) {}
 
     JdbcDatabase(
             Dialect dialect, JdbcSchema schema, Sessions sessions, JdbcTransactions transactions, Settings settings) {
@@ -85,6 +87,12 @@ public final class JdbcDatabase {
         return open(dataSource, StorageOptions.of(options), statementTimeout, events);
     }
 
+    /** As {@link #open(DataSource, StorageOptions, Duration, EventListener, SafeTracing)}, without a tracer. */
+    public static JdbcDatabase open(
+            DataSource dataSource, StorageOptions storage, Duration statementTimeout, EventListener events) {
+        return open(dataSource, storage, statementTimeout, events, SafeTracing.NONE);
+    }
+
     /**
      * Connects to the database and detects its kind and the place of the tables.
      *
@@ -94,7 +102,11 @@ public final class JdbcDatabase {
      * @throws UnusableConnectionException when the data source returns the connection of the caller's transaction
      */
     public static JdbcDatabase open(
-            DataSource dataSource, StorageOptions storage, Duration statementTimeout, EventListener events) {
+            DataSource dataSource,
+            StorageOptions storage,
+            Duration statementTimeout,
+            EventListener events,
+            SafeTracing tracing) {
         TableOptions options = storage.tables();
         try (Connection connection = dataSource.getConnection()) {
             DatabaseMetaData server = connection.getMetaData();
@@ -108,7 +120,7 @@ public final class JdbcDatabase {
             Sessions sessions = new Sessions(dataSource, asConnected.kind(), settings, statementTimeout);
             Dialect dialect = new DetectedDialect(schema.inPlace(), server.getDriverName());
             CallerConnections connections = CallerConnections.of(asConnected.kind(), server);
-            return of(dialect, schema, sessions, connections, new Settings(storage, events));
+            return of(dialect, schema, sessions, connections, new Settings(storage, events, tracing));
         } catch (SQLException e) {
             throw SqlErrors.translate("connect to the database", e);
         }
@@ -117,7 +129,8 @@ public final class JdbcDatabase {
     static JdbcDatabase of(
             Dialect dialect, JdbcSchema schema, Sessions sessions, CallerConnections connections, Settings settings) {
         StorageOptions options = settings.options();
-        JdbcOutbox outboxes = JdbcOutbox.of(dialect.sql(), dialect.inserts(), options, connections, settings.events());
+        JdbcOutbox outboxes = JdbcOutbox.of(dialect.sql(), dialect.inserts(), options, connections, settings.events())
+                .tracedBy(settings.tracing());
         JdbcTransactions transactions = new JdbcTransactions(
                 sessions.dataSource(),
                 outboxes,
@@ -228,7 +241,8 @@ public final class JdbcDatabase {
      * @param handOver for the messages that the consumer sends
      */
     public Inbox inbox(String consumer, HandOver handOver) {
-        return new JdbcInbox(consumer, transactions, fanOut(), handOver, settings.events());
+        Inbox inbox = new JdbcInbox(consumer, transactions, fanOut(), handOver, settings.events());
+        return settings.tracing().isOn() ? new TracedInbox(inbox, consumer, settings.tracing()) : inbox;
     }
 
     public MessageStore messages() {

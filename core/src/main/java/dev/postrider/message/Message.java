@@ -103,6 +103,11 @@ public record Message(
         return causedBy(cause.toString(), cause.toString(), null);
     }
 
+    /** Returns this message with a trace context, unless it has one. */
+    public Message tracedBy(TraceContext context) {
+        return trace == null ? with(id, correlationId, causationId, context) : this;
+    }
+
     /** Returns this message as its receiver sees it: equal, with an id that counts as given by the sender. */
     public Message asReceived() {
         return id.isDefault() ? with(new MessageId(id.value()), correlationId, causationId, trace) : this;

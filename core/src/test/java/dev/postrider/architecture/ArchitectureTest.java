@@ -65,7 +65,9 @@ final class ArchitectureTest {
             Map.entry("retry", List.of("error")),
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message")),
+            Map.entry("trace", List.of("internal", "message")),
             Map.entry("internal.event", List.of("event", "internal", "message")),
+            Map.entry("internal.trace", List.of("message", "trace")),
             Map.entry("internal.store", List.of("admin", "error", "inbox", "message", "outbox", "store")),
             Map.entry("inbox", List.of("error", "message", "outbox")),
             Map.entry("idempotency", List.of("error", "event", "internal", "internal.store", "message", "outbox")),
@@ -84,6 +86,7 @@ final class ArchitectureTest {
                             "inbox",
                             "internal",
                             "internal.store",
+                            "internal.trace",
                             "jdbc.command",
                             "jdbc.inbox",
                             "jdbc.outbox",
@@ -101,14 +104,25 @@ final class ArchitectureTest {
                             "inbox",
                             "internal",
                             "internal.store",
+                            "internal.trace",
                             "jdbc.outbox",
                             "jdbc.sql",
                             "message",
                             "outbox",
-                            "store")),
+                            "store",
+                            "trace")),
             Map.entry(
                     "jdbc.outbox",
-                    List.of("error", "event", "internal", "internal.store", "jdbc.sql", "message", "outbox", "store")),
+                    List.of(
+                            "error",
+                            "event",
+                            "internal",
+                            "internal.store",
+                            "internal.trace",
+                            "jdbc.sql",
+                            "message",
+                            "outbox",
+                            "store")),
             Map.entry("jdbc.schema", List.of("error", "jdbc.sql", "store")),
             Map.entry("jdbc.sql", List.of("error")),
             Map.entry(
@@ -121,10 +135,12 @@ final class ArchitectureTest {
                             "internal",
                             "internal.event",
                             "internal.store",
+                            "internal.trace",
                             "message",
                             "outbox",
                             "retry",
                             "store",
+                            "trace",
                             "transport"))));
 
     /** Every public type. A new one is a promise to users: add it here when it is meant as one. */
@@ -221,6 +237,7 @@ final class ArchitectureTest {
                             "Outcome",
                             "Settlement",
                             "TableOptions")),
+            Map.entry("trace", Set.of("TracedEnd", "TracedSpan", "TracedStep", "Tracing")),
             Map.entry(
                     "transport",
                     Set.of(
@@ -294,6 +311,7 @@ final class ArchitectureTest {
                                                 "InboxStore",
                                                 "CommandRunner",
                                                 "JoinedCommandTransaction",
+                                                "TracedCommands",
                                                 "Transactions")
                                         .contains(outermost(type).getSimpleName())
                                 && !isInJdbc(type)))

@@ -6,6 +6,7 @@ import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.store.HandOver;
 import dev.postrider.internal.store.HandlingStore.End;
 import dev.postrider.internal.store.HandlingStore.HandlingResult;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
@@ -371,7 +372,12 @@ final class HandlerDeliveryTest {
         return new HandlerDelivery(
                 topic,
                 new TopicDestination.Processing(handler),
-                new HandlerDelivery.HandlerResources(store, HandOver.none(), executor, executor, time),
+                new HandlerDelivery.HandlerResources(
+                        store,
+                        HandOver.none(),
+                        new HandlerDelivery.HandlerThreads(executor, executor),
+                        SafeTracing.NONE,
+                        time),
                 new OutcomeDecider(() -> 0.5),
                 (claimed, outcome) -> {
                     if (claimed.decide()) {

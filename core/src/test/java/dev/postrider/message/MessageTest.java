@@ -344,6 +344,18 @@ class MessageTest {
     }
 
     @Test
+    void traceContextIsAddedUnlessThereIsOne() {
+        TraceContext trace = new TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b");
+        TraceContext own = new TraceContext("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203332-01", null);
+        Message plain = message().build();
+        Message decided = message().trace(own).build();
+
+        assertThat(plain.tracedBy(trace).trace()).isEqualTo(trace);
+        assertThat(plain.tracedBy(trace).id()).isEqualTo(plain.id());
+        assertThat(decided.tracedBy(trace)).isSameAs(decided);
+    }
+
+    @Test
     void itsTextShowsNeitherPayloadNorHeaders() {
         Message message =
                 message().json("{\"card\":\"4111\"}").header("x-card", "4111").build();

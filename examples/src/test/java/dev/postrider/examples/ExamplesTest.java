@@ -234,6 +234,18 @@ class ExamplesTest {
     }
 
     @Test
+    void traceLeadsFromTheRequestToTheMessageOfAHandler() throws Exception {
+        assertThat(saidBy(TracedOutbox::run))
+                .containsExactly(
+                        "sent invoice.created",
+                        "create orders, below POST /orders",
+                        "POST /orders, below nothing",
+                        "create invoices, below process orders",
+                        "process orders, below create orders",
+                        "send invoices, below create invoices");
+    }
+
+    @Test
     void everyExampleHasItsTest() throws Exception {
         String test = Files.readString(Path.of("src/test/java/dev/postrider/examples/ExamplesTest.java"));
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/dev/postrider/examples"))) {

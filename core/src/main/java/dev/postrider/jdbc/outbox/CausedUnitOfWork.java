@@ -1,6 +1,7 @@
 package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
@@ -62,13 +63,20 @@ public final class CausedUnitOfWork implements UnitOfWork {
     }
 
     private List<Message> caused(Collection<Message> messages) {
-        return JdbcOutbox.batch(messages).stream().map(this::caused).toList();
+        return tracing().traced(JdbcOutbox.batch(messages)).stream()
+                .map(message -> message.causedBy(cause))
+                .toList();
     }
 
     private Message caused(Message message) {
         if (message == null) {
             throw new InvalidMessageException("message", "is missing");
         }
-        return message.causedBy(cause);
+        return tracing().traced(message).causedBy(cause);
+    }
+
+    /** Its trace context, which is that of the handler, comes before that of the handled message. */
+    private SafeTracing tracing() {
+        return JdbcUnitOfWork.of(target).tracing();
     }
 }

@@ -6,6 +6,7 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.store.OrderingKey;
 import dev.postrider.internal.store.StorageOptions;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
@@ -61,8 +62,13 @@ public final class JdbcOutbox {
             StorageOptions options,
             CallerConnections connections,
             EventListener events) {
-        MessageCheck check = new MessageCheck(new Topics(sql), options);
+        MessageCheck check = new MessageCheck(new Topics(sql), options, SafeTracing.NONE);
         return new JdbcOutbox(inserts, new InsertUndo(sql), check, connections, events);
+    }
+
+    /** Returns an outbox that adds the trace context of the writer to messages without one. */
+    public JdbcOutbox tracedBy(SafeTracing tracing) {
+        return new JdbcOutbox(inserts, undo, check.tracedBy(tracing), connections, events);
     }
 
     /** The registered topics, which all users of this database share. */

@@ -5,6 +5,7 @@ import dev.postrider.error.PostriderException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.internal.store.HandOver;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.sql.GuardedConnection;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.TransactionProof;
@@ -177,6 +178,10 @@ public final class JdbcUnitOfWork implements UnitOfWork {
         } else {
             addWritten(messages, outboxes.write(connection, messages));
         }
+    }
+
+    SafeTracing tracing() {
+        return outboxes.check().tracing();
     }
 
     /** Runs the report after a confirmed commit only. */

@@ -2,31 +2,42 @@ package dev.postrider.jdbc.outbox;
 
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.internal.store.StorageOptions;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks a message before it is written, and finds the row that it makes. Thread-safe. */
+/** Checks a message before it is written, and finds the row that it makes. It adds the trace context of the writer. Thread-safe. */
 final class MessageCheck {
 
     private final Topics topics;
     private final StorageOptions options;
+    private final SafeTracing tracing;
 
-    MessageCheck(Topics topics, StorageOptions options) {
+    MessageCheck(Topics topics, StorageOptions options, SafeTracing tracing) {
         this.topics = topics;
         this.options = options;
+        this.tracing = tracing;
+    }
+
+    MessageCheck tracedBy(SafeTracing tracer) {
+        return new MessageCheck(topics, options, tracer);
     }
 
     Topics topics() {
         return topics;
     }
 
+    SafeTracing tracing() {
+        return tracing;
+    }
+
     /** Returns the rows of the messages. Refuses all of them if one is not valid. */
     List<NewRow> checked(Connection connection, List<Message> messages) throws SQLException {
         List<NewRow> rows = new ArrayList<>(messages.size());
-        for (Message message : messages) {
+        for (Message message : tracing.traced(messages)) {
             rows.add(checked(connection, message));
         }
         return rows;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
+import dev.postrider.message.TraceContext;
 import dev.postrider.transport.PermanentFailureException;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -34,6 +35,11 @@ record CloudEvent(Message message, Map<String, String> attributes) {
         putIfPresent(attributes, "partitionkey", message.key());
         putIfPresent(attributes, "correlationid", message.correlationId());
         putIfPresent(attributes, "causationid", message.causationId());
+        TraceContext trace = message.trace();
+        if (trace != null) {
+            attributes.put("traceparent", trace.traceparent());
+            putIfPresent(attributes, "tracestate", trace.tracestate());
+        }
         return new CloudEvent(message, attributes);
     }
 

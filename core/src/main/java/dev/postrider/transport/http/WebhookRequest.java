@@ -7,6 +7,7 @@ import dev.postrider.transport.PermanentFailureException;
 import java.net.http.HttpRequest;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Builds the HTTP request of a delivery. */
 final class WebhookRequest {
@@ -33,7 +34,7 @@ final class WebhookRequest {
         message.headers().forEach((name, value) -> request.setHeader(name, HttpHeader.encodeText(value)));
         settings.headers.forEach(header -> request.setHeader(header.name(), header.value()));
         contentHeaders(request, event);
-        traceHeaders(request, message);
+        traceHeaders(request, delivery.trace());
         request.setHeader("Idempotency-Key", HttpHeader.structuredString(delivery.idempotencyKey()));
         if (message.tenant() != null) {
             request.setHeader("postrider-tenant", HttpHeader.encode(message.tenant()));
@@ -58,8 +59,8 @@ final class WebhookRequest {
         }
     }
 
-    private static void traceHeaders(HttpRequest.Builder request, Message message) {
-        TraceContext trace = message.trace();
+    /** The headers are about this hop. The event keeps the trace context under which it was written. */
+    private static void traceHeaders(HttpRequest.Builder request, @Nullable TraceContext trace) {
         if (trace != null) {
             request.setHeader("traceparent", trace.traceparent());
             if (trace.tracestate() != null) {

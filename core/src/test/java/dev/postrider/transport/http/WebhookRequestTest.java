@@ -215,6 +215,26 @@ class WebhookRequestTest {
     }
 
     @Test
+    void headersHaveTheTraceOfTheAttemptAndTheEventThatOfItsCreation() {
+        TraceContext creation = new TraceContext("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "a=b");
+        TraceContext attempt = new TraceContext("00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01", null);
+        Message message = order().trace(creation).build();
+
+        deliver(webhook, new Delivery(message, 1, attempt));
+        deliver(webhook.structured(), new Delivery(message, 1, attempt));
+
+        Received binary = receiver.received().get(0);
+        assertThat(binary.header("traceparent")).isEqualTo(attempt.traceparent());
+        assertThat(binary.headers()).doesNotContainKey("Tracestate");
+        assertThat(binary.header("ce-traceparent")).isEqualTo(creation.traceparent());
+        assertThat(binary.header("ce-tracestate")).isEqualTo("a=b");
+        Received structured = receiver.received().get(1);
+        assertThat(structured.header("traceparent")).isEqualTo(attempt.traceparent());
+        assertThat(new String(structured.body(), UTF_8))
+                .contains("\"traceparent\":\"" + creation.traceparent() + "\"", "\"tracestate\":\"a=b\"");
+    }
+
+    @Test
     void retriesKeepTheIdAndTheKeyAndChangeAttemptTimeAndSignature() {
         Message message = order().idempotencyKey("once").build();
         Webhook signed = webhook.signedWith(SECRET);

@@ -9,6 +9,7 @@ import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.Stores;
 import dev.postrider.internal.store.Transactions;
+import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.outbox.CallerConnections;
 import dev.postrider.jdbc.schema.JdbcSchema;
 import dev.postrider.jdbc.schema.SchemaStatements;
@@ -61,7 +62,7 @@ public final class SimulatedStores {
                         new ConnectionSettings(true, false, new IdleLimit.Unlimited()),
                         NETWORK_TIMEOUT),
                 new CallerConnections(sql.kind(), ADDRESS),
-                new JdbcDatabase.Settings(StorageOptions.of(options), events));
+                new JdbcDatabase.Settings(StorageOptions.of(options), events, SafeTracing.NONE));
     }
 
     private TimeAndIds platform() {
