@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Json {
 
     private static final int DEEPEST = 8;
+    private static final int DEEPEST_OF_A_DOCUMENT = 32;
 
     private Json() {}
 
@@ -128,14 +129,14 @@ public final class Json {
 
     /**
      * Reads a JSON object of another system. Each value is a {@code String}, a {@code Long}, a {@code Boolean}, null, or a
-     * {@code List} or a {@code Map} of such values, at most {@value #DEEPEST} levels deep. A member that comes twice is
-     * refused, because two readers could take different ones.
+     * {@code List} or a {@code Map} of such values, at most {@value #DEEPEST_OF_A_DOCUMENT} levels deep. A member that comes
+     * twice is refused, because two readers could take different ones.
      *
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, @Nullable Object> readDocument(String text) {
         Parser parser = new Parser(text, true);
-        return parser.<@Nullable Object>whole(reader -> reader.any(DEEPEST));
+        return parser.<@Nullable Object>whole(reader -> reader.any(DEEPEST_OF_A_DOCUMENT));
     }
 
     /**
