@@ -264,7 +264,8 @@ public final class Json {
             }
             Long number = number();
             boolean hasZero = at - start > 1 && text.charAt(start) == '0';
-            if (hasZero || at < text.length() && ".eE".indexOf(text.charAt(at)) >= 0) {
+            boolean hasFraction = at < text.length() && ".eE".indexOf(text.charAt(at)) >= 0;
+            if (hasZero || hasFraction) {
                 throw wrong("a whole number");
             }
             return isNegative ? Long.valueOf(-number) : number;

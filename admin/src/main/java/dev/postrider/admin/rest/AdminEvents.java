@@ -8,6 +8,7 @@ import dev.postrider.internal.Json;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,12 +48,18 @@ public final class AdminEvents implements EventListener, AutoCloseable {
     public void on(Event event) {
         if (event instanceof Event.Sampled sampled) {
             last = sampled;
-            for (EventStream stream : open()) {
-                stream.send("sample", json(sampled));
-                stream.send("health", json(health.now()));
-            }
+            send("sample", () -> json(sampled));
+            send("health", () -> json(health.now()));
         } else if (event instanceof Event.StoreFailed) {
-            open().forEach(stream -> stream.send("health", json(health.now())));
+            send("health", () -> json(health.now()));
+        }
+    }
+
+    private void send(String kind, Supplier<String> json) {
+        List<EventStream> clients = open();
+        if (!clients.isEmpty()) {
+            String text = json.get();
+            clients.forEach(stream -> stream.send(kind, text));
         }
     }
 

@@ -50,8 +50,7 @@ public final class AdminHttpHandler implements HttpHandler {
     private static String path(HttpExchange exchange) {
         String path = exchange.getRequestURI().getRawPath();
         String prefix = exchange.getHttpContext().getPath().replaceFirst("/$", "");
-        boolean isBelow = path != null && path.startsWith(prefix + "/");
-        return isBelow ? path.substring(prefix.length()) : "";
+        return path == null || !path.startsWith(prefix + "/") ? "" : path.substring(prefix.length());
     }
 
     private static void send(HttpExchange exchange, AdminResponse response) throws IOException {

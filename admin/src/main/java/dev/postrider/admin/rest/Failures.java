@@ -30,7 +30,7 @@ final class Failures {
                 || e instanceof InvalidConfigurationException
                 || e instanceof InvalidMessageException
                 || e instanceof UnknownTopicException
-                || e instanceof TransactionConflictException && !wasInSteps;
+                || (e instanceof TransactionConflictException && !wasInSteps);
     }
 
     static AdminResponse response(RuntimeException e) {

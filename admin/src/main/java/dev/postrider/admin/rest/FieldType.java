@@ -61,7 +61,7 @@ sealed interface FieldType<T> {
 
         @Override
         public Integer read(String name, Object given) {
-            if (given instanceof Long || given instanceof String text && TEXT.matcher(text).matches()) {
+            if (given instanceof Long || (given instanceof String text && TEXT.matcher(text).matches())) {
                 long number = Long.parseLong(given.toString());
                 if (number == (int) number) {
                     return (int) number;

@@ -57,8 +57,9 @@ final class RequestGuard {
         }
         boolean hasLength = !request.lines("Content-Length").isEmpty();
         boolean hasEncoding = !request.lines("Transfer-Encoding").isEmpty();
-        if (hasLength && hasEncoding || Stream.of("Content-Length", "Transfer-Encoding", "Host", "Content-Type")
-                .anyMatch(name -> request.lines(name).size() > 1)) {
+        boolean isRepeated = Stream.of("Content-Length", "Transfer-Encoding", "Host", "Content-Type")
+                .anyMatch(name -> request.lines(name).size() > 1);
+        if (isRepeated || (hasLength && hasEncoding)) {
             throw new Refusal(
                     ProblemType.BAD_INPUT.because(
                             "A request has one length or one transfer encoding, one host and one content type"),
@@ -130,7 +131,8 @@ final class RequestGuard {
 
     static void checkNoBody(AdminRequest request) {
         String length = request.header("Content-Length");
-        if (!request.lines("Transfer-Encoding").isEmpty() || length != null && !length.strip().equals("0")) {
+        boolean hasLength = length != null && !length.strip().equals("0");
+        if (hasLength || !request.lines("Transfer-Encoding").isEmpty()) {
             throw new Refusal(ProblemType.BAD_INPUT.because("A GET has no body"), CLOSE);
         }
     }

@@ -7,10 +7,9 @@ import static dev.postrider.admin.rest.Role.VIEWER;
 import dev.postrider.admin.rest.Route.About;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -161,11 +160,11 @@ final class RouteTable {
 
     /** Finds the route of a path and a method. Of several routes, the one with the fewest parameters counts. */
     Match find(String method, String path) {
-        Map<Route<?>, Map<String, String>> ofPath = new LinkedHashMap<>();
+        List<Match> ofPath = new ArrayList<>();
         for (Route<?> route : routes) {
             @Nullable Map<String, String> parameters = route.match(path);
             if (parameters != null) {
-                ofPath.put(route, parameters);
+                ofPath.add(new Match(route, parameters));
             }
         }
         if (ofPath.isEmpty()) {
@@ -173,18 +172,19 @@ final class RouteTable {
                     .because("The document of all routes is at " + DOCUMENT)
                     .refusal();
         }
-        Optional<Route<?>> found = ofPath.keySet().stream()
-                .filter(route -> route.method().equals(method))
-                .min(Comparator.comparing(route -> route.pathParameters().size()));
-        if (found.isEmpty()) {
-            TreeSet<String> methods = new TreeSet<>();
-            ofPath.keySet().forEach(route -> methods.add(route.method()));
-            if (methods.contains("GET")) {
-                methods.add("HEAD");
-            }
-            String allowed = String.join(", ", methods);
-            throw ProblemType.METHOD_NOT_ALLOWED.because("Allowed: " + allowed).refusal("Allow", allowed);
+        return ofPath.stream()
+                .filter(match -> match.route().method().equals(method))
+                .min(Comparator.comparing(match -> match.parameters().size()))
+                .orElseThrow(() -> otherMethods(ofPath));
+    }
+
+    private static Refusal otherMethods(List<Match> ofPath) {
+        Set<String> methods = new TreeSet<>();
+        ofPath.forEach(match -> methods.add(match.route().method()));
+        if (methods.contains("GET")) {
+            methods.add("HEAD");
         }
-        return new Match(found.get(), ofPath.getOrDefault(found.get(), Map.of()));
+        String allowed = String.join(", ", methods);
+        return ProblemType.METHOD_NOT_ALLOWED.because("Allowed: " + allowed).refusal("Allow", allowed);
     }
 }

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -127,8 +128,7 @@ final class EventStreamTest {
 
     @Test
     void slowClientGetsTheNewestEventOfEachKind() throws Exception {
-        EventStream stream = events.stream();
-        assertThat(stream).isNotNull();
+        EventStream stream = Objects.requireNonNull(events.stream());
         publish(1);
         publish(2);
         String first = String.valueOf(stream.next(Duration.ZERO));
