@@ -20,6 +20,7 @@ final class RequestGuard {
     private static final int LONGEST_URI = 16 * 1024;
     private static final int LARGEST_HEADERS = 16 * 1024;
     private static final int LARGEST_BODY = 256 * 1024;
+    private static final int MOST_DROPPED = 4 * 1024 * 1024;
 
     private static final String JSON = "application/json";
     private static final String EVENTS = "text/event-stream";
@@ -144,11 +145,11 @@ final class RequestGuard {
         }
         @Nullable Long announced = announced(request);
         if (announced != null && announced > LARGEST_BODY) {
-            throw tooLarge();
+            throw tooLarge(request, announced);
         }
         byte[] bytes = request.body().readNBytes(LARGEST_BODY + 1);
         if (bytes.length > LARGEST_BODY) {
-            throw tooLarge();
+            throw tooLarge(request, bytes.length);
         }
         if (announced != null && bytes.length != announced) {
             throw new Refusal(
@@ -181,7 +182,15 @@ final class RequestGuard {
         return ProblemType.MEDIA_TYPE.because(detail).refusal();
     }
 
-    private static Refusal tooLarge() {
+    /** Reads what the client is still sending, if that is not much more: otherwise it would lose the response. */
+    private static Refusal tooLarge(AdminRequest request, long size) throws IOException {
+        byte[] buffer = new byte[8192];
+        int dropped = 0;
+        int count = size > MOST_DROPPED ? -1 : 0;
+        while (count >= 0 && dropped < MOST_DROPPED) {
+            dropped += count;
+            count = request.body().read(buffer);
+        }
         return new Refusal(
                 ProblemType.TOO_LARGE.because("A body has at most " + LARGEST_BODY + " bytes"), CLOSE);
     }
