@@ -221,8 +221,8 @@ public final class Json {
             return switch (first) {
                 case '{' -> object(reader -> reader.any(below(levels)));
                 case '[' -> list(below(levels));
-                case 't' -> literal("true", Boolean.TRUE);
-                case 'f' -> literal("false", Boolean.FALSE);
+                case 't' -> literal("true", true);
+                case 'f' -> literal("false", false);
                 case 'n' -> literal("null", null);
                 case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> wholeNumber();
                 default -> string();

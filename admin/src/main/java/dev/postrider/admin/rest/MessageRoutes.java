@@ -108,10 +108,13 @@ final class MessageRoutes {
 
     /** The tenant of a message never changes, and its id is not used again while it exists. So nothing can come between. */
     private void requireVisible(Operator operator, MessageId id) {
-        if (operator.tenant() != null) {
-            Optional<StoredMessage> found = admin.find(id);
-            Tenants.visible(operator, found, stored -> stored.message().tenant())
-                    .orElseThrow(() -> Repairs.refusal(Repair.NOT_FOUND, "message")); // as if it were nowhere
+        if (operator.tenant() == null) {
+            return;
+        }
+        Optional<StoredMessage> found = admin.find(id);
+        if (Tenants.visible(operator, found, stored -> stored.message().tenant())
+                .isEmpty()) {
+            throw Repairs.refusal(Repair.NOT_FOUND, "message"); // as if it were nowhere
         }
     }
 

@@ -59,16 +59,14 @@ final class AdminApiPageTest {
     }
 
     @Test
-    @SuppressWarnings("unchecked") // objects of the document
     void documentRefersToNothingThatItLacks() {
         String document = document();
-        Map<String, Object> components =
-                (Map<String, Object>) Json.readDocument(document).get("components");
+        Map<String, Object> components = Client.object(Json.readDocument(document), "components");
         TreeSet<String> referred = new TreeSet<>();
         Matcher reference = Pattern.compile("#/components/schemas/(\\w+)").matcher(document);
         while (reference.find()) {
             referred.add(reference.group(1));
         }
-        assertThat(((Map<String, Object>) components.get("schemas")).keySet()).isEqualTo(referred);
+        assertThat(Client.object(components, "schemas").keySet()).isEqualTo(referred);
     }
 }

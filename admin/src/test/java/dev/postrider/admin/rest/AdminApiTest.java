@@ -30,7 +30,7 @@ final class AdminApiTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         for (Server.Running one : running) {
             one.close();
         }

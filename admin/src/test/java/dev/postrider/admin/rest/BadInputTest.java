@@ -27,7 +27,7 @@ final class BadInputTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         running.close();
         fixture.close();
     }

@@ -45,6 +45,11 @@ final class Client {
             return Json.readDocument(response.body());
         }
 
+        /** Returns a member that is an object; empty if it is none. */
+        Map<String, Object> object(String name) {
+            return Client.object(json(), name);
+        }
+
         Object member(String name) {
             return String.valueOf(json().get(name));
         }
@@ -59,6 +64,11 @@ final class Client {
             boolean isProblem = header("Content-Type").equals("application/problem+json");
             return isProblem ? status() + " " + member("code") : "" + status();
         }
+    }
+
+    @SuppressWarnings("unchecked") // the keys of an object are texts
+    static Map<String, Object> object(Map<String, Object> parent, String name) {
+        return parent.get(name) instanceof Map<?, ?> child ? (Map<String, Object>) child : Map.of();
     }
 
     URI uri(String path) {

@@ -29,7 +29,7 @@ final class CrossSiteTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         running.close();
         fixture.close();
     }
@@ -109,8 +109,7 @@ final class CrossSiteTest {
         Client.Answer detail = client.get("/v1/messages/" + fixture.dead(Fixture.ACME));
         assertThat(detail.body()).doesNotContain("<", ">").contains("\\u003cscript\\u003e");
         assertThat(detail.header("Content-Type")).isEqualTo("application/json");
-        @SuppressWarnings("unchecked") // an object
-        var message = (Map<String, Object>) detail.json().get("message");
+        Map<String, Object> message = detail.object("message");
         assertThat(message)
                 .containsEntry("payload", "payload of acme " + Fixture.SCRIPT)
                 .containsEntry("key", "key " + Fixture.SCRIPT)

@@ -47,7 +47,7 @@ final class EventStreamTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         events.close();
         running.close();
         fixture.close();

@@ -30,7 +30,7 @@ final class FramingTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         running.close();
         fixture.close();
     }

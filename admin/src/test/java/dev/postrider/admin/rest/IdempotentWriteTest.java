@@ -44,7 +44,7 @@ final class IdempotentWriteTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         for (Server.Running server : servers) {
             server.close();
         }

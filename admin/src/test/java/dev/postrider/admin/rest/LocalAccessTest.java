@@ -24,7 +24,7 @@ final class LocalAccessTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         running.close();
         fixture.close();
     }

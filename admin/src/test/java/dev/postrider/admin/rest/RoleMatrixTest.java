@@ -38,12 +38,11 @@ final class RoleMatrixTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // objects of the document
     static List<Listed> routes(String document) {
         List<Listed> routes = new ArrayList<>();
-        Map<String, Object> paths = (Map<String, Object>) Json.readDocument(document).get("paths");
-        paths.forEach((path, operations) -> ((Map<String, Object>) operations).forEach((method, operation) -> {
-            Map<String, Object> members = (Map<String, Object>) operation;
+        Map<String, Object> paths = Client.object(Json.readDocument(document), "paths");
+        paths.keySet().forEach(path -> Client.object(paths, path).forEach((method, operation) -> {
+            Map<String, Object> members = Client.object(Client.object(paths, path), method);
             Role least = Words.find(Role.class, String.valueOf(members.get(OpenApi.ROLE)));
             routes.add(new Listed(
                     method, path, least == null ? Role.ADMIN : least, Boolean.TRUE.equals(members.get(OpenApi.TENANTS))));

@@ -38,7 +38,7 @@ final class TenantScopeTest {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         running.close();
         fixture.close();
     }
