@@ -14,6 +14,7 @@ enum Server {
     JDK {
         @Override
         Running start(AdminApi api) throws Exception {
+            System.setProperty("sun.net.httpserver.nodelay", "true"); // the JDK reads it once
             HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
             ExecutorService threads = Executors.newCachedThreadPool();
             server.setExecutor(threads);
