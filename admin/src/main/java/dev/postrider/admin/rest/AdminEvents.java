@@ -94,12 +94,17 @@ public final class AdminEvents implements EventListener, AutoCloseable {
             }
             streams.add(stream);
         }
-        Event.Sampled sampled = last;
-        if (sampled != null) {
-            stream.send("sample", json(sampled));
+        try {
+            Event.Sampled sampled = last;
+            if (sampled != null) {
+                stream.send("sample", json(sampled));
+            }
+            stream.send("health", json(health.now()));
+            return stream;
+        } catch (RuntimeException e) {
+            stream.close();
+            throw e;
         }
-        stream.send("health", json(health.now()));
-        return stream;
     }
 
     private synchronized void remove(EventStream stream) {
