@@ -353,8 +353,8 @@ public final class Json {
         }
 
         private IllegalArgumentException wrong(String wanted) {
-            return new IllegalArgumentException((isDocument ? "not a JSON object: " : "not an object of strings: ") + wanted
-                    + " expected at position " + at);
+            return new IllegalArgumentException((isDocument ? "not a JSON object: " : "not an object of strings: ")
+                    + wanted + " expected at position " + at);
         }
     }
 }

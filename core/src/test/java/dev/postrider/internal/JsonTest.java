@@ -135,7 +135,8 @@ class JsonTest {
 
     @Test
     void documentHasALimitOfDepth() {
-        assertThat(Json.readDocument("{\"a\":" + "[".repeat(32) + "]".repeat(32) + "}")).containsKey("a");
+        assertThat(Json.readDocument("{\"a\":" + "[".repeat(32) + "]".repeat(32) + "}"))
+                .containsKey("a");
         assertThatThrownBy(() -> Json.readDocument("{\"a\":" + "[".repeat(33) + "]".repeat(33) + "}"))
                 .hasMessageContaining("no deeper value expected");
         assertThatThrownBy(() -> Json.readDocument("{\"a\":" + "[".repeat(100_000)))

@@ -70,7 +70,8 @@ public final class AdminOverHttp {
             String error = found("\"lastError\":\"[^\"]*: ([^\"]*)\"", list);
             say.accept("dead: " + found("\"type\":\"([^\"]*)\"", list) + ", " + error);
             String message = base + "messages/" + found("\"id\":\"([^\"]*)\"", list);
-            say.accept("payload: " + found("\"payload\":\"(.*?[^\\\\])\"", get(message, token)).replace("\\", ""));
+            say.accept("payload: "
+                    + found("\"payload\":\"(.*?[^\\\\])\"", get(message, token)).replace("\\", ""));
 
             inStock.set(true);
             say.accept("replayed: " + post(message + "/replay", token));

@@ -73,7 +73,8 @@ final class AdminConfig {
         String setting = name.substring(dot + 1);
         return OPERATORS.names().contains(setting)
                 && OPERATORS.apply(
-                        operators.computeIfAbsent(name.substring(OPERATOR.length(), dot), key -> new OperatorSettings()),
+                        operators.computeIfAbsent(
+                                name.substring(OPERATOR.length(), dot), key -> new OperatorSettings()),
                         setting,
                         value);
     }
@@ -110,7 +111,8 @@ final class AdminConfig {
             return Passwords.read(property + ".token-file", file.text()).strip();
         }
         throw new InvalidConfigurationException(
-                property + ".token", "is missing: openssl rand -hex 32 makes one, and ${env:NAME} keeps it out of the file");
+                property + ".token",
+                "is missing: openssl rand -hex 32 makes one, and ${env:NAME} keeps it out of the file");
     }
 
     boolean isEnabled() {

@@ -46,13 +46,14 @@ final class AdminServer implements AutoCloseable {
                 "Admin API at http://{}:{}/v1, {}",
                 server.getAddress().getHostString(),
                 server.getAddress().getPort(),
-                config.tokens().map(tokens -> "for operators with a token").orElse("for every program of this machine"));
+                config.tokens()
+                        .map(tokens -> "for operators with a token")
+                        .orElse("for every program of this machine"));
         return started;
     }
 
     private static AdminApi api(AdminConfig config, Postrider postrider, AdminEvents events) {
-        AdminApiBuilder builder =
-                AdminApi.on(postrider.admin()).events(events).idempotency(postrider.commands());
+        AdminApiBuilder builder = AdminApi.on(postrider.admin()).events(events).idempotency(postrider.commands());
         config.tokens().ifPresent(builder::authenticator);
         config.payloadsFor().ifPresent(builder::payloadsFor);
         return (config.isReadOnly() ? builder.readOnly() : builder).build();

@@ -102,10 +102,7 @@ final class AdminServerTest {
             }
             assertThat(send(base, "GET", "/v1/messages", TOKEN).body()).contains("\"type\":\"order.placed\"");
             assertThat(send(base, "GET", "/v1/nodes", TOKEN).body()).contains("\"alive\":true");
-            Await.until(
-                    Duration.ofMinutes(1),
-                    () -> status(base, "/v1/sample") == 200,
-                    relay::output);
+            Await.until(Duration.ofMinutes(1), () -> status(base, "/v1/sample") == 200, relay::output);
             relay.terminate();
             assertThat(relay.awaitExit()).as(relay.output()).isZero();
             assertThat(relay.output()).doesNotContain(TOKEN);
@@ -128,7 +125,7 @@ final class AdminServerTest {
         if (method.equals("POST")) {
             request.header("Postrider-Admin", "1")
                     .header("Content-Type", "application/json")
-                    .header("Idempotency-Key", "the key of " + path)
+                    .header("Idempotency-Key", "incident-7")
                     .POST(HttpRequest.BodyPublishers.ofString("{\"topic\":\"orders\"}"));
         }
         return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());

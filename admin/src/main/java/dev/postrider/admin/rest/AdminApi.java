@@ -139,17 +139,14 @@ public final class AdminApi {
                 request,
                 body,
                 operator,
-                new KeyedWrites.Change(
-                        () -> answer(route, call), route.about().isInSteps()));
+                new KeyedWrites.Change(() -> answer(route, call), route.about().isInSteps()));
     }
 
     private static Map<String, @Nullable Object> document(String body) {
         try {
             return body.isEmpty() ? Map.of() : Json.readDocument(body);
         } catch (IllegalArgumentException e) {
-            throw ProblemType.BAD_INPUT
-                    .because("The body is " + e.getMessage())
-                    .refusal();
+            throw ProblemType.BAD_INPUT.because("The body is " + e.getMessage()).refusal();
         }
     }
 
@@ -159,8 +156,9 @@ public final class AdminApi {
             return new AdminResponse(200, Map.of("Content-Type", "text/event-stream"), "", stream);
         }
         Shape<T> shape = route.answer();
-        String json =
-                shape == null ? String.valueOf(value) : Json.writeTree(shape.write(value, settings.view(call.operator())));
+        String json = shape == null
+                ? String.valueOf(value)
+                : Json.writeTree(shape.write(value, settings.view(call.operator())));
         return new AdminResponse(200, Map.of("Content-Type", "application/json"), JsonText.of(json), null);
     }
 }

@@ -15,13 +15,23 @@ public final class AdminApiBuilder {
     private static final String LOCAL = "local";
 
     final Admin admin;
-    @Nullable Authenticator authenticator;
+
+    @Nullable
+    Authenticator authenticator;
+
     Operator local = Operator.of(LOCAL, Role.ADMIN);
     boolean readOnly;
-    @Nullable Role payloads;
+
+    @Nullable
+    Role payloads;
+
     Redaction redaction = (topic, part, text) -> text;
-    @Nullable AdminEvents events;
-    @Nullable Commands commands;
+
+    @Nullable
+    AdminEvents events;
+
+    @Nullable
+    Commands commands;
 
     AdminApiBuilder(Admin admin) {
         this.admin = admin;

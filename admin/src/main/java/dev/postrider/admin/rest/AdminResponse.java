@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  *     The adapter closes it
  */
 public record AdminResponse(
-        int status, Map<String, String> headers, String body, @Nullable EventStream stream) {
+        int status,
+        Map<String, String> headers,
+        String body,
+        @Nullable EventStream stream) {
 
     public AdminResponse {
         headers = Map.copyOf(headers);

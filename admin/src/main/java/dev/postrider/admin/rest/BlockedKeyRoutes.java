@@ -34,7 +34,8 @@ final class BlockedKeyRoutes {
         int limit = call.input().get(CommonFields.LIMIT, CommonFields.DEFAULT_LIMIT);
         List<BlockedKey> keys = admin.blockedKeys(
                 call.input().require(CommonFields.TOPIC), call.input().get(AFTER, 0L), limit);
-        @Nullable String next =
+        @Nullable
+        String next =
                 keys.size() < limit ? null : Long.toString(keys.get(limit - 1).headSeq());
         List<BlockedKey> visible = keys.stream()
                 .filter(key -> Tenants.isVisible(call.operator(), key.tenant()))

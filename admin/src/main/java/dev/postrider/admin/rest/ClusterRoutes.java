@@ -43,8 +43,10 @@ final class ClusterRoutes {
     Page<AuditEntry> audit(Call call) {
         int limit = call.input().get(CommonFields.LIMIT, CommonFields.DEFAULT_LIMIT);
         List<AuditEntry> entries = admin.audit(call.input().get(BEFORE, Long.MAX_VALUE), limit);
-        @Nullable String next =
-                entries.size() < limit ? null : Long.toString(entries.get(limit - 1).id());
+        @Nullable
+        String next = entries.size() < limit
+                ? null
+                : Long.toString(entries.get(limit - 1).id());
         return new Page<>(entries, next, false);
     }
 }

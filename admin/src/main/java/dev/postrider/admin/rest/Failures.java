@@ -58,7 +58,8 @@ final class Failures {
         if (e instanceof TransactionConflictException) {
             log.warn("A request to the admin API gave way to another transaction", e);
             return response(
-                    ProblemType.CONFLICT.because("Other transactions were in the way: send the request again"), later());
+                    ProblemType.CONFLICT.because("Other transactions were in the way: send the request again"),
+                    later());
         }
         boolean isOfStore = e instanceof StoreException
                 || e instanceof SchemaMismatchException

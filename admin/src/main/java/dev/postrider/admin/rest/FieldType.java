@@ -61,7 +61,8 @@ sealed interface FieldType<T> {
 
         @Override
         public Integer read(String name, Object given) {
-            if (given instanceof Long || (given instanceof String text && TEXT.matcher(text).matches())) {
+            if (given instanceof Long
+                    || (given instanceof String text && TEXT.matcher(text).matches())) {
                 long number = Long.parseLong(given.toString());
                 if (number == (int) number) {
                     return (int) number;
@@ -220,7 +221,8 @@ sealed interface FieldType<T> {
         public List<T> read(String name, Object given) {
             List<?> values = given instanceof List<?> list ? list : List.of(given);
             if (values.isEmpty() || values.size() > MOST) {
-                throw Problem.ofField(name, "must have 1 to " + MOST + " values").refusal();
+                throw Problem.ofField(name, "must have 1 to " + MOST + " values")
+                        .refusal();
             }
             List<T> read = new ArrayList<>();
             for (Object value : values) {

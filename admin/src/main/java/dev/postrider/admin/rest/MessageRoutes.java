@@ -138,9 +138,6 @@ final class MessageRoutes {
         }
         int limit = input.get(MOST, Change.MOST);
         Change whole = change.after(input.get(CURSOR));
-        return admin.apply(
-                action,
-                filter(call, input.require(FILTER)),
-                Checked.field(MOST, () -> whole.limit(limit)));
+        return admin.apply(action, filter(call, input.require(FILTER)), Checked.field(MOST, () -> whole.limit(limit)));
     }
 }

@@ -66,7 +66,11 @@ final class OpenApi {
             boolean isRequired = route.about().fields().stream().anyMatch(Field::isRequired);
             operation.put(
                     "requestBody",
-                    Map.of("required", isRequired, "content", Map.of("application/json", Map.of("schema", body.schema()))));
+                    Map.of(
+                            "required",
+                            isRequired,
+                            "content",
+                            Map.of("application/json", Map.of("schema", body.schema()))));
         }
         Map<String, Object> responses = new LinkedHashMap<>();
         responses.put("200", Map.of("description", "What was asked for, or done", "content", content(route)));
@@ -99,11 +103,14 @@ final class OpenApi {
             parameters.add(parameter("path", name, schemaOf(name), true));
         }
         if (route.isWrite()) {
-            parameters.add(parameter("header", RequestGuard.WRITE_HEADER, Map.of("type", "string", "enum", List.of("1")), true));
+            parameters.add(parameter(
+                    "header", RequestGuard.WRITE_HEADER, Map.of("type", "string", "enum", List.of("1")), true));
             parameters.add(parameter("header", KeyedWrites.KEY, TEXT, false));
         } else {
-            route.about().fields().forEach(field -> parameters.add(parameter(
-                    "query", field.name(), field.schema(), field.isRequired())));
+            route.about()
+                    .fields()
+                    .forEach(field ->
+                            parameters.add(parameter("query", field.name(), field.schema(), field.isRequired())));
         }
         return parameters;
     }

@@ -10,7 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param field the parameter or member that is wrong; null if it is none
  * @param result the result of an action that changed nothing; null for all other problems
  */
-record Problem(ProblemType type, String detail, @Nullable String field, @Nullable String result) {
+record Problem(
+        ProblemType type,
+        String detail,
+        @Nullable String field,
+        @Nullable String result) {
 
     private static final String TYPE = "urn:postrider:problem:";
 

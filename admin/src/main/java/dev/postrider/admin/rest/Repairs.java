@@ -21,12 +21,12 @@ final class Repairs {
             case DONE -> throw new AssertionError("is an answer");
             case NOT_FOUND -> ProblemType.NOT_FOUND.because("There is no such " + what + ". Nothing was changed");
             case WRONG_STATE ->
-                ProblemType.WRONG_STATE.because(
-                        "The " + what + " is in a state that the action does not change, or in another one than expected."
-                                + " Nothing was changed");
+                ProblemType.WRONG_STATE.because("The " + what
+                        + " is in a state that the action does not change, or in another one than expected."
+                        + " Nothing was changed");
             case BUSY ->
-                ProblemType.BUSY.because(
-                        "The " + what + " is being handled at this moment. Nothing was changed: send the request again");
+                ProblemType.BUSY.because("The " + what
+                        + " is being handled at this moment. Nothing was changed: send the request again");
             case IN_USE ->
                 ProblemType.IN_USE.because(
                         "The topic has messages, or a live node delivers it. Nothing was changed: deliver or discard its"

@@ -42,7 +42,8 @@ final class RequestGuard {
                 + (request.query() == null ? 0 : request.query().length());
         if (uri > LONGEST_URI) {
             throw ProblemType.URI_TOO_LONG
-                    .because("A URI has at most " + LONGEST_URI + " characters: send long filters in the body of an action")
+                    .because("A URI has at most " + LONGEST_URI
+                            + " characters: send long filters in the body of an action")
                     .refusal();
         }
         long headers = 0;
@@ -74,10 +75,13 @@ final class RequestGuard {
      */
     static void checkLocal(AdminRequest request) {
         String host = request.header("Host");
-        if (!request.sender().isLocal() || host == null || !LOOPBACK.matcher(host).matches()) {
+        if (!request.sender().isLocal()
+                || host == null
+                || !LOOPBACK.matcher(host).matches()) {
             throw ProblemType.HOST
-                    .because("Send the request to localhost or 127.0.0.1 on this machine, or give the API an authenticator;"
-                            + " for the relay: admin.operator.<name>.token")
+                    .because(
+                            "Send the request to localhost or 127.0.0.1 on this machine, or give the API an authenticator;"
+                                    + " for the relay: admin.operator.<name>.token")
                     .refusal();
         }
     }
@@ -102,7 +106,8 @@ final class RequestGuard {
             String origin = origins.get(0).toLowerCase(Locale.ROOT);
             boolean isOwn = host != null
                     && origins.size() == 1
-                    && Stream.of("http://", "https://").anyMatch(scheme -> origin.equals(scheme + host.toLowerCase(Locale.ROOT)));
+                    && Stream.of("http://", "https://")
+                            .anyMatch(scheme -> origin.equals(scheme + host.toLowerCase(Locale.ROOT)));
             if (!isOwn) {
                 throw crossSite("Origin must be that of this server");
             }
@@ -153,11 +158,13 @@ final class RequestGuard {
         }
         if (announced != null && bytes.length != announced) {
             throw new Refusal(
-                    ProblemType.BAD_INPUT.because("The body ended after " + bytes.length + " of " + announced + " bytes"),
+                    ProblemType.BAD_INPUT.because(
+                            "The body ended after " + bytes.length + " of " + announced + " bytes"),
                     CLOSE);
         }
         String type = request.header("Content-Type");
-        if ((bytes.length > 0 || type != null) && (type == null || !JSON_IN_UTF_8.matcher(type.strip()).matches())) {
+        if ((bytes.length > 0 || type != null)
+                && (type == null || !JSON_IN_UTF_8.matcher(type.strip()).matches())) {
             throw mediaType("The body must be " + JSON + " in UTF-8, and its Content-Type must say so");
         }
         try {
@@ -191,7 +198,6 @@ final class RequestGuard {
             dropped += count;
             count = request.body().read(buffer);
         }
-        return new Refusal(
-                ProblemType.TOO_LARGE.because("A body has at most " + LARGEST_BODY + " bytes"), CLOSE);
+        return new Refusal(ProblemType.TOO_LARGE.because("A body has at most " + LARGEST_BODY + " bytes"), CLOSE);
     }
 }

@@ -18,7 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param answer the shape of its answer; null for a stream
  */
 record Route<T>(
-        String method, String path, Role least, About about, Handler<T> call, @Nullable Shape<T> answer) {
+        String method,
+        String path,
+        Role least,
+        About about,
+        Handler<T> call,
+        @Nullable Shape<T> answer) {
 
     /**
      * What a route does and takes.

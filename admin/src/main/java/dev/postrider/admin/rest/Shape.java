@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Shape<T> {
 
-    private record Member<T>(
-            String name, Map<String, Object> schema, BiFunction<T, View, @Nullable Object> value) {}
+    private record Member<T>(String name, Map<String, Object> schema, BiFunction<T, View, @Nullable Object> value) {}
 
     private final String name;
     private final List<Member<T>> members = new ArrayList<>();
@@ -70,8 +69,8 @@ final class Shape<T> {
 
     /** Adds one of a closed set of words. */
     <E extends Enum<E>> Shape<T> word(String member, Class<E> type, Function<T, @Nullable E> value) {
-        List<@Nullable String> words =
-                new ArrayList<>(Stream.of(type.getEnumConstants()).map(Words::of).toList());
+        List<@Nullable String> words = new ArrayList<>(
+                Stream.of(type.getEnumConstants()).map(Words::of).toList());
         if (member.endsWith("?")) {
             words.add(null);
         }
@@ -114,8 +113,7 @@ final class Shape<T> {
 
     Map<String, @Nullable Object> write(T value, View view) {
         Map<String, @Nullable Object> written = new LinkedHashMap<>();
-        members.forEach(
-                member -> written.put(member.name(), member.value().apply(value, view)));
+        members.forEach(member -> written.put(member.name(), member.value().apply(value, view)));
         return written;
     }
 

@@ -126,10 +126,12 @@ final class Shapes {
                     "headers?",
                     Map.of("type", "object", "additionalProperties", Map.of("type", "string")),
                     (stored, view) -> headers(stored.message(), view))
-            .shown("payload?", (stored, view) -> ShownPayload.of(stored.message(), view)
-                    .text())
-            .shown("payloadBase64?", (stored, view) -> ShownPayload.of(stored.message(), view)
-                    .base64());
+            .shown(
+                    "payload?",
+                    (stored, view) -> ShownPayload.of(stored.message(), view).text())
+            .shown(
+                    "payloadBase64?",
+                    (stored, view) -> ShownPayload.of(stored.message(), view).base64());
 
     private static @Nullable Map<String, String> headers(Message message, View view) {
         if (!view.payloads()) {
@@ -137,8 +139,8 @@ final class Shapes {
         }
         Map<String, String> headers = new LinkedHashMap<>();
         message.headers()
-                .forEach((name, value) -> headers.put(
-                        name, view.redaction().redact(message.topic(), Redaction.Part.HEADER, value)));
+                .forEach((name, value) ->
+                        headers.put(name, view.redaction().redact(message.topic(), Redaction.Part.HEADER, value)));
         return headers;
     }
 
@@ -188,10 +190,7 @@ final class Shapes {
     static final Shape<NodeStatus> NODE = Shape.<NodeStatus>named("Node")
             .text("worker", NodeStatus::worker)
             .text("version", NodeStatus::version)
-            .tree(
-                    "topics",
-                    Map.of("type", "array", "items", Map.of("type", "string")),
-                    (node, view) -> node.topics())
+            .tree("topics", Map.of("type", "array", "items", Map.of("type", "string")), (node, view) -> node.topics())
             .time("startedAt", NodeStatus::startedAt)
             .time("until", NodeStatus::until)
             .flag("alive", NodeStatus::alive);

@@ -54,7 +54,8 @@ final class AdminApiPageTest {
     void pageNamesEveryProblemAndEveryParameter() throws Exception {
         String page = Files.readString(PAGE);
         assertThat(Stream.of(ProblemType.values()))
-                .allSatisfy(problem -> assertThat(page).contains("| `" + problem.code() + "` | " + problem.status() + " |"));
+                .allSatisfy(problem ->
+                        assertThat(page).contains("| `" + problem.code() + "` | " + problem.status() + " |"));
         assertThat(FilterFields.ALL).allSatisfy(field -> assertThat(page).contains("`" + field.name() + "`"));
     }
 

@@ -48,7 +48,8 @@ final class AdminApiTest {
         Client client = serve(fixture.api().payloadsFor(Role.ADMIN));
 
         assertThat(client.get("/v1/me").body())
-                .isEqualTo("{\"operator\":\"ada\",\"role\":\"admin\",\"tenant\":null,\"readOnly\":false,\"payloads\":true}");
+                .isEqualTo(
+                        "{\"operator\":\"ada\",\"role\":\"admin\",\"tenant\":null,\"readOnly\":false,\"payloads\":true}");
     }
 
     @Test
@@ -60,10 +61,12 @@ final class AdminApiTest {
                 .contains(tuple("accounts", 0L, 3L));
         assertThat(client.get("/v1/topics/lanes?topic=accounts").items("items")).hasSize(2);
 
-        assertThat(client.post("/v1/topics/pause", "{\"topic\":\"orders\",\"reason\":\"moving\"}").body())
+        assertThat(client.post("/v1/topics/pause", "{\"topic\":\"orders\",\"reason\":\"moving\"}")
+                        .body())
                 .isEqualTo("{\"result\":\"done\"}");
         assertThat(fixture.admin().status()).anyMatch(topic -> topic.paused());
-        assertThat(client.post("/v1/topics/resume", "{\"topic\":\"orders\"}").status()).isEqualTo(200);
+        assertThat(client.post("/v1/topics/resume", "{\"topic\":\"orders\"}").status())
+                .isEqualTo(200);
         assertThat(fixture.admin().status()).noneMatch(topic -> topic.paused());
 
         assertThat(client.post("/v1/topics/pause", "{\"topic\":\"unheard-of\"}").outcome())
@@ -71,8 +74,10 @@ final class AdminApiTest {
         Client.Answer inUse = client.post("/v1/topics/remove", "{\"topic\":\"orders\"}");
         assertThat(inUse.outcome()).isEqualTo("409 in-use");
         assertThat(inUse.member("result")).isEqualTo("in-use");
-        assertThat(client.post("/v1/topics/remove", "{\"topic\":\"empty\"}").status()).isEqualTo(200);
-        assertThat(client.post("/v1/topics/remove", "{\"topic\":\"empty\"}").outcome()).isEqualTo("404 not-found");
+        assertThat(client.post("/v1/topics/remove", "{\"topic\":\"empty\"}").status())
+                .isEqualTo(200);
+        assertThat(client.post("/v1/topics/remove", "{\"topic\":\"empty\"}").outcome())
+                .isEqualTo("404 not-found");
 
         List<Map<String, Object>> audit = client.get("/v1/audit?limit=10").items("items");
         assertThat(audit)
@@ -93,15 +98,18 @@ final class AdminApiTest {
         } while (!cursor.isEmpty());
         assertThat(seen).hasSize(12).doesNotHaveDuplicates();
 
-        assertThat(client.get("/v1/messages?state=dead&state=parked&tenant=acme").items("items"))
+        assertThat(client.get("/v1/messages?state=dead&state=parked&tenant=acme")
+                        .items("items"))
                 .extracting(message -> message.get("state"))
                 .containsExactlyInAnyOrder("dead", "parked");
-        assertThat(client.get("/v1/messages?error=no+route&topic=orders&minAttempts=1&order=newest&createdFrom=2020-01-01T00:00:00Z")
+        assertThat(client.get(
+                                "/v1/messages?error=no+route&topic=orders&minAttempts=1&order=newest&createdFrom=2020-01-01T00:00:00Z")
                         .items("items"))
                 .hasSize(3);
         MessageId one = fixture.dead(Fixture.ACME);
         MessageId two = fixture.scheduled(Fixture.ACME);
-        assertThat(client.get("/v1/messages?id=" + one + "&id=" + two).items("items")).hasSize(2);
+        assertThat(client.get("/v1/messages?id=" + one + "&id=" + two).items("items"))
+                .hasSize(2);
         Client.Answer empty = client.get("/v1/messages?state=delivered");
         assertThat(empty.body()).isEqualTo("{\"items\":[],\"next\":null,\"cut\":false}");
     }
@@ -122,7 +130,8 @@ final class AdminApiTest {
                 .contains("\"payloadHidden\":true", "\"headers\":null", "\"payload\":null")
                 .doesNotContain("payload of acme", "x-shown");
 
-        Client shown = serve(fixture.api().payloadsFor(Role.OPERATOR).redaction((topic, part, text) -> part + " of " + topic));
+        Client shown =
+                serve(fixture.api().payloadsFor(Role.OPERATOR).redaction((topic, part, text) -> part + " of " + topic));
         assertThat(shown.get(path).body())
                 .contains(
                         "\"payloadHidden\":false",
@@ -136,7 +145,10 @@ final class AdminApiTest {
 
     @Test
     void payloadThatIsNoTextIsShownInBase64() throws Exception {
-        Message binary = Message.to("orders").type("bytes").bytes(new byte[] {-1, 0}, "x/y").build();
+        Message binary = Message.to("orders")
+                .type("bytes")
+                .bytes(new byte[] {-1, 0}, "x/y")
+                .build();
         fixture.postrider.inTransaction(work -> work.stage(binary));
         Client client = serve(fixture.api().payloadsFor(Role.VIEWER));
         assertThat(client.get("/v1/messages/" + binary.id()).body())
@@ -151,7 +163,8 @@ final class AdminApiTest {
         Client.Answer wrong = client.post(path + "/replay", "{\"expected\":\"parked\"}");
         assertThat(wrong.outcome()).isEqualTo("409 wrong-state");
         assertThat(wrong.member("result")).isEqualTo("wrong-state");
-        assertThat(client.post(path + "/replay", "{\"expected\":\"dead\",\"reason\":\"fixed\"}").body())
+        assertThat(client.post(path + "/replay", "{\"expected\":\"dead\",\"reason\":\"fixed\"}")
+                        .body())
                 .isEqualTo("{\"result\":\"done\"}");
         assertThat(client.post(path + "/replay", "").outcome()).isEqualTo("409 wrong-state");
         assertThat(client.post(path + "/explode", "{}").outcome()).isEqualTo("404 no-route");
@@ -198,10 +211,14 @@ final class AdminApiTest {
 
         BlockedKey acme = fixture.blockedKey(Fixture.ACME);
         String key = "\"topic\":\"accounts\",\"tenant\":\"acme\",\"key\":\"account-acme\"";
-        assertThat(client.post("/v1/blocked-keys/bury", "{" + key + ",\"head\":\"" + MessageId.next() + "\"}").outcome())
+        assertThat(client.post("/v1/blocked-keys/bury", "{" + key + ",\"head\":\"" + MessageId.next() + "\"}")
+                        .outcome())
                 .isEqualTo("404 not-found");
-        assertThat(client.post("/v1/blocked-keys/retry", "{" + key + ",\"reason\":\"again\"}").status()).isEqualTo(200);
-        assertThat(client.post("/v1/blocked-keys/bury", "{" + key + ",\"head\":\"" + acme.head() + "\"}").status())
+        assertThat(client.post("/v1/blocked-keys/retry", "{" + key + ",\"reason\":\"again\"}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(client.post("/v1/blocked-keys/bury", "{" + key + ",\"head\":\"" + acme.head() + "\"}")
+                        .status())
                 .isEqualTo(200);
         assertThat(fixture.admin().find(acme.head()).orElseThrow().state()).isEqualTo(State.DEAD);
     }
@@ -235,13 +252,15 @@ final class AdminApiTest {
     @Test
     void nodesAndInboxesAreListedAndAnUnknownHandlerIsNotRetired() throws Exception {
         Client client = serve(fixture.api());
-        fixture.postrider.inbox("billing").process(
-                Message.received("shop", "1").type("t").text("x").build(), work -> {});
+        fixture.postrider
+                .inbox("billing")
+                .process(Message.received("shop", "1").type("t").text("x").build(), work -> {});
         assertThat(client.get("/v1/nodes").body()).isEqualTo("{\"items\":[],\"next\":null}");
         assertThat(client.get("/v1/inboxes").items("items")).singleElement().satisfies(inbox -> {
             assertThat(inbox).containsEntry("consumer", "billing").containsEntry("marks", 1L);
         });
-        assertThat(client.post("/v1/inboxes/retire", "{\"consumer\":\"billing\",\"handler\":\"x\"}").outcome())
+        assertThat(client.post("/v1/inboxes/retire", "{\"consumer\":\"billing\",\"handler\":\"x\"}")
+                        .outcome())
                 .isEqualTo("404 unknown-topic");
     }
 
@@ -250,8 +269,10 @@ final class AdminApiTest {
         Client client = serve(fixture.api().readOnly());
         assertThat(client.get("/v1/openapi.json").body()).doesNotContain("\"post\":");
         assertThat(client.get("/v1/me").body()).contains("\"readOnly\":true");
-        assertThat(client.post("/v1/topics/pause", "{\"topic\":\"orders\"}").outcome()).isEqualTo("404 no-route");
-        assertThat(client.post("/v1/messages/" + fixture.dead(Fixture.ACME) + "/discard", "{}").outcome())
+        assertThat(client.post("/v1/topics/pause", "{\"topic\":\"orders\"}").outcome())
+                .isEqualTo("404 no-route");
+        assertThat(client.post("/v1/messages/" + fixture.dead(Fixture.ACME) + "/discard", "{}")
+                        .outcome())
                 .isEqualTo("404 no-route");
     }
 

@@ -140,11 +140,17 @@ final class BadInputTest {
 
     @Test
     void queryThatIsNoEncodedTextIsRefused() throws Exception {
-        for (String query : List.of("type=%ff%fe", "type=%c0%af", "type=%ed%a0%80", "type=%zz", "type=%4", "type", "%ff=1")) {
-            assertThat(status(Server.PREFIX + "/v1/messages?" + query)).as(query).isEqualTo(400);
+        for (String query :
+                List.of("type=%ff%fe", "type=%c0%af", "type=%ed%a0%80", "type=%zz", "type=%4", "type", "%ff=1")) {
+            assertThat(status(Server.PREFIX + "/v1/messages?" + query))
+                    .as(query)
+                    .isEqualTo(400);
         }
-        assertThat(status(Server.PREFIX + "/v1/messages?type=" + "x".repeat(5000))).isEqualTo(400);
-        assertThat(client.get("/v1/messages?" + "id=" + ID + ("&id=" + ID).repeat(1100)).status()).isIn(400, 414, 431);
+        assertThat(status(Server.PREFIX + "/v1/messages?type=" + "x".repeat(5000)))
+                .isEqualTo(400);
+        assertThat(client.get("/v1/messages?" + "id=" + ID + ("&id=" + ID).repeat(1100))
+                        .status())
+                .isIn(400, 414, 431);
     }
 
     @Test
@@ -225,9 +231,11 @@ final class BadInputTest {
                         + large);
         assertThat(received.statuses()).containsExactly(413);
         assertThat(client.post("/v1/topics/pause", large).outcome()).isEqualTo("413 too-large");
-        assertThat(client.post("/v1/topics/pause", "{}", "Content-Encoding", "gzip").outcome())
+        assertThat(client.post("/v1/topics/pause", "{}", "Content-Encoding", "gzip")
+                        .outcome())
                 .isEqualTo("415 media-type");
-        assertThat(client.send("POST", "/v1/topics/pause", "{}", "Postrider-Admin", "1").outcome())
+        assertThat(client.send("POST", "/v1/topics/pause", "{}", "Postrider-Admin", "1")
+                        .outcome())
                 .isEqualTo("415 media-type");
         assertThat(client.send(
                                 "POST",

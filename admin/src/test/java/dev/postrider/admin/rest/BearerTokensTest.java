@@ -49,10 +49,12 @@ final class BearerTokensTest {
 
     @Test
     void tokenThatCanBeGuessedOrIsSharedIsRefusedWithoutShowingIt() {
-        for (String token : List.of("", "short", "0123456789abcdefghi", "0123456789 abcdefghij", "ü".repeat(30), TOKEN)) {
+        for (String token :
+                List.of("", "short", "0123456789abcdefghi", "0123456789 abcdefghij", "ü".repeat(30), TOKEN)) {
             assertThatExceptionOfType(InvalidConfigurationException.class)
                     .isThrownBy(() -> tokens.with(token, Operator.of("bob", Role.ADMIN)))
-                    .satisfies(e -> assertThat(token.isEmpty() || !String.valueOf(e.getMessage()).contains(token))
+                    .satisfies(e -> assertThat(token.isEmpty()
+                                    || !String.valueOf(e.getMessage()).contains(token))
                             .isTrue());
         }
         assertThat(tokens).hasToString("BearerTokens[1]");

@@ -91,8 +91,7 @@ final class Client {
     }
 
     Answer send(String method, String path, String body, String... headers) throws IOException, InterruptedException {
-        return new Answer(
-                HTTP.send(request(method, path, body, headers), HttpResponse.BodyHandlers.ofString()));
+        return new Answer(HTTP.send(request(method, path, body, headers), HttpResponse.BodyHandlers.ofString()));
     }
 
     /** Opens a stream. */

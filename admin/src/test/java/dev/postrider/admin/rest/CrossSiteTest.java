@@ -44,7 +44,8 @@ final class CrossSiteTest {
         assertThat(client.send("POST", PAUSE, ORDERS, "Content-Type", "application/json", "Postrider-Admin", "true")
                         .outcome())
                 .isEqualTo("403 cross-site");
-        for (String type : List.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")) {
+        for (String type :
+                List.of("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")) {
             assertThat(client.send("POST", PAUSE, ORDERS, "Content-Type", type, "Postrider-Admin", "1")
                             .outcome())
                     .isEqualTo("415 media-type");
@@ -55,8 +56,10 @@ final class CrossSiteTest {
     @Test
     void requestOfAnotherSiteIsRefusedEvenIfItReads() throws Exception {
         for (String site : List.of("cross-site", "same-site", "Same-Origin", "")) {
-            assertThat(client.post(PAUSE, ORDERS, "Sec-Fetch-Site", site).outcome()).isEqualTo("403 cross-site");
-            assertThat(client.get("/v1/topics", "Sec-Fetch-Site", site).outcome()).isEqualTo("403 cross-site");
+            assertThat(client.post(PAUSE, ORDERS, "Sec-Fetch-Site", site).outcome())
+                    .isEqualTo("403 cross-site");
+            assertThat(client.get("/v1/topics", "Sec-Fetch-Site", site).outcome())
+                    .isEqualTo("403 cross-site");
         }
         for (String origin : List.of("https://evil.example", "null", "http://localhost:1", "http://localhost")) {
             assertThat(client.post(PAUSE, ORDERS, "Origin", origin).outcome()).isEqualTo("403 cross-site");
@@ -64,7 +67,8 @@ final class CrossSiteTest {
         assertNotPaused();
         String own = "http://localhost:" + running.port();
         assertThat(client.post(PAUSE, ORDERS, "Origin", own).status()).isEqualTo(200);
-        assertThat(client.post(PAUSE, ORDERS, "Origin", "https://behind.proxy", "Sec-Fetch-Site", "same-origin").status())
+        assertThat(client.post(PAUSE, ORDERS, "Origin", "https://behind.proxy", "Sec-Fetch-Site", "same-origin")
+                        .status())
                 .isEqualTo(200);
     }
 

@@ -56,9 +56,30 @@ final class EventStreamTest {
     private void publish(long dead) {
         Count none = Count.ZERO;
         TopicSample topic = new TopicSample(
-                ORDERS, false, 1, none, none, none, none, none, none, Count.exactly(dead), none, none, none, Duration.ZERO);
+                ORDERS,
+                false,
+                1,
+                none,
+                none,
+                none,
+                none,
+                none,
+                none,
+                Count.exactly(dead),
+                none,
+                none,
+                none,
+                Duration.ZERO);
         Sample sample = new Sample(
-                Instant.EPOCH.plusSeconds(dead), "node-1", Duration.ofMillis(3), List.of(topic), none, none, Map.of(), none, null);
+                Instant.EPOCH.plusSeconds(dead),
+                "node-1",
+                Duration.ofMillis(3),
+                List.of(topic),
+                none,
+                none,
+                Map.of(),
+                none,
+                null);
         NodeLoad load = new NodeLoad(
                 "node-1",
                 7,
@@ -115,7 +136,9 @@ final class EventStreamTest {
         Client.Answer refused = client.get("/v1/events");
         assertThat(refused.outcome()).isEqualTo("503 too-many-streams");
         assertThat(refused.header("Retry-After")).isEqualTo("60");
-        assertThat(client.get("/v1/me").status()).as("other routes are answered").isEqualTo(200);
+        assertThat(client.get("/v1/me").status())
+                .as("other routes are answered")
+                .isEqualTo(200);
 
         events.close();
         for (HttpResponse<InputStream> stream : streams) {

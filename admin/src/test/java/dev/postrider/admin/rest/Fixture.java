@@ -59,8 +59,7 @@ final class Fixture implements AutoCloseable {
 
     /** Opens an empty database with the topics. */
     static Fixture onH2() {
-        return new Fixture(
-                Databases.shared(Engine.H2).createDatabase("admin").dataSource());
+        return new Fixture(Databases.shared(Engine.H2).createDatabase("admin").dataSource());
     }
 
     static Fixture on(DataSource database) {
@@ -78,9 +77,8 @@ final class Fixture implements AutoCloseable {
 
     private void fill(@Nullable String tenant) {
         Message failing = order(tenant).header("x-shown", SCRIPT).build();
-        Message later = order(tenant)
-                .deliverAt(Instant.parse("2100-01-01T00:00:00Z"))
-                .build();
+        Message later =
+                order(tenant).deliverAt(Instant.parse("2100-01-01T00:00:00Z")).build();
         dead.put(String.valueOf(tenant), failing.id());
         scheduled.put(String.valueOf(tenant), later.id());
         postrider.inTransaction(work -> {

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(Server.class)
 final class FramingTest {
 
-    private static final String HIDDEN = "GET /ops/admin/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
-            + Fixture.ADMIN + "\r\n\r\n";
+    private static final String HIDDEN =
+            "GET /ops/admin/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + Fixture.ADMIN + "\r\n\r\n";
 
     private final Fixture fixture = Fixture.onH2();
     private final Server.Running running;
@@ -56,7 +56,10 @@ final class FramingTest {
                 pause("Content-Length: -1\r\n", body + HIDDEN),
                 pause("Content-Length: 0x12\r\n", body + HIDDEN))) {
             RawSocket.Received received = RawSocket.send(running.port(), request);
-            assertThat(received.statuses()).as(request + "\n----\n" + received.text()).hasSizeLessThanOrEqualTo(1).allMatch(status -> status >= 400);
+            assertThat(received.statuses())
+                    .as(request + "\n----\n" + received.text())
+                    .hasSizeLessThanOrEqualTo(1)
+                    .allMatch(status -> status >= 400);
             assertThat(fixture.admin().status()).as(request).noneMatch(topic -> topic.paused());
         }
     }
@@ -76,8 +79,8 @@ final class FramingTest {
     void foldedHeaderIsRefusedOrIsOneHeader() throws Exception {
         RawSocket.Received received = RawSocket.send(
                 running.port(),
-                "GET /ops/admin/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Note: a\r\n Authorization: Bearer " + Fixture.ADMIN
-                        + "\r\nConnection: close\r\n\r\n");
+                "GET /ops/admin/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Note: a\r\n Authorization: Bearer "
+                        + Fixture.ADMIN + "\r\nConnection: close\r\n\r\n");
         assertThat(received.statuses()).as(received.text()).singleElement().isIn(400, 401);
     }
 
@@ -86,8 +89,10 @@ final class FramingTest {
         String get = "GET /ops/admin/v1/me HTTP/1.1\r\nConnection: close\r\n";
         String token = "Authorization: Bearer " + Fixture.ADMIN + "\r\n";
         String host = "Host: localhost\r\n";
-        assertThat(RawSocket.send(running.port(), get + host + token + "\r\n").statuses()).containsExactly(200);
-        assertThat(RawSocket.send(running.port(), get + host + "Host: evil.example\r\n" + token + "\r\n").statuses())
+        assertThat(RawSocket.send(running.port(), get + host + token + "\r\n").statuses())
+                .containsExactly(200);
+        assertThat(RawSocket.send(running.port(), get + host + "Host: evil.example\r\n" + token + "\r\n")
+                        .statuses())
                 .containsExactly(400);
         assertThat(RawSocket.send(
                                 running.port(),

@@ -102,15 +102,22 @@ final class IdempotentWriteTest {
 
     @Test
     void keyBelongsToItsOperatorAndItsRequest() throws Exception {
-        assertThat(client(0, Fixture.OPERATOR).post(PAUSE, ORDERS, "Idempotency-Key", "k2").status()).isEqualTo(200);
+        assertThat(client(0, Fixture.OPERATOR)
+                        .post(PAUSE, ORDERS, "Idempotency-Key", "k2")
+                        .status())
+                .isEqualTo(200);
         assertThat(client(1, Fixture.OPERATOR)
                         .post(PAUSE, "{\"topic\":\"accounts\"}", "Idempotency-Key", "k2")
                         .outcome())
                 .isEqualTo("422 key-reused");
-        assertThat(client(1, Fixture.ADMIN).post(PAUSE, ORDERS, "Idempotency-Key", "k2").header("Idempotency-Replayed"))
+        assertThat(client(1, Fixture.ADMIN)
+                        .post(PAUSE, ORDERS, "Idempotency-Key", "k2")
+                        .header("Idempotency-Replayed"))
                 .isEmpty();
         assertThat(audit()).containsExactly("PAUSE", "PAUSE");
-        assertThat(client(0, Fixture.OPERATOR).post(PAUSE, ORDERS, "Idempotency-Key", "").outcome())
+        assertThat(client(0, Fixture.OPERATOR)
+                        .post(PAUSE, ORDERS, "Idempotency-Key", "")
+                        .outcome())
                 .isEqualTo("400 invalid-key");
     }
 
@@ -121,9 +128,11 @@ final class IdempotentWriteTest {
         Client client = client(0, Fixture.OPERATOR);
         Client.Answer wrong = client.post(replay, "{\"expected\":\"parked\"}", "Idempotency-Key", "k3");
         assertThat(wrong.outcome()).isEqualTo("409 wrong-state");
-        assertThat(client.post(PAUSE, "{\"topic\":\"nowhere\"}", "Idempotency-Key", "k4").outcome())
+        assertThat(client.post(PAUSE, "{\"topic\":\"nowhere\"}", "Idempotency-Key", "k4")
+                        .outcome())
                 .isEqualTo("404 unknown-topic");
-        assertThat(client.post(replay, "{\"expected\":\"parked\"}", "Idempotency-Key", "k3").header("Idempotency-Replayed"))
+        assertThat(client.post(replay, "{\"expected\":\"parked\"}", "Idempotency-Key", "k3")
+                        .header("Idempotency-Replayed"))
                 .isEmpty();
         assertThat(audit()).isEmpty();
     }
@@ -132,9 +141,11 @@ final class IdempotentWriteTest {
     void dryRunUsesNoKey() throws Exception {
         String action = "{\"action\":\"replay\",\"filter\":{\"topic\":\"orders\"},\"dryRun\":%s}";
         Client client = client(0, Fixture.OPERATOR);
-        assertThat(client.post("/v1/messages/actions", action.formatted("true"), "Idempotency-Key", "k5").member("changed"))
+        assertThat(client.post("/v1/messages/actions", action.formatted("true"), "Idempotency-Key", "k5")
+                        .member("changed"))
                 .isEqualTo("3");
-        assertThat(client.post("/v1/messages/actions", action.formatted("false"), "Idempotency-Key", "k5").member("changed"))
+        assertThat(client.post("/v1/messages/actions", action.formatted("false"), "Idempotency-Key", "k5")
+                        .member("changed"))
                 .isEqualTo("3");
         assertThat(client(1, Fixture.OPERATOR)
                         .post("/v1/messages/actions", action.formatted("false"), "Idempotency-Key", "k5")
@@ -185,7 +196,8 @@ final class IdempotentWriteTest {
             assertThat(client.post(PAUSE, ORDERS, "Idempotency-Key", "k7").outcome())
                     .isEqualTo("400 idempotency-unsupported");
             assertThat(audit()).isEmpty();
-            assertThat(client.get("/v1/topics", "Idempotency-Key", "k7").status()).isEqualTo(200);
+            assertThat(client.get("/v1/topics", "Idempotency-Key", "k7").status())
+                    .isEqualTo(200);
         }
     }
 }

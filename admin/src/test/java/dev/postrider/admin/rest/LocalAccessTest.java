@@ -30,8 +30,7 @@ final class LocalAccessTest {
     }
 
     private List<Integer> statuses(String host) throws Exception {
-        return RawSocket.send(
-                        running.port(), "GET /ops/admin/v1/me HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n")
+        return RawSocket.send(running.port(), "GET /ops/admin/v1/me HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n")
                 .statuses();
     }
 
@@ -58,7 +57,10 @@ final class LocalAccessTest {
                 "10.0.0.1",
                 "localhost:8080:9",
                 "localhost.")) {
-            assertThat(statuses("Host: " + host + "\r\n")).as(host).singleElement().isIn(400, 403);
+            assertThat(statuses("Host: " + host + "\r\n"))
+                    .as(host)
+                    .singleElement()
+                    .isIn(400, 403);
         }
         assertThat(statuses("")).singleElement().isIn(400, 403);
         assertThat(statuses("Host: evil.example\r\nX-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Host: localhost\r\n"))

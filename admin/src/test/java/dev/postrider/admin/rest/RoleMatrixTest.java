@@ -32,21 +32,23 @@ final class RoleMatrixTest {
                 return client.post(concrete(), "{}");
             }
             // the head of a stream ends
-            return path.equals(RouteTable.EVENTS)
-                    ? client.send("HEAD", concrete(), "")
-                    : client.get(concrete());
+            return path.equals(RouteTable.EVENTS) ? client.send("HEAD", concrete(), "") : client.get(concrete());
         }
     }
 
     static List<Listed> routes(String document) {
         List<Listed> routes = new ArrayList<>();
         Map<String, Object> paths = Client.object(Json.readDocument(document), "paths");
-        paths.keySet().forEach(path -> Client.object(paths, path).forEach((method, operation) -> {
-            Map<String, Object> members = Client.object(Client.object(paths, path), method);
-            Role least = Words.find(Role.class, String.valueOf(members.get(OpenApi.ROLE)));
-            routes.add(new Listed(
-                    method, path, least == null ? Role.ADMIN : least, Boolean.TRUE.equals(members.get(OpenApi.TENANTS))));
-        }));
+        paths.keySet()
+                .forEach(path -> Client.object(paths, path).forEach((method, operation) -> {
+                    Map<String, Object> members = Client.object(Client.object(paths, path), method);
+                    Role least = Words.find(Role.class, String.valueOf(members.get(OpenApi.ROLE)));
+                    routes.add(new Listed(
+                            method,
+                            path,
+                            least == null ? Role.ADMIN : least,
+                            Boolean.TRUE.equals(members.get(OpenApi.TENANTS))));
+                }));
         return routes;
     }
 
@@ -65,9 +67,12 @@ final class RoleMatrixTest {
                     assertThat(answer.header("WWW-Authenticate")).startsWith("Bearer");
                 }
                 for (Role role : Role.values()) {
-                    int status = route.ask(running.client(TOKENS.getOrDefault(role, ""))).status();
+                    int status = route.ask(running.client(TOKENS.getOrDefault(role, "")))
+                            .status();
                     boolean isAllowed = role.includes(route.least());
-                    assertThat(status == 403).as("%s as %s: %s", route, role, status).isEqualTo(!isAllowed);
+                    assertThat(status == 403)
+                            .as("%s as %s: %s", route, role, status)
+                            .isEqualTo(!isAllowed);
                     assertThat(status).as("%s as %s", route, role).isNotIn(401, 405, 500);
                 }
             }
@@ -79,7 +84,8 @@ final class RoleMatrixTest {
         try (Fixture fixture = Fixture.onH2();
                 Server.Running running = Server.JDK.start(fixture.api().build())) {
             Client stranger = running.client("");
-            assertThat(stranger.get("/v1/nothing").body()).isEqualTo(stranger.get("/v1/topics").body());
+            assertThat(stranger.get("/v1/nothing").body())
+                    .isEqualTo(stranger.get("/v1/topics").body());
             assertThat(stranger.send("DELETE", "/v1/topics", "").outcome()).isEqualTo("401 unauthenticated");
         }
     }

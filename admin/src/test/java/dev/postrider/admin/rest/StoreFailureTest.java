@@ -40,7 +40,8 @@ final class StoreFailureTest {
                 assertThat(answer.status()).as(answer.body()).isEqualTo(503);
                 assertThat(answer.outcome()).isEqualTo("503 store-unavailable");
                 assertThat(answer.header("Retry-After")).isEqualTo("5");
-                assertThat(answer.body()).doesNotContainIgnoringCase("postrider_", "select", "insert", "h2", "exception");
+                assertThat(answer.body())
+                        .doesNotContainIgnoringCase("postrider_", "select", "insert", "h2", "exception");
             }
         }
     }

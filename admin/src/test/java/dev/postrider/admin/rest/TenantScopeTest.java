@@ -52,7 +52,10 @@ final class TenantScopeTest {
     }
 
     private static List<Object> tenants(Client.Answer answer) {
-        return answer.items("items").stream().map(item -> item.get("tenant")).distinct().toList();
+        return answer.items("items").stream()
+                .map(item -> item.get("tenant"))
+                .distinct()
+                .toList();
     }
 
     @Test
@@ -92,21 +95,28 @@ final class TenantScopeTest {
                 Client.Answer answer = client.post("/v1/messages/" + id + path, "{}");
                 assertThat(answer.status()).isEqualTo(404);
                 assertThat(answer.body())
-                        .isEqualTo(client.post("/v1/messages/" + MessageId.next() + path, "{}").body());
+                        .isEqualTo(client.post("/v1/messages/" + MessageId.next() + path, "{}")
+                                .body());
             }
             assertThat(fixture.admin().find(id).orElseThrow().state()).isEqualTo(State.DEAD);
         }
         assertNothingChanged();
-        assertThat(client.get("/v1/messages/" + fixture.dead(Fixture.ACME)).body()).contains("payload of acme");
-        assertThat(client.post("/v1/messages/" + fixture.dead(Fixture.ACME) + "/replay", "{}").status()).isEqualTo(200);
+        assertThat(client.get("/v1/messages/" + fixture.dead(Fixture.ACME)).body())
+                .contains("payload of acme");
+        assertThat(client.post("/v1/messages/" + fixture.dead(Fixture.ACME) + "/replay", "{}")
+                        .status())
+                .isEqualTo(200);
     }
 
     @Test
     void actionsByFilterChangeTheTenantOnly() throws Exception {
         String everything = "{\"action\":\"discard\",\"filter\":{},\"dryRun\":%s}";
-        assertThat(client.post("/v1/messages/actions", everything.formatted("true")).member("changed")).isEqualTo("2");
+        assertThat(client.post("/v1/messages/actions", everything.formatted("true"))
+                        .member("changed"))
+                .isEqualTo("2");
         String globex = "{\"action\":\"discard\",\"filter\":{%s},\"dryRun\":false}";
-        assertThat(client.post("/v1/messages/actions", globex.formatted("\"tenant\":\"globex\"")).outcome())
+        assertThat(client.post("/v1/messages/actions", globex.formatted("\"tenant\":\"globex\""))
+                        .outcome())
                 .isEqualTo("403 tenant-only");
         assertThat(client.post(
                                 "/v1/messages/actions",
@@ -115,8 +125,11 @@ final class TenantScopeTest {
                 .isEqualTo("0");
         assertNothingChanged();
 
-        assertThat(client.post("/v1/messages/actions", everything.formatted("false")).member("changed")).isEqualTo("2");
-        assertThat(fixture.admin().failures(Filter.dead(), 10).groups().get(0).count()).isEqualTo(2);
+        assertThat(client.post("/v1/messages/actions", everything.formatted("false"))
+                        .member("changed"))
+                .isEqualTo("2");
+        assertThat(fixture.admin().failures(Filter.dead(), 10).groups().get(0).count())
+                .isEqualTo(2);
         assertThat(fixture.admin().find(fixture.dead(Fixture.GLOBEX))).isPresent();
     }
 
@@ -127,16 +140,20 @@ final class TenantScopeTest {
         String head = ",\"head\":\"" + globex.head() + "\"";
         for (String tenant : List.of("", "\"tenant\":\"acme\",")) {
             String key = "{\"topic\":\"accounts\"," + tenant + "\"key\":\"" + globex.key() + "\"";
-            assertThat(client.post("/v1/blocked-keys/retry", key + "}").outcome()).isEqualTo("404 not-found");
-            assertThat(client.post("/v1/blocked-keys/bury", key + head + "}").outcome()).isEqualTo("404 not-found");
+            assertThat(client.post("/v1/blocked-keys/retry", key + "}").outcome())
+                    .isEqualTo("404 not-found");
+            assertThat(client.post("/v1/blocked-keys/bury", key + head + "}").outcome())
+                    .isEqualTo("404 not-found");
         }
         String named = "{\"topic\":\"accounts\",\"tenant\":\"globex\",\"key\":\"" + globex.key() + "\"";
         assertThat(client.post("/v1/blocked-keys/retry", named + "}").outcome()).isEqualTo("403 tenant-only");
-        assertThat(client.post("/v1/blocked-keys/bury", named + head + "}").outcome()).isEqualTo("403 tenant-only");
+        assertThat(client.post("/v1/blocked-keys/bury", named + head + "}").outcome())
+                .isEqualTo("403 tenant-only");
         assertNothingChanged();
         assertThat(fixture.blockedKey(Fixture.GLOBEX)).isEqualTo(globex);
 
-        assertThat(client.post("/v1/blocked-keys/retry", "{\"topic\":\"accounts\",\"key\":\"account-acme\"}").status())
+        assertThat(client.post("/v1/blocked-keys/retry", "{\"topic\":\"accounts\",\"key\":\"account-acme\"}")
+                        .status())
                 .isEqualTo(200);
     }
 
@@ -146,7 +163,8 @@ final class TenantScopeTest {
         String nowhere = client.get("/v1/commands/" + UUID.randomUUID()).body();
         UUID globex = fixture.command(Fixture.GLOBEX);
         assertThat(client.get("/v1/commands/" + globex).body()).isEqualTo(nowhere);
-        assertThat(client.post("/v1/commands/" + globex + "/resolve", "{\"resolution\":\"released\"}").body())
+        assertThat(client.post("/v1/commands/" + globex + "/resolve", "{\"resolution\":\"released\"}")
+                        .body())
                 .isEqualTo(nowhere);
         assertNothingChanged();
         assertThat(fixture.admin().commands().find(globex).map(StoredCommand::state))
