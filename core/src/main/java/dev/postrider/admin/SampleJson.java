@@ -11,6 +11,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Writes and reads samples as JSON. Counts are numbers, or texts such as {@code ">=10001"}. */
@@ -33,7 +34,7 @@ final class SampleJson {
         members.put("idempotencyKeys", number(sample.idempotencyKeys()));
         members.put("inboxMarks", number(sample.inboxMarks()));
         Map<String, Object> commands = new LinkedHashMap<>();
-        new EnumMap<>(sample.commands()).forEach((state, count) -> commands.put(state.name(), number(count)));
+        new TreeMap<>(sample.commands()).forEach((state, count) -> commands.put(state.name(), number(count)));
         members.put(COMMANDS, commands);
         members.put("stuckCommands", number(sample.stuckCommands()));
         OldestTransaction oldest = sample.oldestTransaction();

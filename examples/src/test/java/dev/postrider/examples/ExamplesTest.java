@@ -183,6 +183,19 @@ class ExamplesTest {
     }
 
     @Test
+    void operatorReplaysOverHttp() throws Exception {
+        assertThat(saidBy(AdminOverHttp::run))
+                .containsExactly(
+                        "without a token: 401",
+                        "dead: order.placed, no stock",
+                        "payload: {\"order\": 1}",
+                        "replayed: {\"result\":\"done\"}",
+                        "sent again: {\"result\":\"done\"}",
+                        "delivered: 1",
+                        "health: degraded");
+    }
+
+    @Test
     void twoNodesNeverHaveTheSameMessageInFlight() throws Exception {
         assertThat(saidBy(TwoNodes::run)).containsExactly("all arrived: true", "200 messages, 0 of them twice");
     }

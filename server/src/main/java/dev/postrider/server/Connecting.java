@@ -181,14 +181,28 @@ final class Connecting {
     }
 
     private HikariDataSource pool() {
-        HikariConfig config = new HikariConfig();
+        HikariConfig config = config(login);
         config.setPoolName("postrider");
-        config.setDataSource(new LimitedLogin(login));
         config.setMaximumPoolSize(poolSize);
+        return new HikariDataSource(config);
+    }
+
+    /** Another pool to the same database, for work that must not take connections from the first one. It begins empty. */
+    static HikariDataSource beside(Login login, String name, int poolSize) {
+        HikariConfig config = config(login);
+        config.setPoolName(name);
+        config.setMaximumPoolSize(poolSize);
+        config.setMinimumIdle(0);
+        return new HikariDataSource(config);
+    }
+
+    private static HikariConfig config(Login login) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(new LimitedLogin(login));
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         config.setConnectionTimeout(LimitedLogin.LIMIT.toMillis());
         // The probe has just succeeded. The dispatcher retries later failures.
         config.setInitializationFailTimeout(-1);
-        return new HikariDataSource(config);
+        return config;
     }
 }

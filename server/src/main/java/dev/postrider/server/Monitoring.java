@@ -31,6 +31,11 @@ final class Monitoring implements EventListener {
         return builder.listener(metrics).listener(health).listener(this).sampleEvery(config.sampleInterval());
     }
 
+    /** Judges the events of this relay. */
+    HealthCheck check() {
+        return health;
+    }
+
     @Override
     public void on(Event event) {
         if (event instanceof Event.Sampled sampled) {

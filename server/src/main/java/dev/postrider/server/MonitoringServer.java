@@ -26,7 +26,6 @@ final class MonitoringServer implements AutoCloseable {
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
     private static final int THREADS = 4;
-    private static final int BACKLOG = 16;
     private static final Set<String> METHODS = Set.of("GET", "HEAD");
 
     private final Monitoring monitoring;
@@ -42,13 +41,7 @@ final class MonitoringServer implements AutoCloseable {
     }
 
     static MonitoringServer start(InetSocketAddress address, Monitoring monitoring) {
-        HttpServer server;
-        try {
-            server = HttpServer.create(address, BACKLOG);
-        } catch (IOException e) {
-            throw CommandFailure.usage(MonitoringConfig.METRICS_PORT + " " + address.getPort() + " cannot be opened on "
-                    + address.getHostString() + ": " + e.getMessage());
-        }
+        HttpServer server = HttpServers.open(MonitoringConfig.METRICS_PORT, address);
         ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
             Thread thread = new Thread(task, "postrider-metrics");
             thread.setDaemon(true);

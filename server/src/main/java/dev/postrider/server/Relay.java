@@ -3,11 +3,13 @@ package dev.postrider.server;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
+import dev.postrider.admin.rest.AdminEvents;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.postgresql.PostgresDoorbell;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,9 @@ final class Relay {
      */
     private static final int CONNECTIONS = 9;
 
+    /** For the admin API: an operator must not take connections from the delivery. */
+    private static final int ADMIN_CONNECTIONS = 4;
+
     private final RelayConfig config;
     private final Path file;
 
@@ -32,6 +37,7 @@ final class Relay {
 
     /** Metrics and health are served from the beginning, so that a relay that waits for its database is seen to live. */
     void runUntil(Shutdown shutdown) {
+        config.admin().address(); // what is refused is refused before anything starts
         Monitoring monitoring = new Monitoring(config.monitoring());
         Optional<InetSocketAddress> address = config.monitoring().address();
         if (address.isEmpty()) {
@@ -51,23 +57,50 @@ final class Relay {
             log.info("Shutdown requested before the database answered");
             return;
         }
+        AdminEvents events = AdminEvents.of(monitoring.check());
         try (HikariDataSource pool = connected.get();
                 HikariDataSource bell = bell();
-                Postrider postrider = postrider(pool, bell, monitoring)) {
+                HikariDataSource operators = poolOfOperators();
+                Postrider postrider = observed(on(pool, operators), monitoring, events, bell)) {
             start(postrider);
-            monitoring.delivering(true);
-            log.info("Delivering {} from {}", String.join(", ", config.topics()), config.login());
-            shutdown.await();
-            log.info("Shutdown requested: finishing running deliveries");
-            monitoring.delivering(false);
+            try (AdminServer admin = admin(postrider, events)) {
+                log.debug("The admin API is {}", admin == null ? "off" : "on");
+                monitoring.delivering(true);
+                log.info("Delivering {} from {}", String.join(", ", config.topics()), config.login());
+                shutdown.await();
+                log.info("Shutdown requested: finishing running deliveries");
+                monitoring.delivering(false);
+            }
         }
         log.info("Ended");
     }
 
-    private Postrider postrider(HikariDataSource pool, HikariDataSource bell, Monitoring monitoring) {
-        PostriderBuilder builder = config.into(Postrider.on(pool));
-        if (config.monitoring().address().isPresent()) {
+    private @Nullable AdminServer admin(Postrider postrider, AdminEvents events) {
+        return config.admin()
+                .address()
+                .map(address -> AdminServer.start(address, config.admin(), postrider, events))
+                .orElse(null);
+    }
+
+    private @Nullable HikariDataSource poolOfOperators() {
+        return config.admin().isEnabled()
+                ? Connecting.beside(config.login(), "postrider-admin", ADMIN_CONNECTIONS)
+                : null;
+    }
+
+    private PostriderBuilder on(HikariDataSource pool, @Nullable HikariDataSource operators) {
+        return config.into(
+                operators == null ? Postrider.on(pool) : Postrider.on(operators).dispatchOn(pool));
+    }
+
+    private Postrider observed(
+            PostriderBuilder given, Monitoring monitoring, AdminEvents events, HikariDataSource bell) {
+        PostriderBuilder builder = given;
+        if (config.monitoring().address().isPresent() || config.admin().isEnabled()) {
             builder = monitoring.into(builder);
+        }
+        if (config.admin().isEnabled()) {
+            builder = builder.listener(events);
         }
         return (config.doorbell() ? builder.doorbell(PostgresDoorbell.on(bell)) : builder).build();
     }

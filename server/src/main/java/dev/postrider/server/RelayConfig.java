@@ -76,6 +76,7 @@ final class RelayConfig {
     private boolean migrateOnStart;
     private TableOptions tables = TableOptions.defaults();
     private final MonitoringConfig monitoring = new MonitoringConfig();
+    private final AdminConfig admin = new AdminConfig();
     private final List<Consumer<DispatchOptions.Builder>> dispatch = new ArrayList<>();
     private final Map<String, TopicSettings> topics = new TreeMap<>();
 
@@ -94,6 +95,8 @@ final class RelayConfig {
         boolean known = PROCESS.apply(this, name, value)
                 || TABLES.apply(this, name, value)
                 || MonitoringConfig.GROUP.apply(monitoring, name, value)
+                || AdminConfig.GROUP.apply(admin, name, value)
+                || admin.setOperator(name, value)
                 || setDispatch(name, value)
                 || setTopic(topicProperties.read(name), value);
         if (!known) {
@@ -135,6 +138,10 @@ final class RelayConfig {
 
     private static Optional<String> nearest(String name) {
         int dot = name.lastIndexOf('.');
+        if (name.startsWith(AdminConfig.OPERATOR) && dot > AdminConfig.OPERATOR.length()) {
+            return Nearest.to(name.substring(dot + 1), AdminConfig.OPERATORS.names())
+                    .map(setting -> name.substring(0, dot + 1) + setting);
+        }
         if (name.startsWith(TOPIC) && dot > TOPIC.length()) {
             return Nearest.to(name.substring(dot + 1), TopicSettings.GROUP.names())
                     .map(suffix -> name.substring(0, dot + 1) + suffix);
@@ -144,7 +151,12 @@ final class RelayConfig {
 
     private static Set<String> plainNames() {
         Set<String> names = new TreeSet<>();
-        Stream.of(PROCESS.names(), TABLES.names(), DISPATCH.names(), MonitoringConfig.GROUP.names())
+        Stream.of(
+                        PROCESS.names(),
+                        TABLES.names(),
+                        DISPATCH.names(),
+                        MonitoringConfig.GROUP.names(),
+                        AdminConfig.GROUP.names())
                 .forEach(names::addAll);
         return names;
     }
@@ -186,6 +198,7 @@ final class RelayConfig {
             throw new InvalidConfigurationException(
                     "topic.<name>.url", "is missing: without a topic and its destination there is nothing to deliver");
         }
+        admin.check();
         DispatchOptions options = options();
         topics.values().forEach(topic -> topic.checked().checkTimeout(options.lease()));
     }
@@ -209,6 +222,10 @@ final class RelayConfig {
 
     MonitoringConfig monitoring() {
         return monitoring;
+    }
+
+    AdminConfig admin() {
+        return admin;
     }
 
     TableOptions tables() {

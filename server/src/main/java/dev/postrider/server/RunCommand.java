@@ -34,6 +34,12 @@ final class RunCommand implements Callable<Integer> {
             description = "Serve metrics and health on this port, in place of metrics-port in the file.")
     private @Nullable Integer metricsPort;
 
+    @Option(
+            names = "--admin-port",
+            paramLabel = "PORT",
+            description = "Serve the admin API on this port, in place of admin-port in the file.")
+    private @Nullable Integer adminPort;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -47,6 +53,9 @@ final class RunCommand implements Callable<Integer> {
         RelayConfig loaded = RelayConfig.load(config, System::getenv);
         if (metricsPort != null) {
             loaded.monitoring().port(metricsPort);
+        }
+        if (adminPort != null) {
+            loaded.admin().port(adminPort);
         }
         shutdown.takeOver(loaded.options().drainTimeout().plus(AFTER_DRAIN));
         new Relay(loaded, config).runUntil(shutdown);

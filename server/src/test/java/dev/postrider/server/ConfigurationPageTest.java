@@ -183,8 +183,10 @@ final class ConfigurationPageTest {
                         RelayConfig.PROCESS.names(),
                         RelayConfig.TABLES.names(),
                         RelayConfig.DISPATCH.names(),
-                        MonitoringConfig.GROUP.names())
+                        MonitoringConfig.GROUP.names(),
+                        AdminConfig.GROUP.names())
                 .forEach(accepted::addAll);
+        AdminConfig.OPERATORS.names().forEach(name -> accepted.add("admin.operator.<name>." + name));
         TopicSettings.GROUP.names().forEach(name -> accepted.add(TOPIC + name));
         accepted.add(TOPIC + "header.<header>");
         Set<String> listed = new TreeSet<>();

@@ -300,6 +300,15 @@ final class RelayConfigTest {
             topic.-x.url = https://a.example       | topic.-x                         | is not a name for a topic
             topic.a/b/c.url = https://a.example    | topic.a/b/c                      | is not a name for a topic
             db.url = jdbc:postgresql://other/x     | db.url                           | given twice
+            admin-port = 70000                     | admin-port                       | 0 (any free port) to 65535
+            admin-read-only = yes                  | admin-read-only                  | true or false
+            admin-payloads = all                   | admin-payloads                   | none, viewer, operator, admin
+            admin.operator.ann.role = boss         | admin.operator.ann.role          | viewer, operator, admin
+            admin.operator.ann.role = viewer       | admin.operator.ann.token         | openssl rand -hex 32
+            admin.operator.ann.token = hunter2     | admin.operator.ann.token         | 20 to 500
+            admin.operator.ann.token-file = /not/there | admin.operator.ann.token-file | /not/there
+            admin.operator.ann.rule = viewer       | admin.operator.ann.rule          | did you mean admin.operator.ann.role?
+            admin.operator.token = x               | admin.operator.token             | is not a property
             """)
     void aLineThatCannotWorkIsRefusedByName(String line, String property, String advice) {
         assertThatExceptionOfType(InvalidConfigurationException.class)
