@@ -1,4 +1,5 @@
-/** The transactional outbox, the inbox and idempotent commands. Packages that are not exported are not API. */
+/** The transactional outbox, the inbox and idempotent commands. Packages that are not exported to all are not API. */
+@SuppressWarnings("module") // the module that gets an internal package is built later
 module dev.postrider.core {
     requires transitive java.net.http;
     requires transitive java.sql;
@@ -21,6 +22,10 @@ module dev.postrider.core {
     exports dev.postrider.store;
     exports dev.postrider.transport;
     exports dev.postrider.transport.http;
+
+    // JSON, for a module of Postrider that has no library of its own for it either.
+    exports dev.postrider.internal to
+            dev.postrider.admin.rest;
 
     // The schema files, for migration tools.
     opens dev.postrider.schema.h2;

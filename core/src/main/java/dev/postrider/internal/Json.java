@@ -1,12 +1,15 @@
 package dev.postrider.internal;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Minimal JSON support without a library: objects whose values are strings, whole numbers or such objects. Not API.
- * Stateless, thread-safe.
+ * Minimal JSON support without a library: objects whose values are strings, whole numbers, booleans, lists or such
+ * objects. Not API. Stateless, thread-safe.
  */
 public final class Json {
 
@@ -65,7 +68,10 @@ public final class Json {
         out.append('}');
     }
 
-    /** Returns the map as a JSON object. Each value is a string, a number or a map of such values. */
+    /**
+     * Returns the map as a JSON object. Each value is a string, a number, a boolean, null, or a list or a map of such
+     * values. Anything else is written as a string.
+     */
     public static String writeTree(Map<String, ?> object) {
         StringBuilder out = new StringBuilder();
         writeTree(out, object);
@@ -81,15 +87,33 @@ public final class Json {
             }
             quote(out, String.valueOf(name));
             out.append(':');
-            if (value instanceof Map<?, ?> map) {
-                writeTree(out, map);
-            } else if (value instanceof Number) {
-                out.append(value);
-            } else {
-                quote(out, String.valueOf(value));
-            }
+            writeValue(out, value);
         });
         out.append('}');
+    }
+
+    private static void writeValue(StringBuilder out, @Nullable Object value) {
+        if (value instanceof Map<?, ?> map) {
+            writeTree(out, map);
+        } else if (value instanceof List<?> list) {
+            writeList(out, list);
+        } else if (value == null || value instanceof Number || value instanceof Boolean) {
+            out.append(value);
+        } else {
+            quote(out, value.toString());
+        }
+    }
+
+    private static void writeList(StringBuilder out, List<?> values) {
+        out.append('[');
+        int start = out.length();
+        for (Object value : values) {
+            if (out.length() > start) {
+                out.append(',');
+            }
+            writeValue(out, value);
+        }
+        out.append(']');
     }
 
     /**
@@ -100,6 +124,18 @@ public final class Json {
      */
     public static Map<String, Object> readTree(String text) {
         return new Parser(text).whole(reader -> reader.tree(DEEPEST));
+    }
+
+    /**
+     * Reads a JSON object of another system. Each value is a {@code String}, a {@code Long}, a {@code Boolean}, null, or a
+     * {@code List} or a {@code Map} of such values, at most {@value #DEEPEST} levels deep. A member that comes twice is
+     * refused, because two readers could take different ones.
+     *
+     * @throws IllegalArgumentException when the text is not such an object
+     */
+    public static Map<String, @Nullable Object> readDocument(String text) {
+        Parser parser = new Parser(text, true);
+        return parser.<@Nullable Object>whole(reader -> reader.any(DEEPEST));
     }
 
     /**
@@ -125,13 +161,20 @@ public final class Json {
         private static final int LONGEST_NUMBER = 18;
 
         private final String text;
+        private final boolean isDocument;
         private int at;
 
         Parser(String text) {
-            this.text = text;
+            this(text, false);
         }
 
-        <V> Map<String, V> whole(Function<Parser, V> value) {
+        /** @param isDocument whether the text is a whole JSON document, whose members come once */
+        Parser(String text, boolean isDocument) {
+            this.text = text;
+            this.isDocument = isDocument;
+        }
+
+        <V extends @Nullable Object> Map<String, V> whole(Function<Parser, V> value) {
             Map<String, V> members = object(value);
             skipBlanks();
             if (at < text.length()) {
@@ -140,12 +183,15 @@ public final class Json {
             return members;
         }
 
-        private <V> Map<String, V> object(Function<Parser, V> value) {
+        private <V extends @Nullable Object> Map<String, V> object(Function<Parser, V> value) {
             Map<String, V> members = new LinkedHashMap<>();
             expect('{');
             if (!accept('}')) {
                 do {
                     String name = string();
+                    if (isDocument && members.containsKey(name)) {
+                        throw wrong("no second member of this name");
+                    }
                     expect(':');
                     members.put(name, value.apply(this));
                 } while (accept(','));
@@ -166,6 +212,61 @@ public final class Json {
                 return object(reader -> reader.tree(levels - 1));
             }
             return at < text.length() && isDigit(text.charAt(at)) ? number() : string();
+        }
+
+        private @Nullable Object any(int levels) {
+            skipBlanks();
+            char first = at < text.length() ? text.charAt(at) : '"';
+            return switch (first) {
+                case '{' -> object(reader -> reader.any(below(levels)));
+                case '[' -> list(below(levels));
+                case 't' -> literal("true", Boolean.TRUE);
+                case 'f' -> literal("false", Boolean.FALSE);
+                case 'n' -> literal("null", null);
+                case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> wholeNumber();
+                default -> string();
+            };
+        }
+
+        private int below(int levels) {
+            if (levels == 0) {
+                throw wrong("no deeper value");
+            }
+            return levels - 1;
+        }
+
+        private List<@Nullable Object> list(int levels) {
+            List<@Nullable Object> values = new ArrayList<>();
+            expect('[');
+            if (!accept(']')) {
+                do {
+                    values.add(any(levels));
+                } while (accept(','));
+                expect(']');
+            }
+            return values;
+        }
+
+        private @Nullable Object literal(String word, @Nullable Object value) {
+            if (!text.startsWith(word, at)) {
+                throw wrong("a value");
+            }
+            at += word.length();
+            return value;
+        }
+
+        private Long wholeNumber() {
+            boolean isNegative = accept('-');
+            int start = at;
+            if (start >= text.length() || !isDigit(text.charAt(start))) {
+                throw wrong("a digit");
+            }
+            Long number = number();
+            boolean hasZero = at - start > 1 && text.charAt(start) == '0';
+            if (hasZero || at < text.length() && ".eE".indexOf(text.charAt(at)) >= 0) {
+                throw wrong("a whole number");
+            }
+            return isNegative ? Long.valueOf(-number) : number;
         }
 
         private Long number() {
@@ -250,7 +351,8 @@ public final class Json {
         }
 
         private IllegalArgumentException wrong(String wanted) {
-            return new IllegalArgumentException("not an object of strings: " + wanted + " expected at position " + at);
+            return new IllegalArgumentException((isDocument ? "not a JSON object: " : "not an object of strings: ") + wanted
+                    + " expected at position " + at);
         }
     }
 }

@@ -11,6 +11,7 @@ import static java.util.stream.Collectors.mapping;
 import static java.util.stream.Collectors.toCollection;
 import static java.util.stream.Collectors.toList;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
@@ -25,6 +26,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import dev.postrider.internal.Internal;
 import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -461,17 +463,27 @@ final class ArchitectureTest {
 
     @Test
     void moduleExportsThePackagesOfTheApi() {
-        Set<String> exported =
-                ModuleFinder.of(Path.of("target/classes"))
-                        .find(ROOT + ".core")
-                        .orElseThrow()
-                        .descriptor()
-                        .exports()
-                        .stream()
-                        .map(exports ->
-                                exports.source().substring(ROOT.length()).replaceFirst("^\\.", ""))
-                        .collect(toCollection(TreeSet::new));
+        Set<String> exported = exports()
+                .filter(exports -> !exports.isQualified())
+                .map(exports -> exports.source().substring(ROOT.length()).replaceFirst("^\\.", ""))
+                .collect(toCollection(TreeSet::new));
         assertThat(exported).isEqualTo(PUBLIC_TYPES.keySet());
+    }
+
+    @Test
+    void onlyTheAdminModuleSeesAnInternalPackage() {
+        assertThat(exports().filter(ModuleDescriptor.Exports::isQualified))
+                .extracting(ModuleDescriptor.Exports::source, ModuleDescriptor.Exports::targets)
+                .containsExactly(tuple(ROOT + ".internal", Set.of(ROOT + ".admin.rest")));
+    }
+
+    private static Stream<ModuleDescriptor.Exports> exports() {
+        return ModuleFinder.of(Path.of("target/classes"))
+                .find(ROOT + ".core")
+                .orElseThrow()
+                .descriptor()
+                .exports()
+                .stream();
     }
 
     @Test

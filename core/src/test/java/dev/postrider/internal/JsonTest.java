@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -115,5 +116,57 @@ class JsonTest {
         assertThatThrownBy(() -> Json.readStrings(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("not an object of strings");
+    }
+
+    @Test
+    void documentWithEveryKindOfValueIsReadBack() {
+        String json =
+                "{\"text\":\"a\",\"number\":-12,\"yes\":true,\"no\":false,\"none\":null,\"list\":[1,\"b\",[],{}],\"object\":{\"x\":0}}";
+
+        Map<String, Object> document = Json.readDocument(json);
+
+        assertThat(document)
+                .containsEntry("number", -12L)
+                .containsEntry("yes", true)
+                .containsEntry("none", null)
+                .containsEntry("list", List.of(1L, "b", List.of(), Map.of()));
+        assertThat(Json.writeTree(document)).isEqualTo(json);
+    }
+
+    @Test
+    void documentIsAtMostEightLevelsDeep() {
+        assertThat(Json.readDocument("{\"a\":" + "[".repeat(8) + "]".repeat(8) + "}")).containsKey("a");
+        assertThatThrownBy(() -> Json.readDocument("{\"a\":" + "[".repeat(9) + "]".repeat(9) + "}"))
+                .hasMessageContaining("no deeper value expected");
+        assertThatThrownBy(() -> Json.readDocument("{\"a\":" + "[".repeat(100_000)))
+                .hasMessageContaining("no deeper value expected");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "null",
+                "[]",
+                "{\"a\":1,\"a\":2}",
+                "{\"a\":{\"b\":1,\"b\":null}}",
+                "{\"a\":1.5}",
+                "{\"a\":1e9}",
+                "{\"a\":01}",
+                "{\"a\":-}",
+                "{\"a\":+1}",
+                "{\"a\":NaN}",
+                "{\"a\":nul}",
+                "{\"a\":truefalse}",
+                "{\"a\":[1,]}",
+                "{\"a\":[1}",
+                "{\"a\":9999999999999999999}",
+                "{\"a\":1}x",
+                "\ufeff{}"
+            })
+    void otherDocumentIsRefused(String text) {
+        assertThatThrownBy(() -> Json.readDocument(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("not a JSON object");
     }
 }
