@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods throw {@link dev.postrider.error.StoreException} when the database fails. Methods with an
  * {@code operator} throw {@link dev.postrider.error.InvalidConfigurationException} when the name is missing, blank,
- * longer than 255 characters or not readable, even if the call would have changed nothing. Methods with a
+ * longer than 255 characters or not readable, even if the call would have changed nothing. Methods with a {@link Change}
+ * of one thing take the operator and the reason from it, and refuse a dry run. Methods with a
  * {@code limit} throw it when the limit is not between 1 and 1000.
  */
 public interface Admin {
@@ -95,7 +96,12 @@ public interface Admin {
      *     handled
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
      */
-    Repair retry(TopicName topic, @Nullable String tenant, String key, String operator);
+    Repair retry(TopicName topic, @Nullable String tenant, String key, Change change);
+
+    /** Calls {@link #retry(TopicName, String, String, Change)} without a reason. */
+    default Repair retry(TopicName topic, @Nullable String tenant, String key, String operator) {
+        return retry(topic, tenant, key, Change.by(operator));
+    }
 
     /**
      * Makes the head of a blocked key a dead letter. The key continues with its next message.
@@ -105,7 +111,12 @@ public interface Admin {
      *     buried the first one. Nothing was changed then
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
      */
-    Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, String operator);
+    Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, Change change);
+
+    /** Calls {@link #bury(TopicName, String, String, MessageId, Change)} without a reason. */
+    default Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, String operator) {
+        return bury(topic, tenant, key, head, Change.by(operator));
+    }
 
     /** Returns the lanes of an ordered topic, ordered by number. The list is empty for an unordered topic. */
     List<LaneStatus> lanes(TopicName topic);
@@ -153,14 +164,24 @@ public interface Admin {
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
      */
-    void pause(TopicName topic, String operator);
+    void pause(TopicName topic, Change change);
+
+    /** Calls {@link #pause(TopicName, Change)} without a reason. */
+    default void pause(TopicName topic, String operator) {
+        pause(topic, Change.by(operator));
+    }
 
     /**
      * Resumes the delivery of a paused topic.
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
      */
-    void resume(TopicName topic, String operator);
+    void resume(TopicName topic, Change change);
+
+    /** Calls {@link #resume(TopicName, Change)} without a reason. */
+    default void resume(TopicName topic, String operator) {
+        resume(topic, Change.by(operator));
+    }
 
     /**
      * Removes a topic that has no messages and that no live node delivers, for example a topic with a misspelled
@@ -172,7 +193,12 @@ public interface Admin {
      * @return {@link Repair#IN_USE} when the topic has messages, including dead letters, or a live node delivers it;
      *     {@link Repair#NOT_FOUND} when it is not registered or was already removed
      */
-    Repair remove(TopicName topic, String operator);
+    Repair remove(TopicName topic, Change change);
+
+    /** Calls {@link #remove(TopicName, Change)} without a reason. */
+    default Repair remove(TopicName topic, String operator) {
+        return remove(topic, Change.by(operator));
+    }
 
     /**
      * Retires a handler of a consumer. The handler gets no further messages, and its waiting messages become dead
@@ -182,7 +208,12 @@ public interface Admin {
      * @return the number of buried messages
      * @throws dev.postrider.error.UnknownTopicException when the handler was never registered
      */
-    int retire(String consumer, String handler, String operator);
+    int retire(String consumer, String handler, Change change);
+
+    /** Calls {@link #retire(String, String, Change)} without a reason. */
+    default int retire(String consumer, String handler, String operator) {
+        return retire(consumer, handler, Change.by(operator));
+    }
 
     /** Returns the first page of {@link #deadLetters(TopicName, long, int)}, for a topic given as text. */
     default List<StoredMessage> deadLetters(String topic, int limit) {

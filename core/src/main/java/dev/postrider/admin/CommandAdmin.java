@@ -48,9 +48,18 @@ public interface CommandAdmin {
      * Resolves a command that is uncertain or stuck. An owner that is still running the command can no longer write
      * its outcome.
      *
+     * @param change names the operator and the reason, for the audit. A dry run is refused
+     */
+    Resolved resolve(UUID reference, Resolution resolution, Change change);
+
+    /**
+     * Calls {@link #resolve(UUID, Resolution, Change)} without a reason.
+     *
      * @param operator the name of the operator, for the audit table; 1 to 255 readable characters
      * @throws dev.postrider.error.InvalidConfigurationException when the operator's name is not valid, even if the
      *     call would have changed nothing
      */
-    Resolved resolve(UUID reference, Resolution resolution, String operator);
+    default Resolved resolve(UUID reference, Resolution resolution, String operator) {
+        return resolve(reference, resolution, Change.by(operator));
+    }
 }

@@ -34,18 +34,8 @@ final class AuditLog {
         this.sql = sql;
     }
 
-    /** Records a change that concerns no single message. */
-    void record(Connection connection, String operator, String action, @Nullable TopicName topic) throws SQLException {
-        insert(connection, Change.by(operator), action, topic, null);
-    }
-
-    /** Records the change of one message. */
-    void record(Connection connection, Change change, String action, TopicName topic, @Nullable MessageId message)
-            throws SQLException {
-        insert(connection, change, action, topic, message);
-    }
-
-    private void insert(
+    /** Records a change of one thing: a message, a topic, or neither. */
+    void record(
             Connection connection, Change change, String action, @Nullable TopicName topic, @Nullable MessageId message)
             throws SQLException {
         sql.update(connection, INSERT, binder -> {

@@ -160,23 +160,23 @@ final class JdbcAdmin implements Admin {
     }
 
     @Override
-    public Repair retry(TopicName topic, @Nullable String tenant, String key, String operator) {
-        OperatorName.check(operator);
+    public Repair retry(TopicName topic, @Nullable String tenant, String key, Change change) {
+        OperatorName.check(change.operator());
         return notified(repairKey(
                 "RETRY",
                 topic,
-                operator,
+                change,
                 connection -> blockedKeys.retry(
                         connection, topics.require(connection, topic), new OrderingKey(tenant, key))));
     }
 
     @Override
-    public Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, String operator) {
-        OperatorName.check(operator);
+    public Repair bury(TopicName topic, @Nullable String tenant, String key, MessageId head, Change change) {
+        OperatorName.check(change.operator());
         return notified(repairKey(
                 "BURY",
                 topic,
-                operator,
+                change,
                 connection -> blockedKeys.bury(
                         connection, topics.require(connection, topic), new OrderingKey(tenant, key), head)));
     }
@@ -190,15 +190,15 @@ final class JdbcAdmin implements Admin {
     }
 
     private Repair repairKey(
-            String action, TopicName topic, String operator, Sessions.Body<BlockedKeys.KeyChange> repair) {
+            String action, TopicName topic, Change change, Sessions.Body<BlockedKeys.KeyChange> repair) {
         return sessions.transaction(action, connection -> {
-            BlockedKeys.KeyChange change = repair.run(connection);
-            if (change.repair() == Repair.DONE) {
-                audit.record(connection, Change.by(operator), action, topic, change.head());
+            BlockedKeys.KeyChange done = repair.run(connection);
+            if (done.repair() == Repair.DONE) {
+                audit.record(connection, change, action, topic, done.head());
             } else {
                 connection.rollback();
             }
-            return change.repair();
+            return done.repair();
         });
     }
 
@@ -219,28 +219,28 @@ final class JdbcAdmin implements Admin {
     }
 
     @Override
-    public void pause(TopicName topic, String operator) {
-        OperatorName.check(operator);
-        topicActions.setPaused(topic, true, operator);
+    public void pause(TopicName topic, Change change) {
+        OperatorName.check(change.operator());
+        topicActions.setPaused(topic, true, change);
     }
 
     @Override
-    public void resume(TopicName topic, String operator) {
-        OperatorName.check(operator);
-        topicActions.setPaused(topic, false, operator);
+    public void resume(TopicName topic, Change change) {
+        OperatorName.check(change.operator());
+        topicActions.setPaused(topic, false, change);
         changed.run();
     }
 
     @Override
-    public Repair remove(TopicName topic, String operator) {
-        OperatorName.check(operator);
-        return topicActions.remove(topic, operator);
+    public Repair remove(TopicName topic, Change change) {
+        OperatorName.check(change.operator());
+        return topicActions.remove(topic, change);
     }
 
     @Override
-    public int retire(String consumer, String handler, String operator) {
-        OperatorName.check(operator);
-        return topicActions.retire(consumer, handler, operator);
+    public int retire(String consumer, String handler, Change change) {
+        OperatorName.check(change.operator());
+        return topicActions.retire(consumer, handler, change);
     }
 
     @Override
@@ -252,7 +252,7 @@ final class JdbcAdmin implements Admin {
         sessions.transaction("partition the marks of the inbox", connection -> {
             if (!partitions.exist(connection)) {
                 partitions.introduce(connection);
-                audit.record(connection, operator, "PARTITION_INBOX", null);
+                audit.record(connection, Change.by(operator), "PARTITION_INBOX", null, null);
             }
             return true;
         });

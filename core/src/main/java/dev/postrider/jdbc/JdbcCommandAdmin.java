@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.Change;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.StoredCommand;
 import dev.postrider.error.InvalidConfigurationException;
@@ -47,7 +48,8 @@ final class JdbcCommandAdmin implements CommandAdmin {
     static final String RELEASE = "DELETE FROM {command}" + OPEN;
 
     static final String AUDIT =
-            "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id) VALUES ({now}, ?, ?, 'command', ?, ?)";
+            "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id, reason)"
+                    + " VALUES ({now}, ?, ?, 'command', ?, ?, ?)";
 
     private static final int LIST_LIMIT = 1000;
 
@@ -123,8 +125,8 @@ final class JdbcCommandAdmin implements CommandAdmin {
 
     /** The change is conditional, so two concurrent operators make one change and one audit entry. */
     @Override
-    public Resolved resolve(UUID reference, Resolution resolution, String operator) {
-        OperatorName.check(operator);
+    public Resolved resolve(UUID reference, Resolution resolution, Change change) {
+        OperatorName.check(change.operator());
         return sessions.transaction("resolve a command", connection -> {
             Optional<StoredCommand> found = find(connection, reference);
             if (found.isEmpty()) {
@@ -136,10 +138,11 @@ final class JdbcCommandAdmin implements CommandAdmin {
             sql.update(
                     connection,
                     AUDIT,
-                    binder -> binder.text(operator)
+                    binder -> binder.text(change.operator())
                             .text("COMMAND_" + resolution.name())
                             .text(found.get().operation())
-                            .uuid(reference));
+                            .uuid(reference)
+                            .text(change.reason()));
             return Resolved.DONE;
         });
     }

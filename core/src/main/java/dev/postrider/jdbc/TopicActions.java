@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.Change;
 import dev.postrider.admin.Repair;
 import dev.postrider.error.UnknownTopicException;
 import dev.postrider.internal.store.InboxHandler;
@@ -40,7 +41,7 @@ final class TopicActions {
         this.audit = audit;
     }
 
-    void setPaused(TopicName topic, boolean paused, String operator) {
+    void setPaused(TopicName topic, boolean paused, Change change) {
         String action = paused ? "PAUSE" : "RESUME";
         sessions.transaction(action, connection -> {
             int matched = sql.update(connection, PAUSE, binder -> named(binder.flag(paused), topic));
@@ -48,12 +49,12 @@ final class TopicActions {
             if (matched == 0 && !sql.query(connection, TOPIC, binder -> named(binder, topic), ResultSet::next)) {
                 throw new UnknownTopicException(topic.toString());
             }
-            audit.record(connection, operator, action, topic);
+            audit.record(connection, change, action, topic, null);
             return true;
         });
     }
 
-    Repair remove(TopicName topic, String operator) {
+    Repair remove(TopicName topic, Change change) {
         return sessions.transaction("REMOVE", connection -> {
             Optional<Topics.RegisteredTopic> found = topics.find(connection, topic);
             if (found.isEmpty() || found.get().removed()) {
@@ -63,17 +64,17 @@ final class TopicActions {
             if (delivered || sql.update(connection, REMOVE, binder -> named(binder, topic)) == 0) {
                 return Repair.IN_USE;
             }
-            audit.record(connection, operator, "REMOVE", topic);
+            audit.record(connection, change, "REMOVE", topic, null);
             return Repair.DONE;
         });
     }
 
-    int retire(String consumer, String handler, String operator) {
+    int retire(String consumer, String handler, Change change) {
         TopicName queue = InboxHandler.topic(consumer, handler);
         Topics.RegisteredTopic registered = sessions.transaction("retire a handler", connection -> {
             Topics.RegisteredTopic topic = topics.require(connection, queue);
             if (new InboxHandlers(sql).remove(connection, consumer, handler)) {
-                audit.record(connection, operator, "RETIRE", queue);
+                audit.record(connection, change, "RETIRE", queue, null);
             }
             return topic;
         });

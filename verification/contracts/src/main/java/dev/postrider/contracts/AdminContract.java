@@ -2,9 +2,12 @@ package dev.postrider.contracts;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.postrider.Postrider;
 import dev.postrider.admin.Admin;
+import dev.postrider.admin.AuditEntry;
+import dev.postrider.admin.Change;
 import dev.postrider.admin.CommandAdmin;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
@@ -318,6 +321,24 @@ public abstract class AdminContract extends DatabaseContract {
         assertThatThrownBy(() -> postrider.admin().pause(TopicName.of(topic), " "))
                 .isInstanceOf(InvalidConfigurationException.class);
         assertThat(status(postrider).paused()).as("no change without a name").isFalse();
+    }
+
+    @Test
+    void reasonOfAChangeOfATopicIsInTheAudit() {
+        Admin admin = postrider().admin();
+        TopicName name = TopicName.of(topic);
+
+        admin.pause(name, Change.by("ada").reason("the partner moves"));
+        admin.resume(name, Change.by("ada").reason("moved"));
+        assertThat(admin.remove(name, Change.by("bob").reason("misspelled"))).isEqualTo(Repair.DONE);
+
+        assertThat(admin.audit(Long.MAX_VALUE, 3))
+                .extracting(AuditEntry::operator, AuditEntry::action, AuditEntry::reason)
+                .containsExactly(
+                        tuple("bob", "REMOVE", "misspelled"),
+                        tuple("ada", "RESUME", "moved"),
+                        tuple("ada", "PAUSE", "the partner moves"));
+        assertThatThrownBy(() -> admin.pause(name, Change.dryRun())).isInstanceOf(InvalidConfigurationException.class);
     }
 
     @Test
