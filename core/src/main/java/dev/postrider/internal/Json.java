@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Json {
 
     private static final int DEEPEST = 8;
+    private static final int DEEPEST_OF_A_DOCUMENT = 32;
 
     private Json() {}
 
@@ -128,14 +129,14 @@ public final class Json {
 
     /**
      * Reads a JSON object of another system. Each value is a {@code String}, a {@code Long}, a {@code Boolean}, null, or a
-     * {@code List} or a {@code Map} of such values, at most {@value #DEEPEST} levels deep. A member that comes twice is
-     * refused, because two readers could take different ones.
+     * {@code List} or a {@code Map} of such values, at most {@value #DEEPEST_OF_A_DOCUMENT} levels deep. A member that comes
+     * twice is refused, because two readers could take different ones.
      *
      * @throws IllegalArgumentException when the text is not such an object
      */
     public static Map<String, @Nullable Object> readDocument(String text) {
         Parser parser = new Parser(text, true);
-        return parser.<@Nullable Object>whole(reader -> reader.any(DEEPEST));
+        return parser.<@Nullable Object>whole(reader -> reader.any(DEEPEST_OF_A_DOCUMENT));
     }
 
     /**
@@ -220,8 +221,8 @@ public final class Json {
             return switch (first) {
                 case '{' -> object(reader -> reader.any(below(levels)));
                 case '[' -> list(below(levels));
-                case 't' -> literal("true", Boolean.TRUE);
-                case 'f' -> literal("false", Boolean.FALSE);
+                case 't' -> literal("true", true);
+                case 'f' -> literal("false", false);
                 case 'n' -> literal("null", null);
                 case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> wholeNumber();
                 default -> string();
@@ -263,7 +264,8 @@ public final class Json {
             }
             Long number = number();
             boolean hasZero = at - start > 1 && text.charAt(start) == '0';
-            if (hasZero || at < text.length() && ".eE".indexOf(text.charAt(at)) >= 0) {
+            boolean hasFraction = at < text.length() && ".eE".indexOf(text.charAt(at)) >= 0;
+            if (hasZero || hasFraction) {
                 throw wrong("a whole number");
             }
             return isNegative ? Long.valueOf(-number) : number;
@@ -351,8 +353,8 @@ public final class Json {
         }
 
         private IllegalArgumentException wrong(String wanted) {
-            return new IllegalArgumentException((isDocument ? "not a JSON object: " : "not an object of strings: ") + wanted
-                    + " expected at position " + at);
+            return new IllegalArgumentException((isDocument ? "not a JSON object: " : "not an object of strings: ")
+                    + wanted + " expected at position " + at);
         }
     }
 }
