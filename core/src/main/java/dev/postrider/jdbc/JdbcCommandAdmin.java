@@ -47,9 +47,8 @@ final class JdbcCommandAdmin implements CommandAdmin {
 
     static final String RELEASE = "DELETE FROM {command}" + OPEN;
 
-    static final String AUDIT =
-            "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id, reason)"
-                    + " VALUES ({now}, ?, ?, 'command', ?, ?, ?)";
+    static final String AUDIT = "INSERT INTO {audit} (at, operator, action, namespace, topic, message_id, reason)"
+            + " VALUES ({now}, ?, ?, 'command', ?, ?, ?)";
 
     private static final int LIST_LIMIT = 1000;
 

@@ -87,6 +87,7 @@ final class ArchitectureTest {
                             "internal",
                             "internal.store",
                             "jdbc.command",
+                            "jdbc.diagnosis",
                             "jdbc.inbox",
                             "jdbc.outbox",
                             "jdbc.schema",
@@ -95,6 +96,7 @@ final class ArchitectureTest {
                             "outbox",
                             "store")),
             Map.entry("jdbc.command", List.of("error", "internal.store", "jdbc.sql", "outbox")),
+            Map.entry("jdbc.diagnosis", List.of("admin", "error", "jdbc.sql")),
             Map.entry(
                     "jdbc.inbox",
                     List.of(
