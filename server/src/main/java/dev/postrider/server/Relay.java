@@ -5,6 +5,7 @@ import dev.postrider.Postrider;
 import dev.postrider.PostriderBuilder;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.postgresql.PostgresDoorbell;
+import dev.postrider.server.cli.CommandFailure;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
