@@ -22,6 +22,8 @@ import dev.postrider.internal.store.Transactions;
 import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.command.CommandStatements;
 import dev.postrider.jdbc.command.JdbcCommandStore;
+import dev.postrider.jdbc.diagnosis.Diagnosis;
+import dev.postrider.jdbc.diagnosis.DiagnosisLimits;
 import dev.postrider.jdbc.inbox.FanOut;
 import dev.postrider.jdbc.inbox.InboxHandlers;
 import dev.postrider.jdbc.inbox.JdbcInbox;
@@ -193,7 +195,8 @@ public final class JdbcDatabase {
         }
     }
 
-    private List<Instant> applied() {
+    /** Returns when each version of the tables was applied, in the order of the versions; empty without tables. */
+    public List<Instant> applied() {
         return schema.applied(sessions);
     }
 
@@ -279,6 +282,16 @@ public final class JdbcDatabase {
     public RetentionStore retention() {
         return new JdbcRetentionStore(
                 sessions, dialect.purges(), dialect.inbox(), dialect.sql(), TimeAndIds.SYSTEM.nanos());
+    }
+
+    /** Returns the diagnosis of this database. It needs no tables to be created. */
+    public Diagnosis diagnosis(DiagnosisLimits limits) {
+        return new Diagnosis(sessions, dialect.sql(), script(), new OldestTransactions(dialect.sql())::find, limits);
+    }
+
+    /** Finds the privileges that the database user lacks, each with its table, as {@code SELECT on postrider_message}. */
+    public List<String> missingGrants() {
+        return schema.missingGrants(sessions);
     }
 
     public SampleStore samples() {

@@ -90,6 +90,7 @@ final class ArchitectureTest {
                             "internal.store",
                             "internal.trace",
                             "jdbc.command",
+                            "jdbc.diagnosis",
                             "jdbc.inbox",
                             "jdbc.outbox",
                             "jdbc.schema",
@@ -98,6 +99,7 @@ final class ArchitectureTest {
                             "outbox",
                             "store")),
             Map.entry("jdbc.command", List.of("error", "internal.store", "jdbc.sql", "outbox")),
+            Map.entry("jdbc.diagnosis", List.of("admin", "error", "jdbc.sql")),
             Map.entry(
                     "jdbc.inbox",
                     List.of(

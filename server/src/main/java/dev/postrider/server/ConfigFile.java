@@ -3,6 +3,7 @@ package dev.postrider.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.server.cli.CommandFailure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Reader;

@@ -2,6 +2,7 @@ package dev.postrider.server;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.postrider.server.cli.CommandFailure;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

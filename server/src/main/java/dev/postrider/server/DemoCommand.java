@@ -1,5 +1,7 @@
 package dev.postrider.server;
 
+import dev.postrider.server.cli.CommandFailure;
+import dev.postrider.server.cli.ExitCode;
 import dev.postrider.server.demo.Demo;
 import java.io.PrintWriter;
 import java.time.Duration;

@@ -5,6 +5,8 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.server.cli.CommandFailure;
+import dev.postrider.server.cli.ExitCode;
 import dev.postrider.server.demo.DemoUnavailableException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,5 +1,7 @@
 package dev.postrider.server;
 
+import dev.postrider.server.cli.Terminal;
+import dev.postrider.server.cli.Verbs;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import picocli.CommandLine;
@@ -26,7 +28,13 @@ import picocli.CommandLine.ScopeType;
             "1:failure; the message gives the reason",
             "2:the options or the configuration file are wrong",
             "3:the database cannot be reached or refuses the login",
-            "4:the tables are missing or do not fit this version"
+            "4:the tables are missing or do not fit this version",
+            "5:the filter of an action selected no message",
+            "6:some of the selected messages were not changed",
+            "7:the message, the topic or the command does not exist",
+            "8:the state of the message or the topic does not allow the change",
+            "9:the worst finding of 'doctor' is a warning",
+            "10:'doctor' found an error"
         })
 public final class Main {
 
@@ -43,14 +51,19 @@ public final class Main {
     }
 
     static CommandLine commandLine(Shutdown shutdown) {
+        return commandLine(shutdown, Terminal.system(System::getenv));
+    }
+
+    static CommandLine commandLine(Shutdown shutdown, Terminal terminal) {
         ErrorReport errors = new ErrorReport();
         // Subcommands are added in code, not by annotation, because they get their dependencies through constructors.
-        return new CommandLine(new Main())
+        CommandLine top = new CommandLine(new Main())
                 .addSubcommand(new DemoCommand(shutdown))
                 .addSubcommand(new RunCommand(shutdown))
                 .addSubcommand(new MigrateCommand())
-                .addSubcommand(new StatusCommand())
-                .setExecutionExceptionHandler(errors)
+                .addSubcommand(new StatusCommand());
+        Verbs.addTo(top, DatabaseOptions::new, terminal);
+        return top.setExecutionExceptionHandler(errors)
                 .setParameterExceptionHandler(errors)
                 .setOut(new PrintWriter(System.out, true, Charset.defaultCharset()))
                 .setErr(new PrintWriter(System.err, true, Charset.defaultCharset()));

@@ -1,6 +1,6 @@
 package dev.postrider.server;
 
-import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.server.cli.Migration;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -28,26 +28,7 @@ final class MigrateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Logging.configure(Main.isVerbose(spec.commandLine()) ? "debug" : "warn");
-        return database.run(dryRun ? this::print : this::migrate);
-    }
-
-    private int print(JdbcDatabase database) {
         PrintWriter out = spec.commandLine().getOut();
-        database.script().forEach(statement -> out.println(statement + ";\n"));
-        return ExitCode.OK;
-    }
-
-    private int migrate(JdbcDatabase database) {
-        int applied = database.migrate();
-        database.check();
-        spec.commandLine()
-                .getOut()
-                .println(
-                        applied == 0
-                                ? "The tables were up to date."
-                                : "The tables are up to date now: applied " + applied
-                                        + (applied == 1 ? " version." : " versions."));
-        return ExitCode.OK;
+        return database.database(found -> dryRun ? Migration.print(found, out) : Migration.apply(found, out));
     }
 }

@@ -6,6 +6,7 @@ import dev.postrider.PostriderBuilder;
 import dev.postrider.admin.rest.AdminEvents;
 import dev.postrider.error.SchemaMismatchException;
 import dev.postrider.postgresql.PostgresDoorbell;
+import dev.postrider.server.cli.CommandFailure;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;

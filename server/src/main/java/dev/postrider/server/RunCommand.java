@@ -1,5 +1,6 @@
 package dev.postrider.server;
 
+import dev.postrider.server.cli.ExitCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;

@@ -1,5 +1,6 @@
 package dev.postrider.server;
 
+import dev.postrider.server.cli.ExitCode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -1,7 +1,8 @@
 package dev.postrider.server;
 
 import dev.postrider.admin.TopicStatus;
-import dev.postrider.jdbc.JdbcDatabase;
+import dev.postrider.server.cli.AdminBackend;
+import dev.postrider.server.cli.ExitCode;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -17,7 +18,8 @@ final class StatusCommand implements Callable<Integer> {
     /** The format of the result. */
     enum Output {
         table,
-        json
+        json,
+        ndjson
     }
 
     @Mixin
@@ -26,7 +28,7 @@ final class StatusCommand implements Callable<Integer> {
     @Option(
             names = "--output",
             paramLabel = "FORMAT",
-            description = "table for people (the default) or json for programs.")
+            description = "table for people (the default), json for programs, or ndjson: one JSON object on each line.")
     private Output output = Output.table;
 
     @Spec
@@ -34,15 +36,19 @@ final class StatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Logging.configure(Main.isVerbose(spec.commandLine()) ? "debug" : "warn");
-        return database.run(this::show);
+        return database.admin(this::show);
     }
 
-    private int show(JdbcDatabase database) {
-        database.check();
-        List<TopicStatus> topics = database.admin().status();
-        String text = output == Output.json ? StatusText.json(topics) : StatusText.table(topics);
-        spec.commandLine().getOut().println(text);
+    private int show(AdminBackend admin) {
+        List<TopicStatus> topics = admin.status();
+        String text = switch (output) {
+            case json -> StatusText.json(topics);
+            case ndjson -> StatusText.ndjson(topics);
+            case table -> StatusText.table(topics);
+        };
+        if (!text.isEmpty()) {
+            spec.commandLine().getOut().println(text);
+        }
         return ExitCode.OK;
     }
 }

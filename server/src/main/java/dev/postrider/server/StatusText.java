@@ -70,6 +70,11 @@ final class StatusText {
         return topics.stream().map(StatusText::json).collect(Collectors.joining(",", "{\"topics\":[", "]}"));
     }
 
+    /** Formats a JSON object on each line. */
+    static String ndjson(List<TopicStatus> topics) {
+        return topics.stream().map(StatusText::json).collect(Collectors.joining(System.lineSeparator()));
+    }
+
     private static String json(TopicStatus topic) {
         return String.format(
                 Locale.ROOT,

@@ -20,14 +20,48 @@ final class CommandLineTest {
         Cli help = Cli.run("--help");
 
         assertThat(help.exitCode()).isZero();
-        assertThat(help.out()).contains("demo", "run", "migrate", "status", "  0 ", "  1 ", "  2 ", "  3 ", "  4 ");
+        assertThat(help.out())
+                .contains("demo", "run", "migrate", "status", "replay", "doctor", "  0 ", "  4 ", "  9 ", "  10 ");
         assertThat(help.err()).isEmpty();
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"demo", "run", "migrate", "status"})
+    @ValueSource(
+            strings = {
+                "demo",
+                "run",
+                "migrate",
+                "status",
+                "list",
+                "show",
+                "tail",
+                "failures",
+                "replay",
+                "retry",
+                "park",
+                "bury",
+                "discard",
+                "pause",
+                "resume",
+                "topics",
+                "topics remove",
+                "blocked-keys",
+                "lanes",
+                "nodes",
+                "commands",
+                "commands show",
+                "commands resolve",
+                "audit",
+                "purge",
+                "doctor",
+                "schema",
+                "schema print",
+                "schema status",
+                "schema migrate",
+                "completion"
+            })
     void eachCommandHasHelp(String command) {
-        Cli help = Cli.run(command, "--help");
+        Cli help = Cli.run((command + " --help").split(" "));
 
         assertThat(help.exitCode()).isZero();
         assertThat(help.out()).startsWith("Usage: postrider " + command);
@@ -72,6 +106,55 @@ final class CommandLineTest {
             status --db x --password-file /not/there   | --password-file
             status --db x --password-file a --password-env b | keep one
             run --config /not/there                    | /not/there
+            list --db x --state deed                   | pending, scheduled
+            list --db x --state dead,x                 | --state
+            list --db x --limit 0                      | --limit
+            list --db x --limit 10001                  | --limit
+            list --db x --min-attempts 0               | attempts
+            list --db x --min-attempts many            | --min-attempts
+            list --db x --older-than 20                | --older-than
+            list --db x --since yesterday              | --since
+            list --db x --created-from today           | --created-from
+            list --db x --since 1h --created-from 2026-01-01 | keep one
+            list --db x --older-than 1h --created-to 2026-01-01 | keep one
+            list --db x --created-from 2026-02-01 --created-to 2026-01-01 | created
+            list --db x --due-from 2026-02-01 --due-to 2026-01-01 | due
+            list --db x --delivered-to 1969-01-01      | delivered
+            list --db x --topic a/b/c                  | topic
+            list --db x --output yaml                  | --output
+            show --db x                                | ID
+            show --db x 17                             | UUID
+            tail --db x --interval 5ms                 | --interval
+            tail --db x --lines 501                    | --lines
+            tail --db x --limit 0                      | --limit
+            failures --db x --limit 1001               | --limit
+            replay --db x                              | --state dead
+            replay --db x 17                           | UUID
+            replay --db x 0197f3a1-0000-7000-8000-000000000000 --topic orders | keep one
+            replay --db x --topic orders --limit 0     | --limit
+            discard --db x 0197f3a1-0000-7000-8000-000000000000 | --yes
+            pause --db x orders                        | --yes
+            pause --db x                               | TOPIC
+            resume --db x a/b/c                        | topic
+            topics remove --db x orders                | --yes
+            lanes --db x                               | TOPIC
+            blocked-keys --db x orders --limit 0       | --limit
+            audit --db x --before now                  | --before
+            commands --db x --state done               | --state
+            commands show --db x 17                    | UUID
+            commands resolve --db x 0197f3a1-0000-7000-8000-000000000000 | --as
+            commands resolve --db x 0197f3a1-0000-7000-8000-000000000000 --as done | released
+            commands resolve --db x 0197f3a1-0000-7000-8000-000000000000 --as failed | --yes
+            purge --db x                               | --archive-retention
+            purge --db x --dead-retention 0s --yes     | --dead-retention
+            purge --db x --dead-retention 1d           | --yes
+            purge --db x --commands --limit 0 --yes    | --limit
+            doctor --db x --transaction-age long       | --transaction-age
+            schema --db x                              | --db
+            schema                                     | print, status or migrate
+            schema print                               | --db
+            completion fish                            | SHELL
+            list                                       | --db
             """)
     void badUsageExitsWithTwoAndSaysWhatToDo(String arguments, String named) {
         Cli result = Cli.run(arguments.split(" "));

@@ -7,6 +7,7 @@ import dev.postrider.Postrider;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.event.Event;
 import dev.postrider.message.Message;
+import dev.postrider.server.cli.CommandFailure;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

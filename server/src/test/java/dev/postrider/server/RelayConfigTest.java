@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.postrider.dispatch.DispatchOptions;
 import dev.postrider.error.InvalidConfigurationException;
+import dev.postrider.server.cli.CommandFailure;
 import dev.postrider.store.TableOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

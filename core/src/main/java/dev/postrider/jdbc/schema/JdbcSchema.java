@@ -100,6 +100,12 @@ public final class JdbcSchema {
         });
     }
 
+    /** Finds the privileges that the database user lacks, each with its table. Ignores missing tables. */
+    public List<String> missingGrants(Sessions sessions) {
+        return sessions.statement(
+                "check the grants", connection -> new SchemaCheck(asConnected, statements).missingGrants(connection));
+    }
+
     /** @throws InvalidConfigurationException when this connection resolves another schema than the first one did */
     private void requireSamePlace(Connection connection) throws SQLException {
         String now = Migrator.place(statements, connection, asConnected.tables().schema());

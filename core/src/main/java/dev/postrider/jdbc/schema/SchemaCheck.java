@@ -173,16 +173,20 @@ final class SchemaCheck {
 
     /** Checks the grants at start. Otherwise a missing grant would fail only during operation. */
     private void checkGrants(Connection connection) throws SQLException {
-        Map<String, String> columns = new TreeMap<>();
-        COLUMNS.forEach((table, kinds) ->
-                columns.put(table, kinds.values().iterator().next().split(" ")[0]));
-        List<String> missing = statements.missingGrants(connection, columns);
+        List<String> missing = missingGrants(connection);
         if (!missing.isEmpty()) {
             throw new InvalidConfigurationException(
                     "db.user",
                     "lacks " + String.join(", ", missing) + ": the owner of the tables must grant it ("
                             + "docs/databases.md has the statements)");
         }
+    }
+
+    List<String> missingGrants(Connection connection) throws SQLException {
+        Map<String, String> columns = new TreeMap<>();
+        COLUMNS.forEach((table, kinds) ->
+                columns.put(table, kinds.values().iterator().next().split(" ")[0]));
+        return statements.missingGrants(connection, columns);
     }
 
     /** Adds the options of these tables to the command, which otherwise would create other tables. */

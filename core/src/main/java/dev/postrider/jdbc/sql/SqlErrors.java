@@ -66,8 +66,8 @@ public final class SqlErrors {
     /** The limit for chains of causes, which may be circular. */
     private static final int DEEPEST_CAUSE = 20;
 
-    /** MySQL and MariaDB: access denied to a table, a column, a database; H2: not enough rights. */
-    private static final Set<Integer> DENIED_CODES = Set.of(1142, 1143, 1044, 90096);
+    /** MySQL and MariaDB: access denied to a table, a column, a database, for want of a privilege; H2: not enough rights. */
+    private static final Set<Integer> DENIED_CODES = Set.of(1142, 1143, 1044, 1227, 90096);
 
     private static final String ABORTED_TRANSACTION = "25P02";
     private static final Set<String> READ_ONLY_STATES = Set.of("25006", "90097");

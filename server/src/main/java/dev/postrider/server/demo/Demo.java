@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /** Runs the demo. Use one instance once. */
 public final class Demo {
@@ -59,13 +60,18 @@ public final class Demo {
         String secret = newSecret();
         try (DemoDatabase database = DemoDatabase.start();
                 Receiver receiver = Receiver.start(secret)) {
-            screen.say(
-                    database.describe() + "; receiver on port " + receiver.uri().getPort());
-            Webhook webhook = Webhook.toInternal(receiver.uri()).signedWith(secret);
+            screen.say(database.describe() + "; receiver on port "
+                    + receiver.uri(Shop.TOPIC).getPort());
+            Function<String, Webhook> webhook =
+                    topic -> Webhook.toInternal(receiver.uri(topic)).signedWith(secret);
             try (Node first = new Node("node-1", database, webhook);
                     Node second = new Node("node-2", database, webhook)) {
                 List<Node> nodes = List.of(first, second);
                 prepare(nodes);
+                screen.say(
+                        ordersPerSecond + " orders per second, one in 25 rolled back on purpose; the receiver fails one"
+                                + " request in 20. Ctrl-C ends it.");
+                walk(database, receiver).forEach(screen::say);
                 takeOrders(nodes, interruption);
                 drain(nodes);
                 return conclude(nodes, receiver);
@@ -73,6 +79,20 @@ public final class Demo {
         } catch (SQLException e) {
             throw new DemoUnavailableException("The embedded PostgreSQL failed: " + e.getMessage(), e);
         }
+    }
+
+    /** The way from "something is red" to "delivered", for a second terminal. */
+    private static List<String> walk(DemoDatabase database, Receiver receiver) {
+        String options = " --db " + database.url() + " --user " + DemoDatabase.USER;
+        return List.of(
+                "",
+                "Broken on purpose: the destination of topic " + Shop.MAIL + ", and one key of topic " + Shop.STOCK
+                        + ". See it and put it right from another terminal:",
+                "  ./postrider status" + options,
+                "  ./postrider failures" + options,
+                "  curl -X POST " + receiver.uri("repair"),
+                "  ./postrider replay --state parked --yes" + options,
+                "");
     }
 
     private static String newSecret() {
@@ -93,9 +113,6 @@ public final class Demo {
 
     /** Lets both nodes place orders at a steady rate, in turns. */
     private void takeOrders(List<Node> nodes, Interruption interruption) {
-        screen.say(
-                ordersPerSecond + " orders per second, one in 25 rolled back on purpose; the receiver fails one request"
-                        + " in 20. Ctrl-C ends it.");
         ScheduledExecutorService clerks = Executors.newScheduledThreadPool(nodes.size());
         List<ScheduledFuture<?>> rounds = new ArrayList<>();
         long period = TimeUnit.SECONDS.toNanos(nodes.size()) / ordersPerSecond;
@@ -131,23 +148,29 @@ public final class Demo {
         }
     }
 
-    private TopicStatus progress(List<Node> nodes) {
-        TopicStatus status = nodes.get(0).postrider().admin().status().get(0);
+    private static TopicStatus orders(List<Node> nodes) {
+        return nodes.get(0).postrider().admin().status().stream()
+                .filter(status -> status.topic().toString().equals(Shop.TOPIC))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private void progress(List<Node> nodes) {
+        TopicStatus status = orders(nodes);
         screen.progress(
                 Duration.ofNanos(System.nanoTime() - begin),
                 shop.placed(),
                 nodes.stream().mapToLong(Node::delivered).sum(),
                 status);
-        return status;
     }
 
-    /** Waits until the outbox is empty except for dead letters. No new orders are placed. */
+    /** Waits until every order is delivered. No new orders are placed. */
     private void drain(List<Node> nodes) {
         long end = System.nanoTime() + DRAIN_LIMIT.toNanos();
         long nextLine = System.nanoTime() + screen.interval().toNanos();
         boolean empty = false;
         while (!empty && System.nanoTime() - end < 0) {
-            empty = nodes.get(0).postrider().admin().status().get(0).backlog() == 0;
+            empty = orders(nodes).backlog() == 0;
             if (System.nanoTime() - nextLine >= 0) {
                 progress(nodes);
                 nextLine += screen.interval().toNanos();
@@ -169,9 +192,11 @@ public final class Demo {
     private boolean conclude(List<Node> nodes, Receiver receiver) throws SQLException {
         nodes.forEach(node -> node.postrider().stop());
         Proof proof = Proof.of(committed(nodes.get(0)), shop.rolledBack(), receiver.received());
+        Troubled troubled =
+                Troubled.of(shop.troubled(), nodes.get(0).postrider().admin());
         screen.say("");
-        new Summary(proof, shop, receiver, nodes).lines().forEach(screen::say);
-        return proof.holds() && receiver.forged() == 0;
+        new Summary(proof, troubled, shop, receiver, nodes).lines().forEach(screen::say);
+        return proof.holds() && troubled.missing() == 0 && receiver.forged() == 0;
     }
 
     private static Set<UUID> committed(Node node) throws SQLException {

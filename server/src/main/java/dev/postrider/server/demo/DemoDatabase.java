@@ -18,6 +18,8 @@ import java.time.Duration;
  */
 final class DemoDatabase implements AutoCloseable {
 
+    static final String USER = "postgres";
+
     private final Workplace workplace;
     private final EmbeddedPostgres server;
 
@@ -77,11 +79,17 @@ final class DemoDatabase implements AutoCloseable {
                         e);
     }
 
+    /** The address, without the user. The server asks for no password. */
+    String url() {
+        return "jdbc:postgresql://localhost:" + server.getPort() + "/postgres";
+    }
+
     /** A pool as an application would configure it. */
     HikariDataSource pool(String name, int size) {
         HikariConfig config = new HikariConfig();
         config.setPoolName(name);
-        config.setJdbcUrl(server.getJdbcUrl("postgres", "postgres"));
+        config.setJdbcUrl(url());
+        config.setUsername(USER);
         config.setMaximumPoolSize(size);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         return new HikariDataSource(config);

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 
 /**
  * The webhook receiver: accepts orders, checks their signatures, fails every twentieth request and responds slowly to
- * every fiftieth. Thread-safe.
+ * every fiftieth. It fails every mail and refuses the stock of one item until it is repaired. Thread-safe.
  */
 final class Receiver implements AutoCloseable {
 
@@ -41,6 +41,7 @@ final class Receiver implements AutoCloseable {
     private final AtomicLong forged = new AtomicLong();
     private final AtomicLong slow = new AtomicLong();
     private final Map<UUID, Integer> received = new ConcurrentHashMap<>();
+    private volatile boolean repaired;
 
     private Receiver(HttpServer server, WebhookVerifier verifier) {
         this.server = server;
@@ -51,7 +52,11 @@ final class Receiver implements AutoCloseable {
         try {
             HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
             Receiver receiver = new Receiver(server, WebhookVerifier.with(secret));
-            server.createContext("/orders", receiver::answer);
+            server.createContext("/" + Shop.TOPIC, exchange -> receiver.answer(exchange, receiver::order));
+            server.createContext(
+                    "/" + Shop.MAIL, exchange -> receiver.answer(exchange, body -> receiver.repaired ? 204 : 503));
+            server.createContext("/" + Shop.STOCK, exchange -> receiver.answer(exchange, receiver::stock));
+            server.createContext("/repair", receiver::repair);
             server.setExecutor(receiver.threads);
             server.start();
             return receiver;
@@ -60,24 +65,47 @@ final class Receiver implements AutoCloseable {
         }
     }
 
-    URI uri() {
+    /** The address of the webhook of a topic, and of the repair. */
+    URI uri(String path) {
         InetSocketAddress address = server.getAddress();
-        return URI.create("http://" + address.getAddress().getHostAddress() + ":" + address.getPort() + "/orders");
+        return URI.create("http://" + address.getAddress().getHostAddress() + ":" + address.getPort() + "/" + path);
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
+    /** Chooses the status of the response to a message with a valid signature. */
+    @FunctionalInterface
+    private interface Judgement {
+        int status(String body);
+    }
+
+    private void answer(HttpExchange exchange, Judgement judgement) throws IOException {
         try (exchange) {
             byte[] body = exchange.getRequestBody().readAllBytes();
-            exchange.sendResponseHeaders(status(exchange, body), -1);
+            exchange.sendResponseHeaders(status(exchange, body, judgement), -1);
         }
     }
 
-    private int status(HttpExchange exchange, byte[] body) {
-        long number = requests.incrementAndGet();
+    private int status(HttpExchange exchange, byte[] body, Judgement judgement) {
         if (!verifier.verify(exchange.getRequestHeaders()::getFirst, body).isValid()) {
             forged.incrementAndGet();
             return 401;
         }
+        return judgement.status(new String(body, UTF_8));
+    }
+
+    private int stock(String body) {
+        return repaired || !body.contains("\"" + Shop.POISONED_ITEM + "\"") ? 204 : 422;
+    }
+
+    private void repair(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            boolean asked = exchange.getRequestMethod().equals("POST");
+            repaired = repaired || asked;
+            exchange.sendResponseHeaders(asked ? 204 : 405, -1);
+        }
+    }
+
+    private int order(String body) {
+        long number = requests.incrementAndGet();
         if (number % SLOW_EACH == SLOW_FROM) {
             slow.incrementAndGet();
             dawdle();
@@ -85,7 +113,7 @@ final class Receiver implements AutoCloseable {
             refused.incrementAndGet();
             return 503;
         }
-        Matcher order = ORDER.matcher(new String(body, UTF_8));
+        Matcher order = ORDER.matcher(body);
         if (!order.find()) {
             return 400;
         }

@@ -1,5 +1,6 @@
 package dev.postrider.server.demo;
 
+import dev.postrider.admin.StoredMessage.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -8,12 +9,14 @@ import java.util.Locale;
 final class Summary {
 
     private final Proof proof;
+    private final Troubled troubled;
     private final Shop shop;
     private final Receiver receiver;
     private final List<Node> nodes;
 
-    Summary(Proof proof, Shop shop, Receiver receiver, List<Node> nodes) {
+    Summary(Proof proof, Troubled troubled, Shop shop, Receiver receiver, List<Node> nodes) {
         this.proof = proof;
+        this.troubled = troubled;
         this.shop = shop;
         this.receiver = receiver;
         this.nodes = nodes;
@@ -33,6 +36,13 @@ final class Summary {
                 receiver.requests(),
                 receiver.refused() + " failed on purpose, " + receiver.slow() + " answered slowly, " + receiver.forged()
                         + " with a wrong signature"));
+        lines.add(line(
+                "mail and stock",
+                troubled.committed(),
+                "messages to topics that fail on purpose: " + troubled.in(State.DELIVERED) + " delivered, "
+                        + troubled.in(State.DEAD) + " dead, " + troubled.in(State.PARKED) + " parked, "
+                        + troubled.waiting()
+                        + " waiting, " + troubled.missing() + " missing"));
         if (shop.failed() > 0) {
             lines.add(line("orders failed", shop.failed(), "could not be placed, not on purpose"));
         }
@@ -57,7 +67,7 @@ final class Summary {
         if (proof.committed() == 0) {
             return "Nothing was committed, so nothing is proved.";
         }
-        if (!proof.holds() || receiver.forged() > 0) {
+        if (!proof.holds() || troubled.missing() > 0 || receiver.forged() > 0) {
             return "FAILED: what was committed and what was delivered differ.";
         }
         return "Proved: every committed order was delivered, and nothing else was.";
