@@ -32,6 +32,11 @@ public record Count(long value, boolean exact) {
         return value > limit;
     }
 
+    /** Returns whether there are more rows than this, or may be, because the count ended at its limit. */
+    public boolean mayBeAbove(long limit) {
+        return value > limit || !exact;
+    }
+
     /** Returns {@code 17}, or {@code >=10001} when the count ended at its limit. */
     @Override
     public String toString() {

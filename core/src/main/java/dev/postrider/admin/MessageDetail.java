@@ -19,7 +19,7 @@ public record MessageDetail(StoredMessage message, List<Wait> waits) {
 
     /** What a message can wait for. */
     public enum WaitCause {
-        /** For an operator: it is dead or parked. */
+        /** For an operator: it is dead or parked, or in a state that other software has written. */
         OPERATOR,
         /** For the resumption of its paused topic. */
         PAUSED_TOPIC,

@@ -192,14 +192,14 @@ public final class HealthCheck implements EventListener {
                     name,
                     "No live node delivers topic " + name + ", which has " + text(topic.backlog()) + " messages");
         }
-        if (topic.backlog().isAbove(thresholds.backlog())) {
+        if (topic.backlog().mayBeAbove(thresholds.backlog())) {
             add(
                     findings,
                     Status.DEGRADED,
                     Cause.BACKLOG,
                     name,
-                    "Topic " + name + " has " + text(topic.backlog()) + " messages to deliver, more than "
-                            + thresholds.backlog() + paused(topic));
+                    "Topic " + name + " has " + text(topic.backlog()) + " messages to deliver"
+                            + compared(topic.backlog(), thresholds.backlog()) + paused(topic));
         }
         if (topic.oldest().compareTo(thresholds.oldestAge()) > 0 && !topic.paused()) {
             add(
@@ -210,16 +210,16 @@ public final class HealthCheck implements EventListener {
                     "The oldest message of topic " + name + " has waited for " + text(topic.oldest()) + ", longer than "
                             + text(thresholds.oldestAge()) + frequentError(name));
         }
-        if (topic.dead().isAbove(thresholds.deadLetters())) {
+        if (topic.dead().mayBeAbove(thresholds.deadLetters())) {
             add(
                     findings,
                     Status.DEGRADED,
                     Cause.DEAD_LETTERS,
                     name,
-                    "Topic " + name + " has " + text(topic.dead()) + " dead letters, more than "
-                            + thresholds.deadLetters());
+                    "Topic " + name + " has " + text(topic.dead()) + " dead letters"
+                            + compared(topic.dead(), thresholds.deadLetters()));
         }
-        if (topic.blockedKeys().isAbove(thresholds.blockedKeys())) {
+        if (topic.blockedKeys().mayBeAbove(thresholds.blockedKeys())) {
             add(
                     findings,
                     Status.DEGRADED,
@@ -237,6 +237,13 @@ public final class HealthCheck implements EventListener {
                     "Topic " + name + " has " + text(topic.expiredLeases())
                             + " leases that have ended and were not taken over: a node was lost or is late");
         }
+    }
+
+    /** A count that ended at its limit says nothing about a higher threshold, so it counts as above. */
+    private static String compared(Count count, long threshold) {
+        return count.isAbove(threshold)
+                ? ", more than " + threshold
+                : ", and the count ended below the threshold of " + threshold;
     }
 
     private static String paused(TopicSample topic) {

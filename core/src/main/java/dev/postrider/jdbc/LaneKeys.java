@@ -228,13 +228,17 @@ final class LaneKeys implements KeyHeads {
                 key);
     }
 
-    /** Returns null for a message of an unordered topic, and for a row without an ordering key. */
+    /**
+     * Returns null for a message of an unordered topic, for a row without an ordering key, and for one in a state that other software
+     * has written.
+     */
     @Nullable
     Row ordered(ResultSet row) throws SQLException {
         row.getInt("lane");
         boolean unordered = row.wasNull();
         String key = row.getString("ordering_key");
-        return unordered || key == null ? null : row(row, new OrderingKey(row.getString("tenant"), key));
+        boolean unknown = RowState.find(row.getString("state")).isEmpty();
+        return unordered || key == null || unknown ? null : row(row, new OrderingKey(row.getString("tenant"), key));
     }
 
     void goOn(Connection connection, Row row, String attempts) throws SQLException {

@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,9 +26,10 @@ final class SampleCounts {
 
     private static final String NOW = "SELECT {now} AS now";
 
+    /** Removed topics are counted too: a process that has written to one before can still do so. */
     private static final String TOPICS = """
-            SELECT id, namespace, topic, lanes, paused FROM {topic} WHERE removed_at IS NULL
-            ORDER BY namespace, topic LIMIT 1000
+            SELECT id, namespace, topic, lanes, paused, CASE WHEN removed_at IS NULL THEN 0 ELSE 1 END AS removed FROM {topic}
+            ORDER BY removed, namespace, topic LIMIT 1000
             """;
 
     private static final String LIVE_NODES = "SELECT topics FROM {node} WHERE until > {now} LIMIT 10000";
@@ -50,7 +52,7 @@ final class SampleCounts {
 
     private static final int LEAST = 1_000;
 
-    /** The number of rows that is divided among the topics. */
+    /** The number of rows that is divided among the topics, and again among those whose counts ended at their limit. */
     private static final int ALL = 100_000;
 
     private final SqlRunner sql;
@@ -93,12 +95,37 @@ final class SampleCounts {
                 sql.query(connection, TOPICS, binder -> {}, SampleCounts::registered);
         Map<String, Integer> nodes = sql.query(connection, LIVE_NODES, binder -> {}, SampleCounts::nodes);
         int limit = Math.max(Math.min(ALL / Math.max(registered.size(), 1), MOST), LEAST);
-        TopicCounts counts = new TopicCounts(sql, now, limit);
-        List<TopicSample> topics = new ArrayList<>();
-        for (TopicCounts.CountedTopic topic : registered) {
-            topics.add(counts.take(connection, topic, nodes.getOrDefault(String.valueOf(topic.id()), 0)));
+        Map<TopicCounts.CountedTopic, TopicSample> counted = new LinkedHashMap<>();
+        count(connection, registered, new TopicCounts(sql, now, limit), nodes, counted);
+        List<TopicCounts.CountedTopic> cut = registered.stream()
+                .filter(topic -> !isExact(Objects.requireNonNull(counted.get(topic))))
+                .toList();
+        int larger = Math.min(ALL / Math.max(cut.size(), 1), MOST);
+        if (larger > limit) {
+            count(connection, cut, new TopicCounts(sql, now, larger), nodes, counted);
         }
-        return topics;
+        counted.entrySet().removeIf(entry -> entry.getKey().isRemoved() && isEmpty(entry.getValue()));
+        return List.copyOf(counted.values());
+    }
+
+    private static void count(
+            Connection connection,
+            List<TopicCounts.CountedTopic> topics,
+            TopicCounts counts,
+            Map<String, Integer> nodes,
+            Map<TopicCounts.CountedTopic, TopicSample> counted)
+            throws SQLException {
+        for (TopicCounts.CountedTopic topic : topics) {
+            counted.put(topic, counts.take(connection, topic, nodes.getOrDefault(String.valueOf(topic.id()), 0)));
+        }
+    }
+
+    private static boolean isExact(TopicSample topic) {
+        return topic.backlog().exact() && topic.dead().exact() && topic.blockedKeys().exact();
+    }
+
+    private static boolean isEmpty(TopicSample topic) {
+        return topic.backlog().value() == 0 && topic.dead().value() == 0;
     }
 
     private static List<TopicCounts.CountedTopic> registered(ResultSet row) throws SQLException {
@@ -108,7 +135,8 @@ final class SampleCounts {
                     row.getInt("id"),
                     new TopicName(row.getString("namespace"), row.getString("topic")),
                     row.getInt("lanes") > 0,
-                    row.getBoolean("paused")));
+                    row.getBoolean("paused"),
+                    row.getInt("removed") == 1));
         }
         return topics;
     }

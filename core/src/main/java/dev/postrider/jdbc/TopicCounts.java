@@ -24,7 +24,7 @@ final class TopicCounts {
             "SELECT COUNT(*) FROM {lane} WHERE topic_id = ? AND owner IS NOT NULL AND until < ?";
 
     /** A registered topic. */
-    record CountedTopic(int id, TopicName name, boolean isOrdered, boolean isPaused) {}
+    record CountedTopic(int id, TopicName name, boolean isOrdered, boolean isPaused, boolean isRemoved) {}
 
     /** The parts of the statements, and the states that each of them counts. It may read others, which another part counts. */
     private enum CountedPart {

@@ -39,7 +39,7 @@ final class WaitReasons {
             """;
 
     private record WaitingRow(
-            RowState state,
+            @Nullable RowState state,
             LaneKeys.@Nullable Row inLane,
             TopicName topic,
             boolean paused,
@@ -67,7 +67,7 @@ final class WaitReasons {
 
     private WaitingRow row(ResultSet row) throws SQLException {
         return new WaitingRow(
-                RowState.read(row),
+                RowState.find(row.getString("state")).orElse(null),
                 keys.ordered(row),
                 new TopicName(row.getString("namespace"), row.getString("topic_name")),
                 row.getBoolean("paused"),
@@ -78,7 +78,7 @@ final class WaitReasons {
 
     private List<Wait> of(Connection connection, WaitingRow row, Set<TopicName> delivered) throws SQLException {
         List<Wait> waits = new ArrayList<>();
-        if (row.state() == RowState.DEAD || row.state() == RowState.PARKED) {
+        if (row.state() == null || row.state() == RowState.DEAD || row.state() == RowState.PARKED) {
             waits.add(new Wait(WaitCause.OPERATOR, null, null));
         } else if (row.state() == RowState.PROCESSING) {
             waits.add(new Wait(WaitCause.DELIVERY, row.leaseEnd(), null));

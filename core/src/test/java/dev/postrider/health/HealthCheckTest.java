@@ -90,6 +90,15 @@ final class HealthCheckTest {
     }
 
     @Test
+    void backlogWhoseCountEndsBelowTheThresholdIsReported() {
+        sampled(topic(1, new Count(8_334, false), NONE, NONE, Duration.ZERO));
+        assertOnly(
+                Status.DEGRADED,
+                Cause.BACKLOG,
+                "Topic orders has at least 8334 messages to deliver, and the count ended below the threshold of 10000");
+    }
+
+    @Test
     void topicWithoutANodeIsUnhealthyAndTheNodeIsReady() {
         sampled(topic(0, Count.exactly(7), NONE, NONE, Duration.ZERO));
         assertOnly(Status.UNHEALTHY, Cause.NO_NODE, "No live node delivers topic orders, which has 7 messages");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.postrider.Postrider;
 import dev.postrider.admin.Count;
+import dev.postrider.admin.Repair;
 import dev.postrider.admin.Sample;
 import dev.postrider.admin.StoredCommand;
 import dev.postrider.admin.TopicSample;
@@ -168,14 +169,30 @@ public abstract class SampleContract extends DatabaseContract {
     }
 
     @Test
-    void countOfALargeBacklogEndsAtItsLimit() throws SQLException {
-        Postrider postrider = postrider();
+    void countOfALargeBacklogEndsAtItsLimitAlsoBesideManyTopics() throws SQLException {
+        Postrider postrider = postrider(builder -> {
+            for (int number = 0; number < 12; number++) {
+                builder.topic(topic + "-" + number);
+            }
+            return builder.topic(topic);
+        });
         enqueue(postrider, 10_001);
 
-        Count waiting = topicSample().waiting();
+        assertThat(topicSample().waiting()).isEqualTo(new Count(10_001, false));
+    }
 
-        assertThat(waiting.exact()).isFalse();
-        assertThat(waiting.value()).isBetween(1_001L, 10_001L);
+    @Test
+    void removedTopicIsInASampleOnlyWhileItHasMessages() throws SQLException {
+        Postrider writer = postrider();
+        enqueue(writer, 1);
+        writer.store().acknowledge(claim(writer).get(0));
+        assertThat(writer.admin().remove(topic, "ann")).isEqualTo(Repair.DONE);
+        assertThat(sample().topics()).extracting(TopicSample::topic).doesNotContain(TopicName.of(topic));
+
+        enqueue(writer, 1);
+
+        assertThat(topicSample().waiting()).isEqualTo(Count.exactly(1));
+        assertThat(topicSample().isStranded()).isTrue();
     }
 
     @Test

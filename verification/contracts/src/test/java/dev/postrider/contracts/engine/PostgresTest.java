@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.Action;
+import dev.postrider.admin.Change;
+import dev.postrider.admin.MessageDetail;
+import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.contracts.Sql;
 import dev.postrider.error.InvalidConfigurationException;
@@ -184,6 +188,32 @@ final class PostgresTest {
 
             assertThat(postrider.admin().find(MESSAGE.id()))
                     .hasValueSatisfying(found -> assertThat(found.state()).isEqualTo(StoredMessage.State.UNKNOWN));
+        }
+    }
+
+    @Test
+    void messageInAStateThatOtherSoftwareInventedWaitsForAnOperatorAndIsNotChanged() throws Exception {
+        Message ordered = Message.to("lanes").type("x").key("k").text("y").build();
+        try (Postrider postrider = Postrider.on(dataSource)
+                .topic("t")
+                .topic("lanes", topic -> topic.ordered())
+                .build()) {
+            postrider.migrate();
+            postrider.inTransaction(work -> {
+                work.stage(MESSAGE);
+                work.stage(ordered);
+            });
+            execute("UPDATE postrider_message SET state = 'ASLEEP'");
+
+            for (Message message : List.of(MESSAGE, ordered)) {
+                assertThat(postrider.admin().explain(message.id()).orElseThrow().waits())
+                        .extracting(MessageDetail.Wait::cause)
+                        .containsExactly(MessageDetail.WaitCause.OPERATOR);
+                for (Action action : Action.values()) {
+                    assertThat(postrider.admin().apply(action, message.id(), Change.by("ann")))
+                            .isEqualTo(Repair.WRONG_STATE);
+                }
+            }
         }
     }
 
