@@ -82,7 +82,7 @@ final class NodeParts {
         threads.settleLanes.forEach(loop -> laneWriters.add(writer(lanes, loop, events)));
         outcomes = new OutcomeRouter(rowWriter, laneWriters, sequencers);
 
-        pipeline = new DeliveryPipeline(deliveries(stores, topics, handOver), outcomes, leaseLimit);
+        pipeline = new DeliveryPipeline(deliveries(stores, settings, handOver), outcomes, leaseLimit);
         for (Topic topic : topics) {
             if (topic.isOrdered()) {
                 sequencers.add(new Sequencer(topic, inFlight, outcomes, pipeline, leaseLimit));
@@ -124,11 +124,12 @@ final class NodeParts {
         return claimers;
     }
 
-    private Map<TopicName, TopicDelivery> deliveries(Stores stores, List<Topic> topics, HandOver handOver) {
-        OutcomeDecider decider = new OutcomeDecider(platform::chance);
+    private Map<TopicName, TopicDelivery> deliveries(Stores stores, NodeSettings settings, HandOver handOver) {
+        DatabaseClock clock = new DatabaseClock(stores.lanes()::databaseTime, settings.options().lease(), platform);
+        OutcomeDecider decider = new OutcomeDecider(platform::chance, clock);
         Executor senders = threads.senders();
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();
-        for (Topic topic : topics) {
+        for (Topic topic : settings.topics()) {
             TopicDestination destination = topic.destination();
             if (destination instanceof TopicDestination.InTransaction inTransaction) {
                 Executor handlers = handlerThreads(topic);

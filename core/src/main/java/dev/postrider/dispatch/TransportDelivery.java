@@ -1,6 +1,7 @@
 package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
+import dev.postrider.store.Outcome;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
@@ -147,7 +148,16 @@ final class TransportDelivery implements TopicDelivery {
         if (claimed.isDecided()) {
             return;
         }
-        if (closed || breaker.isOpen() || !leaseLimit.allowsStart(claimed.validity())) {
+        if (!mayStart(claimed)) {
+            outcomes.released(claimed);
+            return;
+        }
+        Outcome instead = decider.insteadOfDelivery(claimed);
+        if (instead != null) {
+            outcomes.decided(claimed, instead);
+            return;
+        }
+        if (breaker.isOpen() || !mayStart(claimed)) { // once more: the clock of the database may have been read
             outcomes.released(claimed);
             return;
         }
@@ -156,6 +166,10 @@ final class TransportDelivery implements TopicDelivery {
         } catch (Throwable e) {
             decide(claimed, null, e);
         }
+    }
+
+    private boolean mayStart(InFlightMessage claimed) {
+        return !closed && leaseLimit.allowsStart(claimed.validity());
     }
 
     private void send(InFlightMessage claimed) {

@@ -154,6 +154,7 @@ class MessageTest {
                 occurredAt,
                 null,
                 null,
+                null,
                 null);
     }
 

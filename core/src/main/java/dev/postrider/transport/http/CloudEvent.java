@@ -34,6 +34,9 @@ record CloudEvent(Message message, Map<String, String> attributes) {
         putIfPresent(attributes, "partitionkey", message.key());
         putIfPresent(attributes, "correlationid", message.correlationId());
         putIfPresent(attributes, "causationid", message.causationId());
+        if (message.expiresAt() != null) {
+            attributes.put("expirytime", message.expiresAt().toString());
+        }
         return new CloudEvent(message, attributes);
     }
 

@@ -354,6 +354,7 @@ class WebhookRequestTest {
                 order.occurredAt(),
                 null,
                 null,
+                null,
                 null);
         DeliveryResult result = deliver(webhook, stored);
 

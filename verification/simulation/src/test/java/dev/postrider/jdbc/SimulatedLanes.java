@@ -65,6 +65,12 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
+    public Instant now(Connection connection) throws SQLException {
+        return Session.of(connection)
+                .run("read the clock", transaction -> Instant.EPOCH.plusNanos(1000 * database.micros()));
+    }
+
+    @Override
     public boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
         return Session.of(connection).run("leave", transaction -> database.nodes.remove(node.instance()) != null);
     }
