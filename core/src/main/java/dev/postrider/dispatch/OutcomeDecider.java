@@ -27,6 +27,9 @@ final class OutcomeDecider {
 
     private static final Duration FALLBACK_DELAY = Duration.ofMinutes(1);
 
+    /** Makes up for the part of a delay that databases do not store: an expired message must not be due a moment early. */
+    private static final Duration A_MICROSECOND = Duration.ofNanos(1000);
+
     private final DoubleSupplier chance;
     private final @Nullable DatabaseClock clock;
 
@@ -162,7 +165,7 @@ final class OutcomeDecider {
         if (now == null) {
             return delay;
         }
-        Duration left = Duration.between(now.earliest(), expiresAt);
+        Duration left = Duration.between(now.earliest(), expiresAt).plus(A_MICROSECOND);
         return left.compareTo(delay) >= 0 ? delay : left.isNegative() ? Duration.ZERO : left;
     }
 

@@ -374,7 +374,11 @@ final class JdbcMessageStore implements MessageStore {
     private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
         return unanswered.wasSent(outcome)
                 && !(outcome instanceof Outcome.Lost)
-                && (gone || !(outcome instanceof Outcome.Delivered));
+                && (gone || !isRemoval(outcome));
+    }
+
+    private static boolean isRemoval(Outcome outcome) {
+        return outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Expired expired && expired.removed();
     }
 
     @Override

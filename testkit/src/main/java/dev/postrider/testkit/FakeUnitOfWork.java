@@ -4,6 +4,7 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -13,10 +14,12 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,7 @@ public final class FakeUnitOfWork implements UnitOfWork {
     private final Map<MessageId, Message> messages = new LinkedHashMap<>();
     private final Map<Key, Message> keys = new HashMap<>();
     private final List<Enqueued> staged = new ArrayList<>();
+    private final Set<MessageId> cancelled = new HashSet<>();
 
     /** Creates a unit of work without a connection. */
     public FakeUnitOfWork() {
@@ -80,7 +84,26 @@ public final class FakeUnitOfWork implements UnitOfWork {
             public List<Enqueued> enqueueAll(Collection<Message> batch) {
                 return writeAll(batch);
             }
+
+            @Override
+            public Cancellation cancel(MessageId id) {
+                if (messages.remove(id) != null) {
+                    cancelled.add(id);
+                }
+                return cancelled.contains(id) ? Cancellation.CANCELLED : Cancellation.NOT_FOUND;
+            }
+
+            @Override
+            public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+                Message first = keys.get(new Key(topic, tenant, idempotencyKey));
+                return first == null ? Cancellation.NOT_FOUND : cancel(first.id());
+            }
         };
+    }
+
+    /** The messages that were cancelled. They are not among {@link #messages}, and their idempotency keys stay used. */
+    public Set<MessageId> cancelled() {
+        return Set.copyOf(cancelled);
     }
 
     private List<Enqueued> writeAll(Collection<Message> batch) {
@@ -155,5 +178,6 @@ public final class FakeUnitOfWork implements UnitOfWork {
         messages.clear();
         keys.clear();
         staged.clear();
+        cancelled.clear();
     }
 }

@@ -523,6 +523,24 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         });
     }
 
+    @Override
+    public Set<Long> lockDue(Connection connection, List<Long> seqs) throws SQLException {
+        return Session.of(connection).run("lock what is due in lanes", transaction -> {
+            long now = database.micros();
+            Set<Long> free = new TreeSet<>();
+            for (long seq : seqs) {
+                Row row = database.tryLockRow(
+                        transaction,
+                        seq,
+                        newest -> newest.state == RowState.BLOCKED || newest.isTimed() && newest.availableAt <= now);
+                if (row != null) {
+                    free.add(seq);
+                }
+            }
+            return free;
+        });
+    }
+
     private static void withWhatIsBehind(List<LaneRow> rows, NavigableMap<Long, Row> seen, Row due) {
         rows.add(laneRow(due));
         if (due.state == RowState.RETRY) {
