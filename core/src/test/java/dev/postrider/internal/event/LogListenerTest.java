@@ -77,6 +77,8 @@ final class LogListenerTest {
         assertThat(logged(new Event.LeaseLost(message, 3)))
                 .isEqualTo("DEBUG OUTBOX_WORKER_LEASE_LOST " + named + " attempt=3");
         assertThat(logged(new Event.Released(message))).isEqualTo("DEBUG OUTBOX_WORKER_RELEASE " + named);
+        assertThat(logged(new Event.Expired(message, 2, true)))
+                .isEqualTo("DEBUG OUTBOX_WORKER_EXPIRE " + named + " expired_at=null attempts=2 removed=true");
     }
 
     @Test

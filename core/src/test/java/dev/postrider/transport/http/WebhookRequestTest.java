@@ -73,6 +73,7 @@ class WebhookRequestTest {
                 .correlationId("corr")
                 .causationId("cause")
                 .tenant("acme")
+                .expiresAt(Instant.parse("2026-03-01T13:00:00Z"))
                 .build();
 
         deliver(webhook, message);
@@ -88,6 +89,7 @@ class WebhookRequestTest {
         assertThat(request.header("ce-correlationid")).isEqualTo("corr");
         assertThat(request.header("ce-causationid")).isEqualTo("cause");
         assertThat(request.header("ce-tenant")).isEqualTo("acme");
+        assertThat(request.header("ce-expirytime")).isEqualTo("2026-03-01T13:00:00Z");
         assertThat(request.header("postrider-tenant")).isEqualTo("acme");
         assertThat(request.header("Content-Type")).isEqualTo("application/json");
     }

@@ -26,6 +26,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -151,6 +152,7 @@ final class PostriderMetricsTest {
             assertThat(ended).isTrue();
         }
         String scraped = registry.scrape();
+        assertThat(scraped).containsPattern("postrider_outcomes_total\\{outcome=\"expired\",topic=\"orders\"} 1");
         for (Metric metric : Metric.values()) {
             assertThat(metric.seriesNames())
                     .allSatisfy(series -> assertThat(scraped).containsPattern("(?m)^" + series + "[ {]"));
@@ -191,6 +193,7 @@ final class PostriderMetricsTest {
         postrider.inTransaction(
                 work -> work.stage(message("orders").idempotencyKey("once").build()));
         enqueue(message("orders").build());
+        enqueue(message("orders").expiresAt(Instant.now().minusSeconds(1)).build());
         for (int i = 0; i < 5; i++) {
             enqueue(message("failing").build());
         }
