@@ -14,12 +14,10 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +33,7 @@ public final class FakeUnitOfWork implements UnitOfWork {
     private final Map<MessageId, Message> messages = new LinkedHashMap<>();
     private final Map<Key, Message> keys = new HashMap<>();
     private final List<Enqueued> staged = new ArrayList<>();
-    private final Set<MessageId> cancelled = new HashSet<>();
+    private final Map<MessageId, Message> cancelled = new LinkedHashMap<>();
 
     /** Creates a unit of work without a connection. */
     public FakeUnitOfWork() {
@@ -87,10 +85,11 @@ public final class FakeUnitOfWork implements UnitOfWork {
 
             @Override
             public Cancellation cancel(MessageId id) {
-                if (messages.remove(id) != null) {
-                    cancelled.add(id);
+                Message message = messages.remove(id);
+                if (message != null) {
+                    cancelled.put(id, message);
                 }
-                return cancelled.contains(id) ? Cancellation.CANCELLED : Cancellation.NOT_FOUND;
+                return cancelled.containsKey(id) ? Cancellation.CANCELLED : Cancellation.NOT_FOUND;
             }
 
             @Override
@@ -102,8 +101,8 @@ public final class FakeUnitOfWork implements UnitOfWork {
     }
 
     /** The messages that were cancelled. They are not among {@link #messages}, and their idempotency keys stay used. */
-    public Set<MessageId> cancelled() {
-        return Set.copyOf(cancelled);
+    public List<Message> cancelled() {
+        return List.copyOf(cancelled.values());
     }
 
     private List<Enqueued> writeAll(Collection<Message> batch) {
@@ -138,7 +137,7 @@ public final class FakeUnitOfWork implements UnitOfWork {
         Key key = idempotencyKey == null ? null : new Key(message.topic(), message.tenant(), idempotencyKey);
         Message first = key == null ? null : keys.get(key);
         if (first == null) {
-            first = messages.get(message.id());
+            first = messages.getOrDefault(message.id(), cancelled.get(message.id()));
             if (first != null && !isSame(first, message)) {
                 throw new InvalidMessageException(
                         "id", message.id() + " is that of another message: give every message an id of its own");

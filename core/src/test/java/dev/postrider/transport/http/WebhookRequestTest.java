@@ -19,6 +19,7 @@ import java.net.URI;
 import java.net.URLDecoder;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
