@@ -137,7 +137,8 @@ public final class FakeUnitOfWork implements UnitOfWork {
         Key key = idempotencyKey == null ? null : new Key(message.topic(), message.tenant(), idempotencyKey);
         Message first = key == null ? null : keys.get(key);
         if (first == null) {
-            first = messages.getOrDefault(message.id(), cancelled.get(message.id()));
+            Message cancelledBefore = cancelled.get(message.id());
+            first = cancelledBefore == null ? messages.get(message.id()) : cancelledBefore;
             if (first != null && !isSame(first, message)) {
                 throw new InvalidMessageException(
                         "id", message.id() + " is that of another message: give every message an id of its own");
