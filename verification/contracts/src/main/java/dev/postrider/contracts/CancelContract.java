@@ -342,7 +342,7 @@ public abstract class CancelContract extends LaneFixture {
         write(postrider, "a", 1, 2, 3);
         List<MessageId> ids = postrider
                 .admin()
-                .messages(Filter.all().topic(topic), Paging.first(10))
+                .messages(Filter.all().topic(topic), Paging.oldest(10))
                 .messages()
                 .stream()
                 .map(MessageSummary::id)
