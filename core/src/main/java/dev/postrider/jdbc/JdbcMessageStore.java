@@ -378,7 +378,8 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private static boolean isRemoval(Outcome outcome) {
-        return outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Expired expired && expired.removed();
+        return outcome instanceof Outcome.Delivered
+                || (outcome instanceof Outcome.Expired expired && expired.removed());
     }
 
     @Override

@@ -197,7 +197,8 @@ final class LaneOutcomes {
     }
 
     private static boolean isRemoved(LaneOutcome outcome) {
-        return outcome instanceof Outcome.Delivered || outcome instanceof Outcome.Expired expired && expired.removed();
+        return outcome instanceof Outcome.Delivered
+                || (outcome instanceof Outcome.Expired expired && expired.removed());
     }
 
     /** A message that expired is not archived: it was not delivered. */

@@ -133,7 +133,7 @@ final class MessageActions {
         if (action == Action.CANCEL && row.state() == State.PROCESSING) {
             return Repair.BUSY;
         }
-        if (!action.states().contains(row.state()) || action == Action.REPLAY && row.isFinal()) {
+        if (!action.states().contains(row.state()) || (action == Action.REPLAY && row.isFinal())) {
             return Repair.WRONG_STATE;
         }
         return apply(connection, action, row);

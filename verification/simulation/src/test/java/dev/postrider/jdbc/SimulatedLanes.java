@@ -532,7 +532,7 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
                 Row row = database.tryLockRow(
                         transaction,
                         seq,
-                        newest -> newest.state == RowState.BLOCKED || newest.isTimed() && newest.availableAt <= now);
+                        newest -> newest.state == RowState.BLOCKED || (newest.isTimed() && newest.availableAt <= now));
                 if (row != null) {
                     free.add(seq);
                 }
