@@ -145,7 +145,7 @@ final class MessageActions {
             return inLane(connection, action, inLane);
         }
         if (action == Action.CANCEL) {
-            return BlockedKeys.repair(cancellation.cancel(connection, row.id()));
+            return BlockedKeys.repair(cancellation.cancelPending(connection, row.seq()));
         }
         return unordered(connection, action, List.of(row.seq())) == 1 ? Repair.DONE : Repair.WRONG_STATE;
     }

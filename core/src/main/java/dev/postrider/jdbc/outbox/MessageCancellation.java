@@ -158,7 +158,8 @@ public final class MessageCancellation {
         };
     }
 
-    private Cancellation cancelPending(Connection connection, long seq) throws SQLException {
+    /** Cancels a message of an unordered topic, unless it is claimed or ended meanwhile, or locked. */
+    public Cancellation cancelPending(Connection connection, long seq) throws SQLException {
         if (!lock(connection, seq, RowState.PENDING)) {
             return Cancellation.IN_DELIVERY;
         }

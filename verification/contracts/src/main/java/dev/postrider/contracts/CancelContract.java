@@ -124,8 +124,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void messageThatIsCancelledInAnOpenTransactionIsNotClaimed() throws SQLException {
-        needsConcurrency();
         Postrider postrider = postrider();
+        needsConcurrency();
         MessageId first = enqueue(postrider, message().build()).id();
         MessageId second = enqueue(postrider, message().build()).id();
 
@@ -224,8 +224,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void claimsAndCancellationsAtOnceShareTheMessages() throws Exception {
-        needsConcurrency();
         Postrider postrider = postrider();
+        needsConcurrency();
         List<MessageId> ids = new ArrayList<>();
         for (int i = 0; i < RACES; i++) {
             ids.add(enqueue(postrider, message().build()).id());
@@ -260,8 +260,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void twoOperatorsAtOnceCancelOnce() throws Exception {
-        needsConcurrency();
         Postrider postrider = postrider();
+        needsConcurrency();
         for (int i = 0; i < 10; i++) {
             MessageId id = enqueue(postrider, message().build()).id();
             CyclicBarrier start = new CyclicBarrier(2);
@@ -498,8 +498,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void messageThatAnotherTransactionCancelsIsNotTakenWhenItIsDue() throws SQLException {
-        needsConcurrency();
         Postrider postrider = ordered();
+        needsConcurrency();
         write(postrider, "a", 1, 2);
         Holder node = holder();
         List<LaneClaim> read = node.read();
@@ -519,8 +519,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void blockedMessageThatAnotherTransactionCancelsEndsTheReadOfItsKey() throws SQLException {
-        needsConcurrency();
         Postrider postrider = ordered();
+        needsConcurrency();
         write(postrider, "a", 1, 2, 3);
         Holder node = holder();
         List<LaneClaim> read = node.read();
@@ -556,8 +556,8 @@ public abstract class CancelContract extends LaneFixture {
 
     @Test
     void messagesThatComeDueWhileTheyAreCancelledAreDeliveredOrCancelled() throws Exception {
-        needsConcurrency();
         Postrider postrider = ordered();
+        needsConcurrency();
         Holder node = holder();
         List<MessageId> ids = new ArrayList<>();
         Instant now = Instant.now();
