@@ -125,7 +125,8 @@ final class NodeParts {
     }
 
     private Map<TopicName, TopicDelivery> deliveries(Stores stores, NodeSettings settings, HandOver handOver) {
-        DatabaseClock clock = new DatabaseClock(stores.lanes()::databaseTime, settings.options().lease(), platform);
+        DatabaseClock clock = new DatabaseClock(
+                stores.lanes()::databaseTime, settings.options().lease(), platform);
         OutcomeDecider decider = new OutcomeDecider(platform::chance, clock);
         Executor senders = threads.senders();
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();

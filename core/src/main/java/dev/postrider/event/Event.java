@@ -249,7 +249,8 @@ public sealed interface Event {
             long expired,
             long lost,
             int inFlight,
-            Duration period) implements Event {}
+            Duration period)
+            implements Event {}
 
     /**
      * A sample of the database was taken, by this node or by another one.

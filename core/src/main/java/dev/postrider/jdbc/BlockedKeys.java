@@ -165,8 +165,7 @@ final class BlockedKeys {
 
     /** The owner of the lane does not look at rows again before it delivers them: a message that it may have read is not changed. */
     private Repair cancel(Connection connection, LaneKeys.Row row) throws SQLException {
-        MessageCancellation.KeyPlace place =
-                new MessageCancellation.KeyPlace(row.topicId(), row.lane(), row.key());
+        MessageCancellation.KeyPlace place = new MessageCancellation.KeyPlace(row.topicId(), row.lane(), row.key());
         Cancellation answer;
         if (isUnowned(connection, row)) {
             answer = cancellation.cancelUnread(connection, row.seq(), row.state());
@@ -187,10 +186,7 @@ final class BlockedKeys {
 
     private boolean isUnowned(Connection connection, LaneKeys.Row row) throws SQLException {
         return sql.query(
-                connection,
-                UNOWNED,
-                binder -> binder.integer(row.topicId()).integer(row.lane()),
-                ResultSet::next);
+                connection, UNOWNED, binder -> binder.integer(row.topicId()).integer(row.lane()), ResultSet::next);
     }
 
     /** What operators are told of a cancellation. */

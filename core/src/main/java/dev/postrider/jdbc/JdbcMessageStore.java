@@ -372,9 +372,7 @@ final class JdbcMessageStore implements MessageStore {
      * another node has claimed the message.
      */
     private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
-        return unanswered.wasSent(outcome)
-                && !(outcome instanceof Outcome.Lost)
-                && (gone || !isRemoval(outcome));
+        return unanswered.wasSent(outcome) && !(outcome instanceof Outcome.Lost) && (gone || !isRemoval(outcome));
     }
 
     private static boolean isRemoval(Outcome outcome) {

@@ -239,7 +239,10 @@ final class LaneReader {
      *     messages that another transaction has locked
      */
     private List<LaneClaim> take(
-            Collection<Lane> lanes, Map<Integer, LaneCursor> byLane, List<LaneReads.LaneRow> rows, Set<Long> notToTake) {
+            Collection<Lane> lanes,
+            Map<Integer, LaneCursor> byLane,
+            List<LaneReads.LaneRow> rows,
+            Set<Long> notToTake) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());

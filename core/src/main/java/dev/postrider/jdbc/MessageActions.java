@@ -75,7 +75,8 @@ final class MessageActions {
         /** Whether the sender decided that the message must not be delivered any more. */
         private boolean isFinal() {
             return state == State.DEAD
-                    && (DeadReason.EXPIRED.name().equals(reason) || DeadReason.CANCELLED.name().equals(reason));
+                    && (DeadReason.EXPIRED.name().equals(reason)
+                            || DeadReason.CANCELLED.name().equals(reason));
         }
     }
 

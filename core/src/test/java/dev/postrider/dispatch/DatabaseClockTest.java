@@ -48,11 +48,8 @@ final class DatabaseClockTest {
     }
 
     private InFlightMessage expiring(Instant at) {
-        Message message = Message.to("orders")
-                .type("x")
-                .text("payload")
-                .expiresAt(at)
-                .build();
+        Message message =
+                Message.to("orders").type("x").text("payload").expiresAt(at).build();
         Claim claim = new Claim(1, message, 3, 0, new Lease(UUID.randomUUID(), "worker", LEASE));
         Topic topic = Topic.named("orders")
                 .deliver(delivery -> {})
@@ -91,7 +88,8 @@ final class DatabaseClockTest {
         assertThat(decider.insteadOfDelivery(expiring(database.plusMillis(1))))
                 .as("a moment before: the estimate is ahead by half the round trip")
                 .isInstanceOf(Outcome.Expired.class);
-        assertThat(decider.insteadOfDelivery(expiring(database.plus(ROUND_TRIP)))).isNull();
+        assertThat(decider.insteadOfDelivery(expiring(database.plus(ROUND_TRIP))))
+                .isNull();
         assertThat(decider.insteadOfDelivery(expiring(database))).isInstanceOf(Outcome.Expired.class);
     }
 

@@ -105,7 +105,8 @@ class MessageTest {
                 .isEqualTo(Instant.parse("2026-03-04T12:00:00.123456Z"));
         assertThat(message().deliverAt(noon).expiresAt(noon.plusNanos(1000)).build())
                 .isNotNull();
-        assertRefused("expires-at", () -> message().deliverAt(noon).expiresAt(noon).build());
+        assertRefused(
+                "expires-at", () -> message().deliverAt(noon).expiresAt(noon).build());
         assertRefused(
                 "expires-at",
                 () -> message().expiresAt(Instant.EPOCH.minusSeconds(1)).build());

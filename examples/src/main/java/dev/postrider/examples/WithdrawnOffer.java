@@ -19,7 +19,8 @@ public final class WithdrawnOffer {
     }
 
     static void run(Shop shop, Consumer<String> say) {
-        DeliveryHandler mail = delivery -> say.accept("sent " + delivery.message().type());
+        DeliveryHandler mail =
+                delivery -> say.accept("sent " + delivery.message().type());
         Postrider postrider = Postrider.on(shop.dataSource())
                 .topic("offers", topic -> topic.deliver(mail))
                 .build();
@@ -32,13 +33,15 @@ public final class WithdrawnOffer {
             work.stage(offer("mistake").idempotencyKey("offer-3").build());
         });
 
-        Cancellation withdrawn = postrider.callInTransaction(
-                work -> work.outbox().cancel(TopicName.of("offers"), null, "offer-3"));
+        Cancellation withdrawn =
+                postrider.callInTransaction(work -> work.outbox().cancel(TopicName.of("offers"), null, "offer-3"));
         say.accept("withdrawn: " + withdrawn);
         postrider.deliverDue();
 
-        postrider.admin().deadLetters("offers", 10).forEach(dead -> say.accept(
-                dead.message().type() + ": " + dead.reason()));
+        postrider
+                .admin()
+                .deadLetters("offers", 10)
+                .forEach(dead -> say.accept(dead.message().type() + ": " + dead.reason()));
     }
 
     private static Message.Builder offer(String type) {

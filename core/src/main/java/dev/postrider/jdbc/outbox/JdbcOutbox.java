@@ -49,8 +49,7 @@ public final class JdbcOutbox {
     /** The statements that run on the caller's connection. */
     record Statements(InsertStatements inserts, InsertUndo undo, MessageCancellation cancellation) {}
 
-    JdbcOutbox(
-            Statements statements, MessageCheck check, CallerConnections connections, EventListener events) {
+    JdbcOutbox(Statements statements, MessageCheck check, CallerConnections connections, EventListener events) {
         this.inserts = statements.inserts();
         this.undo = statements.undo();
         this.cancellation = statements.cancellation();

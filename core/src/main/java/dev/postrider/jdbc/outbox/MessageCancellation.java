@@ -67,7 +67,10 @@ public final class MessageCancellation {
      * @param place its lane and key; null on an unordered topic
      */
     record Found(
-            long seq, @Nullable RowState state, boolean cancelled, @Nullable KeyPlace place) {}
+            long seq,
+            @Nullable RowState state,
+            boolean cancelled,
+            @Nullable KeyPlace place) {}
 
     /** A key in its lane. */
     public record KeyPlace(int topicId, int lane, OrderingKey key) {}
@@ -86,10 +89,11 @@ public final class MessageCancellation {
 
     /** Cancels the message with this id. */
     public Cancellation cancel(Connection connection, MessageId id) throws SQLException {
-        Optional<Found> found =
-                sql.query(connection, FIND, binder -> binder.uuid(id.value()), row -> row.next()
-                        ? Optional.of(found(row))
-                        : Optional.empty());
+        Optional<Found> found = sql.query(
+                connection,
+                FIND,
+                binder -> binder.uuid(id.value()),
+                row -> row.next() ? Optional.of(found(row)) : Optional.empty());
         if (found.isEmpty()) {
             return isArchived(connection, id) ? Cancellation.FINISHED : Cancellation.NOT_FOUND;
         }
@@ -149,12 +153,8 @@ public final class MessageCancellation {
         return switch (state) {
             case DEAD -> row.cancelled() ? Cancellation.CANCELLED : Cancellation.FINISHED;
             case PROCESSING -> Cancellation.IN_DELIVERY;
-            case PENDING ->
-                place == null ? cancelPending(connection, row.seq()) : Cancellation.MAY_BE_IN_DELIVERY;
-            default ->
-                place == null
-                        ? Cancellation.MAY_BE_IN_DELIVERY
-                        : inKey(connection, row.seq(), state, place);
+            case PENDING -> place == null ? cancelPending(connection, row.seq()) : Cancellation.MAY_BE_IN_DELIVERY;
+            default -> place == null ? Cancellation.MAY_BE_IN_DELIVERY : inKey(connection, row.seq(), state, place);
         };
     }
 
@@ -233,7 +233,9 @@ public final class MessageCancellation {
             return false;
         }
         Optional<Head> head = head(connection, place);
-        return head.isPresent() && head.get().state() != RowState.BLOCKED && head.get().later();
+        return head.isPresent()
+                && head.get().state() != RowState.BLOCKED
+                && head.get().later();
     }
 
     private Optional<Head> head(Connection connection, KeyPlace place) throws SQLException {
@@ -243,7 +245,9 @@ public final class MessageCancellation {
                 withTime(HEAD).replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?"),
                 binder -> {
                     bindTime(binder);
-                    binder.integer(place.topicId()).integer(place.lane()).text(place.key().key());
+                    binder.integer(place.topicId())
+                            .integer(place.lane())
+                            .text(place.key().key());
                     if (tenant != null) {
                         binder.text(tenant);
                     }

@@ -46,7 +46,8 @@ final class LogListenerTest {
     void batchesAreLoggedAtInfo() {
         assertThat(logged(new Event.Fetched(ORDERS, 100))).isEqualTo("INFO OUTBOX_WORKER_FETCH topic=orders count=100");
         assertThat(logged(new Event.Settled(5, 1, 0, 0, 3, 2, 0)))
-                .isEqualTo("INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 parked=0 expired=3 released=2 lost=0");
+                .isEqualTo(
+                        "INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 parked=0 expired=3 released=2 lost=0");
         assertThat(logged(new Event.Purged(1, 2, 3, 4)))
                 .isEqualTo("INFO OUTBOX_WORKER_PURGE archived=1 dead=2 keys=3 inbox_marks=4");
         assertThat(logged(new Event.Summary(10, 2, 1, 3, 4, 0, 7, Duration.ofMinutes(1))))
@@ -84,9 +85,11 @@ final class LogListenerTest {
     @Test
     void whatAnOperatorShouldSeeIsLoggedAtWarn() {
         assertThat(logged(new Event.Settled(5, 0, 1, 0, 0, 0, 0)))
-                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 parked=0 expired=0 released=0 lost=0");
+                .isEqualTo(
+                        "WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 parked=0 expired=0 released=0 lost=0");
         assertThat(logged(new Event.Settled(5, 0, 0, 1, 0, 0, 0)))
-                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=0 parked=1 expired=0 released=0 lost=0");
+                .isEqualTo(
+                        "WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=0 parked=1 expired=0 released=0 lost=0");
         assertThat(logged(new Event.Settled(5, 0, 0, 0, 0, 0, 1))).startsWith("WARN OUTBOX_WORKER_SETTLE ");
         assertThat(logged(new Event.Swept(ORDERS, 2))).isEqualTo("WARN OUTBOX_WORKER_SWEEP topic=orders count=2");
         assertThat(logged(new Event.StoreFailed("claim orders", "gone away", Duration.ofMillis(50))))

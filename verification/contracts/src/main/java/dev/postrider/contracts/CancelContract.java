@@ -117,9 +117,9 @@ public abstract class CancelContract extends LaneFixture {
 
         assertThat(postrider.callInTransaction(work)).isEqualTo(Cancellation.CANCELLED);
 
-        assertThat(claim(postrider)).singleElement().satisfies(claim -> assertThat(
-                        claim.message().id())
-                .isNotEqualTo(first));
+        assertThat(claim(postrider))
+                .singleElement()
+                .satisfies(claim -> assertThat(claim.message().id()).isNotEqualTo(first));
     }
 
     @Test
@@ -153,7 +153,8 @@ public abstract class CancelContract extends LaneFixture {
         assertThat(cancel(postrider, id)).isEqualTo(Cancellation.FINISHED);
         assertThat(postrider.admin().apply(Action.CANCEL, id, ANN)).isEqualTo(Repair.WRONG_STATE);
         assertThat(cancel(postrider, MessageId.next())).isEqualTo(Cancellation.NOT_FOUND);
-        assertThat(postrider.admin().apply(Action.CANCEL, MessageId.next(), ANN)).isEqualTo(Repair.NOT_FOUND);
+        assertThat(postrider.admin().apply(Action.CANCEL, MessageId.next(), ANN))
+                .isEqualTo(Repair.NOT_FOUND);
     }
 
     @Test
@@ -340,13 +341,10 @@ public abstract class CancelContract extends LaneFixture {
     void operatorCancelsMessagesInOrderWhileNoNodeOwnsTheirLane() throws SQLException {
         Postrider postrider = ordered();
         write(postrider, "a", 1, 2, 3);
-        List<MessageId> ids = postrider
-                .admin()
-                .messages(Filter.all().topic(topic), Paging.oldest(10))
-                .messages()
-                .stream()
-                .map(MessageSummary::id)
-                .toList();
+        List<MessageId> ids =
+                postrider.admin().messages(Filter.all().topic(topic), Paging.oldest(10)).messages().stream()
+                        .map(MessageSummary::id)
+                        .toList();
 
         assertThat(postrider.admin().apply(Action.CANCEL, ids.get(1), ANN)).isEqualTo(Repair.DONE);
 
@@ -454,8 +452,7 @@ public abstract class CancelContract extends LaneFixture {
         write(postrider, "a", 1, 2);
         Holder node = holder();
         List<LaneClaim> read = node.read();
-        node.settle(
-                new LaneOutcome.Parked(read.get(0).claim(), DeadReason.REJECTED, "no"), blocked(read.get(1)));
+        node.settle(new LaneOutcome.Parked(read.get(0).claim(), DeadReason.REJECTED, "no"), blocked(read.get(1)));
 
         assertThat(cancel(postrider, id(read.get(0)))).isEqualTo(Cancellation.CANCELLED);
 
@@ -507,8 +504,10 @@ public abstract class CancelContract extends LaneFixture {
 
         try (Connection canceller = transaction()) { // cancelled just before it was due
             try (Statement statement = canceller.createStatement()) {
-                statement.executeUpdate("UPDATE postrider_message SET state = 'DEAD', reason = 'CANCELLED', updated_at ="
-                        + " available_at WHERE seq = " + read.get(0).claim().seq());
+                statement.executeUpdate(
+                        "UPDATE postrider_message SET state = 'DEAD', reason = 'CANCELLED', updated_at ="
+                                + " available_at WHERE seq = "
+                                + read.get(0).claim().seq());
             }
             assertThat(node.timed()).as("nor what is behind it").isEmpty();
             canceller.rollback();
@@ -528,8 +527,10 @@ public abstract class CancelContract extends LaneFixture {
 
         try (Connection canceller = transaction()) {
             try (Statement statement = canceller.createStatement()) {
-                statement.executeUpdate("UPDATE postrider_message SET state = 'DEAD', reason = 'CANCELLED', updated_at ="
-                        + " available_at WHERE seq = " + read.get(1).claim().seq());
+                statement.executeUpdate(
+                        "UPDATE postrider_message SET state = 'DEAD', reason = 'CANCELLED', updated_at ="
+                                + " available_at WHERE seq = "
+                                + read.get(1).claim().seq());
             }
             assertThat(numbers(node.timed())).containsExactly(1);
             canceller.commit();

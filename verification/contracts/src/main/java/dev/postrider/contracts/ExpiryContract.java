@@ -59,7 +59,8 @@ public abstract class ExpiryContract extends LaneFixture {
     void expiredMessageIsADeadLetterAndCountsNoAttempt() throws SQLException {
         Postrider postrider = node(declared -> {});
         MessageId id = enqueue(postrider, message().expiresAt(PAST).build()).id();
-        MessageId valid = enqueue(postrider, message().expiresAt(FUTURE).build()).id();
+        MessageId valid =
+                enqueue(postrider, message().expiresAt(FUTURE).build()).id();
 
         assertThat(postrider.deliverDue()).as("attempts").isEqualTo(1);
 
@@ -69,7 +70,8 @@ public abstract class ExpiryContract extends LaneFixture {
             assertThat(message.reason()).isEqualTo("EXPIRED");
             assertThat(message.attempts()).isZero();
             assertThat(message.message().expiresAt()).isEqualTo(PAST);
-            assertThat(message.lastError()).contains("expired at " + message.message().expiresAt());
+            assertThat(message.lastError())
+                    .contains("expired at " + message.message().expiresAt());
         });
         assertThat(expired()).singleElement().satisfies(event -> {
             assertThat(event.message().id()).isEqualTo(id);
@@ -88,8 +90,9 @@ public abstract class ExpiryContract extends LaneFixture {
         assertThat(transport.messages()).isEmpty();
         assertThat(live()).isZero();
         assertThat(archived()).isZero();
-        assertThat(expired()).singleElement().satisfies(event -> assertThat(event.removed())
-                .isTrue());
+        assertThat(expired())
+                .singleElement()
+                .satisfies(event -> assertThat(event.removed()).isTrue());
     }
 
     @Test
@@ -109,7 +112,8 @@ public abstract class ExpiryContract extends LaneFixture {
     void expiredMessageDoesNotStopItsKey() throws SQLException {
         Postrider postrider = node(declared -> declared.ordered().lanes(1));
         write(postrider, "a", 1);
-        MessageId id = enqueue(postrider, ordered("a", 2).expiresAt(PAST).build()).id();
+        MessageId id =
+                enqueue(postrider, ordered("a", 2).expiresAt(PAST).build()).id();
         write(postrider, "a", 3);
 
         postrider.deliverDue();
@@ -122,12 +126,12 @@ public abstract class ExpiryContract extends LaneFixture {
 
     @Test
     void headThatExpiresBeforeItsNextAttemptEndsThenAndItsKeyGoesOn() throws Exception {
-        transport.answering(delivery -> number(delivery.message()) == 1
-                ? DeliveryResult.failed("busy")
-                : DeliveryResult.delivered());
+        transport.answering(delivery ->
+                number(delivery.message()) == 1 ? DeliveryResult.failed("busy") : DeliveryResult.delivered());
         Postrider postrider = node(declared -> declared.ordered().lanes(1));
         Instant soon = Instant.now().plusMillis(400);
-        MessageId id = enqueue(postrider, ordered("a", 1).expiresAt(soon).build()).id();
+        MessageId id =
+                enqueue(postrider, ordered("a", 1).expiresAt(soon).build()).id();
         write(postrider, "a", 2);
 
         postrider.deliverDue();
@@ -163,16 +167,17 @@ public abstract class ExpiryContract extends LaneFixture {
 
         assertThat(stored(postrider, id).reason()).isEqualTo("EXPIRED");
         assertThat(transport.messages()).hasSizeLessThanOrEqualTo(1);
-        assertThat(stored(postrider, id).attempts()).isEqualTo(transport.messages().size());
+        assertThat(stored(postrider, id).attempts())
+                .isEqualTo(transport.messages().size());
     }
 
     @Test
     void handlerIsNotCalledForAnExpiredMessage() throws SQLException {
         List<String> handled = new CopyOnWriteArrayList<>();
-        Postrider postrider = postrider(builder -> builder.topic(
-                topic, declared -> declared.process((message, work) -> handled.add(message.type()))));
-        MessageId id =
-                enqueue(postrider, message().type("late").expiresAt(PAST).build()).id();
+        Postrider postrider = postrider(builder ->
+                builder.topic(topic, declared -> declared.process((message, work) -> handled.add(message.type()))));
+        MessageId id = enqueue(postrider, message().type("late").expiresAt(PAST).build())
+                .id();
         enqueue(postrider, message().type("valid").expiresAt(FUTURE).build());
 
         postrider.deliverDue();
@@ -193,8 +198,9 @@ public abstract class ExpiryContract extends LaneFixture {
                     eventually("the other one has expired", () -> Instant.now().isAfter(soon.plusMillis(50)));
                 })));
         enqueue(postrider, message().type("first").build());
-        MessageId id =
-                enqueue(postrider, message().type("second").expiresAt(soon).build()).id();
+        MessageId id = enqueue(
+                        postrider, message().type("second").expiresAt(soon).build())
+                .id();
 
         postrider.deliverDue();
 

@@ -129,7 +129,11 @@ public abstract class LockOrderContract extends LaneFixture {
         }
         assertThat(next).as("the locked message may be cancelled").isEmpty();
 
+        long begun = System.nanoTime();
         eventually("the key goes on", () -> {
+            assertThat(System.nanoTime() - begun)
+                    .as("long before the usual full scan")
+                    .isLessThan(LIMIT.toNanos());
             node.read();
             return states().equals(List.of("DEAD", "RETRY"));
         });
