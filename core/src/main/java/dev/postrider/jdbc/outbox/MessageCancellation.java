@@ -46,11 +46,11 @@ public final class MessageCancellation {
 
     static final String CANCEL_WAITING = """
             UPDATE {message} SET state = 'DEAD', reason = 'CANCELLED', updated_at = {now}
-            WHERE seq = ? AND state = ? AND available_at > {time}
+            WHERE seq = ? AND state = ? AND available_at > {now}
             """;
 
     private static final String HEAD = """
-            SELECT seq, state, CASE WHEN available_at > {time} THEN 1 ELSE 0 END AS later FROM {message}
+            SELECT seq, state, CASE WHEN available_at > {now} THEN 1 ELSE 0 END AS later FROM {message}
             WHERE topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant} AND state IN ('RETRY', 'BLOCKED', 'PARKED')
             ORDER BY seq LIMIT 1
             """;
@@ -215,7 +215,9 @@ public final class MessageCancellation {
     }
 
     private String withTime(String statement) {
-        return statement.replace("{time}", timeStandsStill ? "CAST(? AS TIMESTAMP(6) WITH TIME ZONE)" : "{now}");
+        return timeStandsStill
+                ? statement.replace("> {now}", "> CAST(? AS TIMESTAMP(6) WITH TIME ZONE)")
+                : statement;
     }
 
     private void bindTime(Binder binder) throws SQLException {
