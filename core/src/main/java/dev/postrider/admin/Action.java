@@ -5,7 +5,10 @@ import java.util.Set;
 
 /** What an operator can do with messages. Each action changes messages in certain states only. */
 public enum Action {
-    /** Returns a dead or parked message to the queue, due now, with all its attempts again. */
+    /**
+     * Returns a dead or parked message to the queue, due now, with all its attempts again. A dead letter that has expired
+     * or was cancelled is not changed.
+     */
     REPLAY(State.DEAD, State.PARKED),
     /**
      * Makes a retrying or scheduled message due now. On an ordered topic the head of a blocked key is attempted now; a
@@ -17,7 +20,13 @@ public enum Action {
     /** Makes a retrying or parked message a dead letter. A blocked key continues with its next message. */
     BURY(State.RETRYING, State.PARKED),
     /** Deletes a dead or parked message. A blocked key continues with its next message. */
-    DISCARD(State.DEAD, State.PARKED);
+    DISCARD(State.DEAD, State.PARKED),
+    /**
+     * Makes a message that is not being delivered a dead letter with the reason {@code CANCELLED}, which is never
+     * replayed. A blocked key continues with its next message. On an ordered topic, a message that its node may have read
+     * is not changed.
+     */
+    CANCEL(State.PENDING, State.SCHEDULED, State.RETRYING, State.BLOCKED, State.PARKED);
 
     @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
     private final Set<State> states;

@@ -67,6 +67,17 @@ public interface Admin {
     Repair apply(Action action, MessageId id, Change change);
 
     /**
+     * Cancels the message that was written with an idempotency key, as {@link Action#CANCEL} does. The key stays used
+     * until its retention ends. A message with an id only is cancelled by {@code apply(Action.CANCEL, id, change)}.
+     *
+     * @param tenant the tenant of the message; null for none
+     * @return {@link Repair#WRONG_STATE} when the message was delivered or is a dead letter; {@link Repair#BUSY} when it
+     *     may be in delivery; {@link Repair#NOT_FOUND} when the key was not used
+     * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     */
+    Repair cancel(TopicName topic, @Nullable String tenant, String idempotencyKey, Change change);
+
+    /**
      * Changes the messages that a filter selects, the oldest first, or counts them in a dry run. The work is done in
      * transactions of some hundred messages, each with its entry in the audit. A message is changed only if the filter
      * still selects it at that moment. A message that another session has locked is skipped, and so are the messages of

@@ -15,7 +15,8 @@ public enum Repair {
      */
     WRONG_STATE,
     /**
-     * The message, or the next message of its key, is being handled at this moment. Nothing was changed: call again.
+     * The message, or the next message of its key, is being handled at this moment. For {@link Action#CANCEL}: the message
+     * is being delivered, or its node may have read it for that. Nothing was changed: call again.
      */
     BUSY,
     /** The topic has messages, or a live node delivers it. Nothing was changed. */

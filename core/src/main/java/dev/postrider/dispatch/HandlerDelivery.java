@@ -186,10 +186,13 @@ final class HandlerDelivery implements TopicDelivery {
     private void handle(List<InFlightMessage> together) {
         List<InFlightMessage> deliverable = new ArrayList<>();
         for (InFlightMessage claimed : together) {
-            if (draining || claimed.validity().isLost()) {
-                outcomes.released(claimed);
-            } else {
+            Outcome instead = draining || claimed.validity().isLost()
+                    ? new Outcome.Released(claimed.claim())
+                    : decider.insteadOfDelivery(claimed);
+            if (instead == null) {
                 deliverable.add(claimed);
+            } else {
+                outcomes.decided(claimed, instead);
             }
         }
         if (deliverable.isEmpty()) {
@@ -278,7 +281,17 @@ final class HandlerDelivery implements TopicDelivery {
         }
     }
 
+    /** The message expired while it waited for the other messages of its transaction. */
+    private static final class ExpiredException extends Exception {
+
+        private static final long serialVersionUID = 1;
+    }
+
     private void fail(InFlightMessage claimed, @Nullable Throwable failure) {
+        if (failure instanceof ExpiredException) {
+            outcomes.decided(claimed, OutcomeDecider.expired(claimed));
+            return;
+        }
         if (failure instanceof NoHandlerException none) {
             outcomes.decided(claimed, OutcomeDecider.unhandled(claimed, none));
             return;
@@ -435,6 +448,9 @@ final class HandlerDelivery implements TopicDelivery {
 
         private void handle(Claim claim, Message message, UnitOfWork work) throws Exception {
             InFlightMessage claimed = claimed(claim);
+            if (decider.isKnownExpired(claimed)) { // no reading here: the thread has a connection already
+                throw new ExpiredException();
+            }
             long begun = transactions.platform().nanos();
             begin(claimed);
             TracedSpan.ActiveSpan active = span(claimed, message).enter();

@@ -126,7 +126,9 @@ final class NodeParts {
     }
 
     private Map<TopicName, TopicDelivery> deliveries(Stores stores, NodeSettings settings, HandOver handOver) {
-        OutcomeDecider decider = new OutcomeDecider(platform::chance);
+        DatabaseClock clock = new DatabaseClock(
+                stores.lanes()::databaseTime, settings.options().lease(), platform);
+        OutcomeDecider decider = new OutcomeDecider(platform::chance, clock);
         Executor senders = threads.senders();
         SafeTracing tracing = settings.tracing();
         Map<TopicName, TopicDelivery> deliveries = new HashMap<>();

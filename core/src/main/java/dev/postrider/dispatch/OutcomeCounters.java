@@ -14,6 +14,7 @@ final class OutcomeCounters {
         FAILED,
         BURIED,
         PARKED,
+        EXPIRED,
         BLOCKED,
         RELEASED,
         LOST
@@ -56,6 +57,7 @@ final class OutcomeCounters {
                 (int) since(before, Counted.FAILED),
                 (int) since(before, Counted.BURIED),
                 (int) since(before, Counted.PARKED),
+                (int) since(before, Counted.EXPIRED),
                 (int) since(before, Counted.RELEASED),
                 (int) since(before, Counted.LOST));
     }
@@ -66,13 +68,14 @@ final class OutcomeCounters {
                 since(before, Counted.FAILED),
                 since(before, Counted.BURIED),
                 since(before, Counted.PARKED),
+                since(before, Counted.EXPIRED),
                 since(before, Counted.LOST),
                 inFlight,
                 period);
     }
 
     synchronized long attempts() {
-        return total() - get(Counted.RELEASED) - get(Counted.BLOCKED);
+        return total() - get(Counted.RELEASED) - get(Counted.BLOCKED) - get(Counted.EXPIRED);
     }
 
     synchronized long total() {

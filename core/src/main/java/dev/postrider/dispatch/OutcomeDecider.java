@@ -8,6 +8,7 @@ import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.transport.DeliveryResult;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,11 +27,54 @@ final class OutcomeDecider {
 
     private static final Duration FALLBACK_DELAY = Duration.ofMinutes(1);
 
-    private final DoubleSupplier chance;
+    /** Makes up for the part of a delay that databases do not store: an expired message must not be due a moment early. */
+    private static final Duration A_MICROSECOND = Duration.ofNanos(1000);
 
-    /** @param chance uniform in [0, 1) */
+    private final DoubleSupplier chance;
+    private final @Nullable DatabaseClock clock;
+
+    /**
+     * Creates a decider for outcomes of deliveries that are not made by this node's dispatcher: no message expires.
+     *
+     * @param chance uniform in [0, 1)
+     */
     OutcomeDecider(DoubleSupplier chance) {
+        this(chance, null);
+    }
+
+    /** @param clock tells which messages have expired; null for none */
+    OutcomeDecider(DoubleSupplier chance, @Nullable DatabaseClock clock) {
         this.chance = chance;
+        this.clock = clock;
+    }
+
+    /**
+     * The outcome of a message that must not be delivered now: it has expired, or it may have and the time of the
+     * database is not known. Null for a message to deliver. May read the clock of the database.
+     */
+    @Nullable
+    Outcome insteadOfDelivery(InFlightMessage claimed) {
+        Instant expiresAt = claimed.claim().message().expiresAt();
+        if (expiresAt == null || clock == null) {
+            return null;
+        }
+        DatabaseClock.Estimate now = clock.now();
+        if (now == null) {
+            return new Outcome.Released(claimed.claim());
+        }
+        return now.latest().isBefore(expiresAt) ? null : expired(claimed);
+    }
+
+    /** Whether the message has expired, as far as this node knows without access to the database. */
+    boolean isKnownExpired(InFlightMessage claimed) {
+        Instant expiresAt = claimed.claim().message().expiresAt();
+        DatabaseClock.Estimate now = expiresAt == null || clock == null ? null : clock.known();
+        return now != null && !now.latest().isBefore(expiresAt);
+    }
+
+    /** The outcome of an expired message, by the policy of its topic. */
+    static Outcome expired(InFlightMessage claimed) {
+        return new Outcome.Expired(claimed.claim(), claimed.topic().onExpiry() == ExpiryPolicy.REMOVE);
     }
 
     Outcome on(InFlightMessage claimed, @Nullable DeliveryResult result) {
@@ -111,7 +155,18 @@ final class OutcomeDecider {
         if (retryAfter != null && retryAfter.compareTo(delay) > 0) {
             delay = retryAfter;
         }
-        return delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay;
+        return untilExpiry(claim, delay.compareTo(LONGEST_DELAY) > 0 ? LONGEST_DELAY : delay);
+    }
+
+    /** A message that expires before its next attempt is due when it expires: so it ends then, and its key goes on. */
+    private Duration untilExpiry(Claim claim, Duration delay) {
+        Instant expiresAt = claim.message().expiresAt();
+        DatabaseClock.Estimate now = expiresAt == null || clock == null ? null : clock.known();
+        if (now == null) {
+            return delay;
+        }
+        Duration left = Duration.between(now.earliest(), expiresAt).plus(A_MICROSECOND);
+        return left.compareTo(delay) >= 0 ? delay : left.isNegative() ? Duration.ZERO : left;
     }
 
     /** The delay of the retry policy. A policy that fails must not cost the message its outcome either. */

@@ -84,6 +84,11 @@ record OutcomeReport(Counted counted, Event event) {
         }
 
         @Override
+        public OutcomeReport expired(Outcome.Expired outcome) {
+            return new OutcomeReport(Counted.EXPIRED, new Event.Expired(message, attempt - 1, outcome.removed()));
+        }
+
+        @Override
         public OutcomeReport released(Outcome.Released outcome) {
             return released();
         }

@@ -41,6 +41,7 @@ public final class Topic {
     private final int breakerFailures;
     private final Duration breakerPause;
     private final TopicStorage storage;
+    private final ExpiryPolicy onExpiry;
 
     private Topic(Builder builder) {
         name = builder.name;
@@ -62,6 +63,7 @@ public final class Topic {
         breakerFailures = builder.breakerFailures;
         breakerPause = builder.breakerPause;
         storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove);
+        onExpiry = builder.onExpiry;
     }
 
     public static Builder named(String name) {
@@ -149,6 +151,10 @@ public final class Topic {
         return blockAfterDeadLetter;
     }
 
+    ExpiryPolicy onExpiry() {
+        return onExpiry;
+    }
+
     int breakerFailures() {
         return breakerFailures;
     }
@@ -173,16 +179,15 @@ public final class Topic {
         properties.put("lanes", Integer.toString(lanes));
         properties.put("on-failure", onFailure.name().toLowerCase(Locale.ROOT));
         properties.put("block-after-dead-letter", Boolean.toString(blockAfterDeadLetter));
-        properties.put("archive", written(storage.archive()));
+        properties.put("on-expiry", written(onExpiry));
+        properties.put("archive", storage.archive() == null ? "inherited" : written(storage.archive()));
         properties.put("compress-payloads-above", Integer.toString(storage.compressPayloadsAbove()));
         return properties;
     }
 
-    /** As in a configuration file; {@code inherited} for the option of the tables. */
-    private static String written(TableOptions.@Nullable Archive archive) {
-        return archive == null
-                ? "inherited"
-                : archive.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    /** As in a configuration file. */
+    private static String written(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Builds a topic. Each default is written here, once. Not thread-safe. */
@@ -213,6 +218,7 @@ public final class Topic {
         private Duration breakerPause = Duration.ofSeconds(30);
         private TableOptions.@Nullable Archive archive;
         private int compressPayloadsAbove;
+        private ExpiryPolicy onExpiry = ExpiryPolicy.DEAD_LETTER;
 
         private Builder(TopicName name) {
             this.name = name;
@@ -408,6 +414,15 @@ public final class Topic {
          */
         public Builder compressPayloadsAbove(int bytes) {
             this.compressPayloadsAbove = bytes;
+            return this;
+        }
+
+        /**
+         * The policy for messages of this topic that expire before they are delivered. The node that finds an expired
+         * message decides.
+         */
+        public Builder onExpiry(ExpiryPolicy onExpiry) {
+            this.onExpiry = onExpiry;
             return this;
         }
 

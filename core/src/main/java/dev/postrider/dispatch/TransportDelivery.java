@@ -5,6 +5,7 @@ import dev.postrider.internal.trace.SafeSpan;
 import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
 import dev.postrider.store.Claim;
+import dev.postrider.store.Outcome;
 import dev.postrider.trace.TracedSpan;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
@@ -158,7 +159,16 @@ final class TransportDelivery implements TopicDelivery {
         if (claimed.isDecided()) {
             return;
         }
-        if (closed || breaker.isOpen() || !leaseLimit.allowsStart(claimed.validity())) {
+        if (!mayStart(claimed)) {
+            outcomes.released(claimed);
+            return;
+        }
+        Outcome instead = decider.insteadOfDelivery(claimed);
+        if (instead != null) {
+            outcomes.decided(claimed, instead);
+            return;
+        }
+        if (breaker.isOpen() || !mayStart(claimed)) { // once more: the clock of the database may have been read
             outcomes.released(claimed);
             return;
         }
@@ -167,6 +177,10 @@ final class TransportDelivery implements TopicDelivery {
         } catch (Throwable e) {
             decide(claimed, null, e);
         }
+    }
+
+    private boolean mayStart(InFlightMessage claimed) {
+        return !closed && leaseLimit.allowsStart(claimed.validity());
     }
 
     private void send(InFlightMessage claimed) {

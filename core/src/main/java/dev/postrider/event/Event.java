@@ -86,6 +86,15 @@ public sealed interface Event {
         }
     }
 
+    /**
+     * A message was not delivered before its {@code expiresAt}. It is a dead letter with the reason {@code EXPIRED}, or
+     * removed.
+     *
+     * @param attempts the number of attempts that were made before
+     * @param removed whether the message was removed
+     */
+    record Expired(Message message, int attempts, boolean removed) implements Event {}
+
     /** A message was released without an attempt. */
     record Released(Message message) implements Event {}
 
@@ -201,9 +210,11 @@ public sealed interface Event {
      * @param buried messages that became dead letters
      * @param parked messages that wait for an operator, together with the later messages of their keys; they are not
      *     dead letters
+     * @param expired messages that expired before they were delivered: dead letters, or removed
      * @param lost outcomes that came after the loss of the lease
      */
-    record Settled(int delivered, int failed, int buried, int parked, int released, int lost) implements Event {}
+    record Settled(int delivered, int failed, int buried, int parked, int expired, int released, int lost)
+            implements Event {}
 
     /**
      * The circuit breaker of a topic opened on this node, after a number of failed deliveries in a row.
@@ -230,7 +241,15 @@ public sealed interface Event {
      * The counts of this node since the last summary. The names are those of {@link Settled}. A node sends one in each
      * housekeeping interval, and one for the rest when it stops.
      */
-    record Summary(long delivered, long failed, long buried, long parked, long lost, int inFlight, Duration period)
+    record Summary(
+            long delivered,
+            long failed,
+            long buried,
+            long parked,
+            long expired,
+            long lost,
+            int inFlight,
+            Duration period)
             implements Event {}
 
     /**

@@ -5,6 +5,9 @@ import dev.postrider.internal.store.CommandRecord;
 import dev.postrider.internal.store.Transactions;
 import dev.postrider.message.DeterministicKey;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -13,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@link CommandTransaction} that the work of a command receives. It adds the reference of the command to the
@@ -82,6 +86,16 @@ final class JoinedCommandTransaction implements CommandTransaction {
             @Override
             public List<Enqueued> enqueueAll(Collection<Message> messages) {
                 return outbox.enqueueAll(caused(messages));
+            }
+
+            @Override
+            public Cancellation cancel(MessageId id) {
+                return outbox.cancel(id);
+            }
+
+            @Override
+            public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+                return outbox.cancel(topic, tenant, idempotencyKey);
             }
         };
     }

@@ -4,11 +4,13 @@ import dev.postrider.admin.Action;
 import dev.postrider.admin.BlockedKey;
 import dev.postrider.admin.Repair;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.jdbc.outbox.MessageCancellation;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.store.DeadReason;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -44,7 +46,7 @@ final class BlockedKeys {
     private static final String REPLAY = """
             UPDATE {message}
             SET state = ?, attempts = 0, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL, updated_at = {now}
-            WHERE seq = ? AND state = ?
+            WHERE seq = ? AND state = ? AND (reason IS NULL OR reason NOT IN ('EXPIRED', 'CANCELLED'))
             """;
 
     /** Skips a row that a handler has locked. That row stays in state RETRY, which delays nothing. */
@@ -74,6 +76,9 @@ final class BlockedKeys {
 
     private static final String DELETE = "DELETE FROM {message} WHERE seq = ? AND state = ?";
 
+    /** Whether no node owns the lane, so that none has read its messages. The lane is locked. */
+    private static final String UNOWNED = "SELECT 1 FROM {lane} WHERE topic_id = ? AND lane = ? AND token IS NULL";
+
     private static final String STATE = "SELECT state FROM {message} WHERE seq = ?";
 
     /**
@@ -85,10 +90,12 @@ final class BlockedKeys {
 
     private final SqlRunner sql;
     private final LaneKeys keys;
+    private final MessageCancellation cancellation;
 
     BlockedKeys(SqlRunner sql) {
         this.sql = sql;
         this.keys = new LaneKeys(sql);
+        this.cancellation = new MessageCancellation(sql);
     }
 
     /** Returns null for a message of an unordered topic, and for a row without an ordering key. */
@@ -152,6 +159,43 @@ final class BlockedKeys {
                 row.state() == RowState.RETRY
                         ? changeHead(connection, row, head -> park(connection, head))
                         : Repair.WRONG_STATE;
+            case CANCEL -> cancel(connection, row);
+        };
+    }
+
+    /** The owner of the lane does not look at rows again before it delivers them: a message that it may have read is not changed. */
+    private Repair cancel(Connection connection, LaneKeys.Row row) throws SQLException {
+        MessageCancellation.KeyPlace place = new MessageCancellation.KeyPlace(row.topicId(), row.lane(), row.key());
+        Cancellation answer;
+        if (isUnowned(connection, row)) {
+            answer = cancellation.cancelUnread(connection, row.seq(), row.state());
+        } else if (row.state() == RowState.PENDING) {
+            answer = Cancellation.MAY_BE_IN_DELIVERY;
+        } else {
+            answer = cancellation.cancelWaiting(connection, row.seq(), row.state(), place);
+        }
+        if (answer == Cancellation.CANCELLED && isInKey(row.state())) {
+            return keys.promote(connection, row) ? Repair.DONE : Repair.BUSY;
+        }
+        return repair(answer);
+    }
+
+    private static boolean isInKey(RowState state) {
+        return state == RowState.RETRY || state == RowState.BLOCKED || state == RowState.PARKED;
+    }
+
+    private boolean isUnowned(Connection connection, LaneKeys.Row row) throws SQLException {
+        return sql.query(
+                connection, UNOWNED, binder -> binder.integer(row.topicId()).integer(row.lane()), ResultSet::next);
+    }
+
+    /** What operators are told of a cancellation. */
+    static Repair repair(Cancellation answer) {
+        return switch (answer) {
+            case CANCELLED -> Repair.DONE;
+            case IN_DELIVERY, MAY_BE_IN_DELIVERY -> Repair.BUSY;
+            case FINISHED -> Repair.WRONG_STATE;
+            case NOT_FOUND -> Repair.NOT_FOUND;
         };
     }
 
@@ -249,7 +293,9 @@ final class BlockedKeys {
                 binder -> binder.text((behind ? RowState.BLOCKED : RowState.RETRY).name())
                         .number(row.seq())
                         .text(row.state().name()));
-        SqlRunner.expect(1, met, "replay a message");
+        if (met == 0) {
+            return Repair.WRONG_STATE; // it has expired or was cancelled
+        }
         if (!behind && first.isPresent() && first.get().seq() > row.seq()) {
             blockDueRetry(connection, first.get());
         }

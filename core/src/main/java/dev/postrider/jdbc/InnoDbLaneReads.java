@@ -58,6 +58,13 @@ final class InnoDbLaneReads implements LaneReads {
              ORDER BY seq LIMIT ?)
             """;
 
+    /** The rows of a timed read, if they are still blocked or due. The caller adds the lock. */
+    static final String LOCK_DUE = """
+            SELECT seq FROM {message} FORCE INDEX (PRIMARY)
+            WHERE seq IN ({values})
+              AND (state = 'BLOCKED' OR state IN ('RETRY', 'SCHEDULED') AND available_at <= UTC_TIMESTAMP(6))
+            """;
+
     static final String READ = "SELECT * FROM {message} WHERE seq IN ({values})";
 
     static final String NEXT_DUE = """
@@ -285,6 +292,15 @@ final class InnoDbLaneReads implements LaneReads {
                 rows -> sized(rows, null));
         waiting.sort(Comparator.comparingLong(Sized::seq));
         return waiting.size() > limit ? waiting.subList(0, limit) : waiting;
+    }
+
+    @Override
+    public Set<Long> lockDue(Connection connection, List<Long> seqs) throws SQLException {
+        return sql.query(
+                connection,
+                ValueList.in(LOCK_DUE, seqs.size()) + sql.kind().existenceLockIfFree(),
+                binder -> ValueList.bindNumbers(binder, seqs),
+                SqlRunner::numbers);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
+import dev.postrider.store.DeadReason;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -47,7 +48,9 @@ final class InnoDbOutcomes implements OutcomeStatements {
 
     static final String BURY = """
             UPDATE {message}
-            SET state = 'DEAD', attempts = GREATEST(attempts, 1), reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+            SET state = 'DEAD',
+                attempts = CASE WHEN NOT ? THEN GREATEST(attempts, 1) WHEN attempts > 0 THEN attempts - 1 ELSE 0 END,
+                reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
                 locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
@@ -117,7 +120,8 @@ final class InnoDbOutcomes implements OutcomeStatements {
             int met = sql.update(
                     connection,
                     BURY,
-                    binder -> binder.text(row.epitaph().reason())
+                    binder -> binder.flag(row.epitaph().reason().equals(DeadReason.EXPIRED.name()))
+                            .text(row.epitaph().reason())
                             .text(row.epitaph().error())
                             .text(row.epitaph().fingerprint())
                             .number(row.row().seq())

@@ -210,6 +210,15 @@ final class JdbcAdmin implements Admin {
     }
 
     @Override
+    public Repair cancel(TopicName topic, @Nullable String tenant, String idempotencyKey, Change change) {
+        OperatorName.check(change.operator());
+        return notified(sessions.transaction(
+                Action.CANCEL.name(),
+                connection ->
+                        actions.cancel(connection, topics.require(connection, topic), tenant, idempotencyKey, change)));
+    }
+
+    @Override
     public ChangeResult apply(Action action, Filter filter, Change change) {
         ChangeResult result = filtered.apply(action, filter, change);
         if (result.changed() > 0 && !change.isDryRun()) {

@@ -18,6 +18,7 @@ import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -77,6 +78,11 @@ final class JdbcLaneStore implements LaneStore {
         Map<TopicName, Integer> counts = new HashMap<>();
         byId.forEach((id, name) -> counts.put(name, Math.max(1, alive.getOrDefault(id, 1))));
         return counts;
+    }
+
+    @Override
+    public Instant databaseTime() {
+        return table.statement("read the clock of the database", table.sql.nodes()::now);
     }
 
     @Override

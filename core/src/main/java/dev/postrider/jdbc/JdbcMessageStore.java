@@ -372,9 +372,12 @@ final class JdbcMessageStore implements MessageStore {
      * another node has claimed the message.
      */
     private boolean wasWrittenBefore(Outcome outcome, boolean gone) {
-        return unanswered.wasSent(outcome)
-                && !(outcome instanceof Outcome.Lost)
-                && (gone || !(outcome instanceof Outcome.Delivered));
+        return unanswered.wasSent(outcome) && !(outcome instanceof Outcome.Lost) && (gone || !isRemoval(outcome));
+    }
+
+    private static boolean isRemoval(Outcome outcome) {
+        return outcome instanceof Outcome.Delivered
+                || (outcome instanceof Outcome.Expired expired && expired.removed());
     }
 
     @Override

@@ -170,7 +170,7 @@ final class LaneOutcomes {
                 continue;
             }
             boolean waiting = lane.isInBlockedKey(each.claim.seq());
-            if (outcome instanceof Outcome.Delivered) {
+            if (isRemoved(outcome)) {
                 (waiting ? deliveredWaiting : delivered)
                         .computeIfAbsent(archive(each), kept -> new StepPart())
                         .add(lane, each);
@@ -196,7 +196,16 @@ final class LaneOutcomes {
         return steps;
     }
 
+    private static boolean isRemoved(LaneOutcome outcome) {
+        return outcome instanceof Outcome.Delivered
+                || (outcome instanceof Outcome.Expired expired && expired.removed());
+    }
+
+    /** A message that expired is not archived: it was not delivered. */
     private TableOptions.Archive archive(Progress delivered) {
+        if (delivered.outcome instanceof Outcome.Expired) {
+            return TableOptions.Archive.OFF;
+        }
         return options.archive(delivered.claim.message().topic());
     }
 
@@ -247,10 +256,14 @@ final class LaneOutcomes {
             return later(outOfOrder.claim(), RowState.SCHEDULED, outOfOrder.delay(), outOfOrder.error());
         }
         if (outcome instanceof LaneOutcome.Parked parked) {
-            return ended(parked.claim(), RowState.PARKED, parked.reason(), parked.error());
+            return ended(parked.claim(), parked.claim().attempt(), RowState.PARKED, parked.reason(), parked.error());
         }
         if (outcome instanceof Outcome.Buried buried) {
-            return ended(buried.claim(), RowState.DEAD, buried.reason(), buried.error());
+            return ended(buried.claim(), buried.claim().attempt(), RowState.DEAD, buried.reason(), buried.error());
+        }
+        if (outcome instanceof Outcome.Expired expired) {
+            int attempted = expired.claim().attempt() - 1;
+            return ended(expired.claim(), attempted, RowState.DEAD, DeadReason.EXPIRED, expired.error());
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
@@ -261,13 +274,14 @@ final class LaneOutcomes {
                 claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
     }
 
-    private LaneOutcomeStatements.Move ended(Claim claim, RowState state, DeadReason reason, String error) {
+    private LaneOutcomeStatements.Move ended(
+            Claim claim, int attempts, RowState state, DeadReason reason, String error) {
         String text = ErrorText.clean(error, options.tables().errorLimit());
         return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),
                 state,
-                claim.attempt(),
+                attempts,
                 null,
                 text,
                 reason.name(),

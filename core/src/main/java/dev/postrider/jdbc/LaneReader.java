@@ -211,18 +211,38 @@ final class LaneReader {
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
                     connection -> table.sql.reads().readTimed(connection, topicId, topic, scan));
-            return take(lanes, byLane, rows, inFlight);
+            return take(lanes, byLane, rows, notToTake(rows, inFlight));
         }
+    }
+
+    /** The messages in flight, and those that another transaction has locked, perhaps to cancel them. */
+    private Set<Long> notToTake(List<LaneReads.LaneRow> rows, Set<Long> inFlight) {
+        List<Long> found = rows.stream()
+                .map(row -> row.row().seq())
+                .filter(seq -> !inFlight.contains(seq))
+                .toList();
+        if (found.isEmpty()) {
+            return inFlight;
+        }
+        Set<Long> free = table.run(
+                "lock due messages of lanes", connection -> table.sql.reads().lockDue(connection, found));
+        Set<Long> notToTake = new HashSet<>(inFlight);
+        found.stream().filter(seq -> !free.contains(seq)).forEach(notToTake::add);
+        return notToTake;
     }
 
     /**
      * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken: no message may
      * overtake that row.
      *
-     * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
+     * @param notToTake the messages that were in flight before the read: if such a message has its outcome now, its row is out of date; and
+     *     messages that another transaction has locked
      */
     private List<LaneClaim> take(
-            Collection<Lane> lanes, Map<Integer, LaneCursor> byLane, List<LaneReads.LaneRow> rows, Set<Long> inFlight) {
+            Collection<Lane> lanes,
+            Map<Integer, LaneCursor> byLane,
+            List<LaneReads.LaneRow> rows,
+            Set<Long> notToTake) {
         Map<Integer, Lane> leases = lanes.stream().collect(Collectors.toMap(Lane::number, lane -> lane));
         Set<OrderingKey> ended = new HashSet<>();
         List<LaneClaim> claims = new ArrayList<>(rows.size());
@@ -243,7 +263,7 @@ final class LaneReader {
                     ? cursor.addInOrder(found.row().seq())
                     : !ended.contains(OrderingKey.of(message))
                             && isAttempted(found.state())
-                            && !inFlight.contains(found.row().seq())
+                            && !notToTake.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
                 claims.add(new LaneClaim(claim(found.row(), message, lane), found.lane(), place));

@@ -60,6 +60,13 @@ interface LaneReads {
 
     List<LaneRow> readTimed(Connection connection, int topicId, TopicName topic, TimedScan scan) throws SQLException;
 
+    /**
+     * Locks rows of a timed read for an instant, and returns those that may be taken: no other transaction has locked them, and they are
+     * still blocked, or due. An application cancels a message in a transaction that may stay open: it locks the row, and then compares the
+     * due time. So a message is taken before it is due for cancelling, or not at all.
+     */
+    Set<Long> lockDue(Connection connection, List<Long> seqs) throws SQLException;
+
     /** Returns when there are messages to read above these numbers. */
     DueTopics nextDue(Connection connection, Map<LaneCursor, Long> starts) throws SQLException;
 

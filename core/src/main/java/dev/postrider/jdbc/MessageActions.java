@@ -4,6 +4,8 @@ import dev.postrider.admin.Action;
 import dev.postrider.admin.Change;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage.State;
+import dev.postrider.jdbc.outbox.MessageCancellation;
+import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.MessageId;
@@ -28,7 +30,7 @@ final class MessageActions {
             UPDATE {message}{by key}
             SET state = 'PENDING', attempts = 0, crashes = 0, available_at = {now}, reason = NULL, fingerprint = NULL,
                 updated_at = {now}
-            WHERE state = 'DEAD' AND seq IN ({values})
+            WHERE state = 'DEAD' AND (reason IS NULL OR reason NOT IN ('EXPIRED', 'CANCELLED')) AND seq IN ({values})
             """;
 
     static final String DISCARD = "{delete message} WHERE state = 'DEAD' AND seq IN ({values})";
@@ -43,8 +45,13 @@ final class MessageActions {
             WHERE state = 'PENDING' AND attempts > 0 AND seq IN ({values})
             """;
 
+    static final String CANCEL = """
+            UPDATE {message}{by key} SET state = 'DEAD', reason = ?, updated_at = {now}
+            WHERE state = 'PENDING' AND seq IN ({values})
+            """;
+
     private static final String ROWS = """
-            SELECT m.seq, m.id, m.state, m.attempts, m.available_at, m.topic_id, m.lane, m.tenant, m.ordering_key,
+            SELECT m.seq, m.id, m.state, m.reason, m.attempts, m.available_at, m.topic_id, m.lane, m.tenant, m.ordering_key,
                    t.namespace, t.topic AS topic_name, {now} AS now
             FROM {message} m JOIN {topic} t ON t.id = m.topic_id
             """;
@@ -53,17 +60,36 @@ final class MessageActions {
 
     private static final String MANY = ROWS + "WHERE m.seq IN ({values}) ORDER BY m.seq";
 
-    /** @param inLane null for a message of an unordered topic */
-    record ActionRow(long seq, MessageId id, State state, TopicName topic, LaneKeys.@Nullable Row inLane) {}
+    /**
+     * @param reason why the message is dead or parked
+     * @param inLane null for a message of an unordered topic
+     */
+    record ActionRow(
+            long seq,
+            MessageId id,
+            State state,
+            @Nullable String reason,
+            TopicName topic,
+            LaneKeys.@Nullable Row inLane) {
+
+        /** Whether the sender decided that the message must not be delivered any more. */
+        private boolean isFinal() {
+            return state == State.DEAD
+                    && (DeadReason.EXPIRED.name().equals(reason)
+                            || DeadReason.CANCELLED.name().equals(reason));
+        }
+    }
 
     private final SqlRunner sql;
     private final BlockedKeys blockedKeys;
     private final AuditLog audit;
+    private final MessageCancellation cancellation;
 
     MessageActions(SqlRunner sql, BlockedKeys blockedKeys, AuditLog audit) {
         this.sql = sql;
         this.blockedKeys = blockedKeys;
         this.audit = audit;
+        this.cancellation = new MessageCancellation(sql);
     }
 
     /** Changes one message. The change is conditional, so two concurrent operators make one change and one entry in the audit. */
@@ -74,13 +100,12 @@ final class MessageActions {
                 binder -> binder.uuid(id.value()),
                 row -> row.next() ? Optional.of(row(row)) : Optional.empty());
         if (found.isEmpty()) {
-            return Repair.NOT_FOUND;
+            boolean delivered = action == Action.CANCEL && cancellation.isArchived(connection, id);
+            return delivered ? Repair.WRONG_STATE : Repair.NOT_FOUND;
         }
         ActionRow row = found.get();
         boolean unexpected = change.expected() != null && change.expected() != row.state();
-        Repair repair = unexpected || !action.states().contains(row.state())
-                ? Repair.WRONG_STATE
-                : apply(connection, action, row);
+        Repair repair = unexpected ? Repair.WRONG_STATE : applyInState(connection, action, row);
         if (repair == Repair.DONE) {
             audit.record(connection, change, action.name(), row.topic(), id);
         } else {
@@ -89,10 +114,39 @@ final class MessageActions {
         return repair;
     }
 
+    /** Cancels the message that was written with an idempotency key. */
+    Repair cancel(
+            Connection connection,
+            Topics.RegisteredTopic topic,
+            @Nullable String tenant,
+            String idempotencyKey,
+            Change change)
+            throws SQLException {
+        Optional<MessageId> id = cancellation.find(connection, topic, tenant, idempotencyKey);
+        if (id.isEmpty()) {
+            return Repair.NOT_FOUND;
+        }
+        Repair repair = apply(connection, Action.CANCEL, id.get(), change);
+        return repair == Repair.NOT_FOUND ? Repair.WRONG_STATE : repair; // its mark shows that it existed
+    }
+
+    private Repair applyInState(Connection connection, Action action, ActionRow row) throws SQLException {
+        if (action == Action.CANCEL && row.state() == State.PROCESSING) {
+            return Repair.BUSY;
+        }
+        if (!action.states().contains(row.state()) || (action == Action.REPLAY && row.isFinal())) {
+            return Repair.WRONG_STATE;
+        }
+        return apply(connection, action, row);
+    }
+
     private Repair apply(Connection connection, Action action, ActionRow row) throws SQLException {
         LaneKeys.Row inLane = row.inLane();
         if (inLane != null) {
             return inLane(connection, action, inLane);
+        }
+        if (action == Action.CANCEL) {
+            return BlockedKeys.repair(cancellation.cancelPending(connection, row.seq()));
         }
         return unordered(connection, action, List.of(row.seq())) == 1 ? Repair.DONE : Repair.WRONG_STATE;
     }
@@ -109,6 +163,7 @@ final class MessageActions {
             case RETRY -> RETRY;
             case BURY -> BURY;
             case PARK -> null;
+            case CANCEL -> CANCEL;
         };
         if (statement == null || seqs.isEmpty()) {
             return 0;
@@ -116,6 +171,8 @@ final class MessageActions {
         return sql.update(connection, ValueList.in(statement, seqs.size()), binder -> {
             if (action == Action.BURY) {
                 binder.text(DeadReason.BURIED.name());
+            } else if (action == Action.CANCEL) {
+                binder.text(DeadReason.CANCELLED.name());
             }
             ValueList.bindNumbers(binder, seqs);
         });
@@ -138,6 +195,7 @@ final class MessageActions {
                 row.getLong("seq"),
                 new MessageId(sql.readUuid(row, "id")),
                 MessageStates.read(row, sql),
+                row.getString("reason"),
                 new TopicName(row.getString("namespace"), row.getString("topic_name")),
                 blockedKeys.ordered(row));
     }

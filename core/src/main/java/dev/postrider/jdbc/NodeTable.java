@@ -5,9 +5,11 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -26,6 +28,8 @@ final class NodeTable implements NodeStatements {
     private static final String PURGE = "DELETE FROM {node} WHERE until < {ago}";
 
     private static final String LEAVE = "DELETE FROM {node} WHERE instance = ?";
+
+    private static final String NOW = "SELECT {now} AS now";
 
     private static final Duration RETENTION = Duration.ofDays(1);
 
@@ -61,6 +65,14 @@ final class NodeTable implements NodeStatements {
                         .forEach(id -> alive.merge(Integer.valueOf(id), 1, Integer::sum));
             }
             return alive;
+        });
+    }
+
+    @Override
+    public Instant now(Connection connection) throws SQLException {
+        return sql.query(connection, NOW, binder -> {}, row -> {
+            row.next();
+            return Objects.requireNonNull(sql.readTime(row, "now"));
         });
     }
 

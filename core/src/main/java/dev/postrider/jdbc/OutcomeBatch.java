@@ -76,6 +76,18 @@ final class OutcomeBatch {
             return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
         }
 
+        /** A removed message is not archived: it was not delivered. */
+        @Override
+        public Boolean expired(Outcome.Expired outcome) {
+            if (outcome.removed()) {
+                return batch.delivered
+                        .computeIfAbsent(TableOptions.Archive.OFF, kind -> new ArrayList<>())
+                        .add(row(outcome.claim()));
+            }
+            DeathRecord death = epitaphs.of(DeadReason.EXPIRED, outcome.error());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
+        }
+
         @Override
         public Boolean released(Outcome.Released outcome) {
             return batch.released.add(row(outcome.claim()));

@@ -121,6 +121,14 @@ final class PostgresLaneReads implements LaneReads {
             ORDER BY seq
             """;
 
+    /** The rows of a timed read that no other transaction has locked, if they are still blocked or due. */
+    static final String LOCK_DUE = """
+            SELECT seq FROM {message}
+            WHERE seq = ANY (?::bigint[])
+              AND (state = 'BLOCKED' OR state IN ('RETRY', 'SCHEDULED') AND available_at <= clock_timestamp())
+            FOR SHARE SKIP LOCKED
+            """;
+
     static final String NEXT_DUE = """
             SELECT look.topic_id, t.paused, min(CASE
                      WHEN t.paused THEN NULL
@@ -225,6 +233,11 @@ final class PostgresLaneReads implements LaneReads {
                         .integer(topicId)
                         .number(scan.maxBytes()),
                 rows -> LaneReads.laneRows(rows, sql, topic));
+    }
+
+    @Override
+    public Set<Long> lockDue(Connection connection, List<Long> seqs) throws SQLException {
+        return sql.query(connection, LOCK_DUE, binder -> binder.array("int8", seqs.toArray()), SqlRunner::numbers);
     }
 
     @Override

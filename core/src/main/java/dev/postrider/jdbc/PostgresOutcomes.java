@@ -78,9 +78,10 @@ final class PostgresOutcomes implements OutcomeStatements {
                 FOR UPDATE OF m SKIP LOCKED
             )
             UPDATE {message} AS m
-            SET state = 'DEAD', attempts = greatest(attempts, 1), reason = dead.reason, last_error = dead.error,
-                fingerprint = dead.fingerprint, lease_token = NULL, locked_by = NULL, locked_until = NULL,
-                updated_at = clock_timestamp()
+            SET state = 'DEAD',
+                attempts = CASE WHEN dead.reason = 'EXPIRED' THEN greatest(attempts - 1, 0) ELSE greatest(attempts, 1) END,
+                reason = dead.reason, last_error = dead.error, fingerprint = dead.fingerprint,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
             FROM mine AS dead
             WHERE m.seq = dead.seq AND m.lease_token = dead.lease_token
             RETURNING dead.seq, dead.lease_token

@@ -77,7 +77,8 @@ final class RowReader {
                 occurredAt(rare, messageId),
                 rare.source(),
                 rare.subject(),
-                rare.deliverAt());
+                rare.deliverAt(),
+                rare.expiresAt());
     }
 
     /** Reads the time of the row only where it is needed: it costs more than the other columns. */

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param idempotencyKey the key that makes the logical event unique; without one, the message id is used
  * @param occurredAt the time of the event
  * @param deliverAt the earliest delivery time, by the clock of the database
+ * @param expiresAt the time after which the message is not delivered any more, by the clock of the database
  */
 public record Message(
         MessageId id,
@@ -35,7 +36,8 @@ public record Message(
         Instant occurredAt,
         @Nullable String source,
         @Nullable String subject,
-        @Nullable Instant deliverAt) {
+        @Nullable Instant deliverAt,
+        @Nullable Instant expiresAt) {
 
     /**
      * The header that stores the original envelope of a received message. It is used only in topics of the inbox.
@@ -63,6 +65,11 @@ public record Message(
         Text.uriReference("source", source, LONG);
         Text.optional("subject", subject, LONG);
         deliverAt = deliverAt == null ? null : time("deliver-at", deliverAt);
+        expiresAt = expiresAt == null ? null : time("expires-at", expiresAt);
+        if (expiresAt != null && deliverAt != null && !expiresAt.isAfter(deliverAt)) {
+            throw new InvalidMessageException(
+                    "expires-at", "must be later than deliver-at (" + deliverAt + "), but is " + expiresAt);
+        }
     }
 
     /** Starts a message to a declared topic: {@code "orders"} or {@code "namespace/orders"}. */
@@ -141,7 +148,8 @@ public record Message(
                 occurredAt,
                 source,
                 subject,
-                deliverAt);
+                deliverAt,
+                expiresAt);
     }
 
     /** Returns the key under which this message is delivered once: its idempotency key, or its id if it has none. */
@@ -190,6 +198,7 @@ public record Message(
         private @Nullable String source;
         private @Nullable String subject;
         private @Nullable Instant deliverAt;
+        private @Nullable Instant expiresAt;
 
         private Builder(TopicName topic) {
             this.topic = topic;
@@ -312,6 +321,16 @@ public record Message(
         }
 
         /**
+         * Sets the time from which the message is worthless, by the clock of the database. A message that was not
+         * delivered by then ends with the reason {@code EXPIRED}. A time in the past is accepted: the message then
+         * ends when a node claims it. Null means never.
+         */
+        public Builder expiresAt(@Nullable Instant expiresAt) {
+            this.expiresAt = expiresAt;
+            return this;
+        }
+
+        /**
          * The builder makes this check, not {@link Payload}: a stored message with another content type must stay
          * readable.
          */
@@ -351,7 +370,8 @@ public record Message(
                     occurredAt != null ? occurredAt : timeOf(known),
                     source,
                     subject,
-                    deliverAt);
+                    deliverAt,
+                    expiresAt);
         }
     }
 }

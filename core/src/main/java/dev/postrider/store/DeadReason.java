@@ -22,6 +22,10 @@ public enum DeadReason {
     TOO_OLD,
     /** The handler was retired before it handled the message. */
     HANDLER_RETIRED,
+    /** The message was not delivered before its {@code expiresAt}. It is not replayed. */
+    EXPIRED,
+    /** The application or an operator cancelled the message before it was delivered. It is not replayed. */
+    CANCELLED,
     /** The row is not a valid message. It was written by hand or by other software. */
     UNREADABLE
 }

@@ -75,6 +75,14 @@ public interface MessageStore {
     }
 
     /**
+     * Makes a message a dead letter because it has expired. The claim counts no attempt. A loop of the application
+     * compares {@code expiresAt} itself before it delivers: only the dispatcher does so by itself.
+     */
+    default Settlement expire(Claim claim) {
+        return settleOne(new Outcome.Expired(claim, false));
+    }
+
+    /**
      * Releases a message that was not attempted. Other nodes can claim it immediately, and the attempt does not
      * count.
      */

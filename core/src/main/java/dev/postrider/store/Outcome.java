@@ -35,6 +35,8 @@ public sealed interface Outcome extends LaneOutcome {
 
         T buried(Buried outcome);
 
+        T expired(Expired outcome);
+
         T released(Released outcome);
 
         T handled(Handled outcome);
@@ -82,6 +84,29 @@ public sealed interface Outcome extends LaneOutcome {
         @Override
         public <T> T fold(Cases<T> cases) {
             return cases.buried(this);
+        }
+    }
+
+    /**
+     * The message expired before this attempt began, and the attempt does not count. The message becomes a dead letter
+     * with the reason {@link DeadReason#EXPIRED}, or it is removed and not archived.
+     *
+     * @param removed whether it is removed
+     */
+    record Expired(Claim claim, boolean removed) implements Outcome {
+
+        public Expired {
+            OutcomeCheck.part("claim", claim);
+        }
+
+        /** Returns the text that is stored as the error of the dead letter. */
+        public String error() {
+            return "Not delivered before it expired at " + claim.message().expiresAt();
+        }
+
+        @Override
+        public <T> T fold(Cases<T> cases) {
+            return cases.expired(this);
         }
     }
 

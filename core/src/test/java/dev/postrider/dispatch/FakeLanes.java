@@ -9,6 +9,7 @@ import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Lease;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -38,6 +39,7 @@ final class FakeLanes implements LaneStore {
     final List<Node> left = new CopyOnWriteArrayList<>();
 
     volatile int nodes = 1;
+    volatile Instant time = Instant.EPOCH;
     volatile Runnable onAnnounce = () -> {};
     volatile Consumer<TopicName> onRead = topic -> {};
     volatile Set<Lane> lost = Set.of();
@@ -63,6 +65,11 @@ final class FakeLanes implements LaneStore {
         Map<TopicName, Integer> alive = new HashMap<>();
         node.topics().forEach(topic -> alive.put(topic, nodes));
         return alive;
+    }
+
+    @Override
+    public Instant databaseTime() {
+        return time;
     }
 
     @Override

@@ -136,7 +136,7 @@ final class HousekeeperTest {
 
         assertThat(rig.events(Event.Summary.class))
                 .containsExactly(
-                        new Event.Summary(3, 0, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 0, 1, MINUTE));
+                        new Event.Summary(3, 0, 0, 0, 0, 0, 1, MINUTE), new Event.Summary(0, 0, 0, 0, 0, 0, 1, MINUTE));
     }
 
     @Test
@@ -154,8 +154,8 @@ final class HousekeeperTest {
 
         assertThat(rig.events(Event.Summary.class))
                 .containsExactly(
-                        new Event.Summary(1, 0, 0, 0, 0, 0, MINUTE),
-                        new Event.Summary(2, 0, 0, 0, 0, 0, Duration.ofSeconds(3)));
+                        new Event.Summary(1, 0, 0, 0, 0, 0, 0, MINUTE),
+                        new Event.Summary(2, 0, 0, 0, 0, 0, 0, Duration.ofSeconds(3)));
     }
 
     private void settleDelivered(int count) {

@@ -329,7 +329,7 @@ final class OutcomeWriterTest {
                 .extracting(event -> event.getClass().getSimpleName())
                 .containsExactly(
                         "Delivered", "Failed", "Buried", "Released", "LeaseLost", "AlreadyFinished", "Settled");
-        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 0, 1, 2));
+        assertThat(rig.events(Event.Settled.class)).containsExactly(new Event.Settled(1, 1, 1, 0, 0, 1, 2));
         assertThat(rig.writer.counters().attempts()).isEqualTo(5);
     }
 

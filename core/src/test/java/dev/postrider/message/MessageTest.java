@@ -97,6 +97,21 @@ class MessageTest {
         }
     }
 
+    @Test
+    void expiryIsLaterThanTheDeliveryTimeAndMayBePast() {
+        Instant noon = Instant.parse("2026-03-04T12:00:00.123456789Z");
+
+        assertThat(message().expiresAt(noon).build().expiresAt())
+                .isEqualTo(Instant.parse("2026-03-04T12:00:00.123456Z"));
+        assertThat(message().deliverAt(noon).expiresAt(noon.plusNanos(1000)).build())
+                .isNotNull();
+        assertRefused(
+                "expires-at", () -> message().deliverAt(noon).expiresAt(noon).build());
+        assertRefused(
+                "expires-at",
+                () -> message().expiresAt(Instant.EPOCH.minusSeconds(1)).build());
+    }
+
     @ParameterizedTest
     @MethodSource("fields")
     void onlyRequiredTextsMustBeThere(TextField field) {
@@ -152,6 +167,7 @@ class MessageTest {
                 null,
                 null,
                 occurredAt,
+                null,
                 null,
                 null,
                 null);

@@ -152,6 +152,12 @@ class ExamplesTest {
     }
 
     @Test
+    void offersThatExpiredOrWereWithdrawnAreNotSent() throws Exception {
+        assertThat(saidBy(WithdrawnOffer::run))
+                .containsExactly("withdrawn: CANCELLED", "sent all-year", "today-only: EXPIRED", "mistake: CANCELLED");
+    }
+
+    @Test
     void scheduledMessageWaitsForItsTime() throws Exception {
         assertThat(saidBy(ScheduledMessage::run)).containsExactly("pay-today", "waiting 0, scheduled 1");
     }

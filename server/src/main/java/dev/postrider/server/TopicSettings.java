@@ -1,5 +1,6 @@
 package dev.postrider.server;
 
+import dev.postrider.dispatch.ExpiryPolicy;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
@@ -58,6 +59,10 @@ final class TopicSettings {
             .with(
                     "block-after-dead-letter",
                     (topic, value) -> topic.with(builder -> builder.blockAfterDeadLetter(value.flag())))
+            .with("on-expiry", (topic, value) -> {
+                ExpiryPolicy policy = value.oneOf(ExpiryPolicy.class);
+                topic.with(builder -> builder.onExpiry(policy));
+            })
             .with("archive", (topic, value) -> {
                 TableOptions.Archive archive = value.oneOf(TableOptions.Archive.class);
                 topic.with(builder -> builder.archive(archive));

@@ -4,6 +4,7 @@ import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -32,6 +33,7 @@ public final class FakeUnitOfWork implements UnitOfWork {
     private final Map<MessageId, Message> messages = new LinkedHashMap<>();
     private final Map<Key, Message> keys = new HashMap<>();
     private final List<Enqueued> staged = new ArrayList<>();
+    private final Map<MessageId, Message> cancelled = new LinkedHashMap<>();
 
     /** Creates a unit of work without a connection. */
     public FakeUnitOfWork() {
@@ -80,7 +82,27 @@ public final class FakeUnitOfWork implements UnitOfWork {
             public List<Enqueued> enqueueAll(Collection<Message> batch) {
                 return writeAll(batch);
             }
+
+            @Override
+            public Cancellation cancel(MessageId id) {
+                Message message = messages.remove(id);
+                if (message != null) {
+                    cancelled.put(id, message);
+                }
+                return cancelled.containsKey(id) ? Cancellation.CANCELLED : Cancellation.NOT_FOUND;
+            }
+
+            @Override
+            public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+                Message first = keys.get(new Key(topic, tenant, idempotencyKey));
+                return first == null ? Cancellation.NOT_FOUND : cancel(first.id());
+            }
         };
+    }
+
+    /** The messages that were cancelled. They are not among {@link #messages}, and their idempotency keys stay used. */
+    public List<Message> cancelled() {
+        return List.copyOf(cancelled.values());
     }
 
     private List<Enqueued> writeAll(Collection<Message> batch) {
@@ -115,7 +137,8 @@ public final class FakeUnitOfWork implements UnitOfWork {
         Key key = idempotencyKey == null ? null : new Key(message.topic(), message.tenant(), idempotencyKey);
         Message first = key == null ? null : keys.get(key);
         if (first == null) {
-            first = messages.get(message.id());
+            Message cancelledBefore = cancelled.get(message.id());
+            first = cancelledBefore == null ? messages.get(message.id()) : cancelledBefore;
             if (first != null && !isSame(first, message)) {
                 throw new InvalidMessageException(
                         "id", message.id() + " is that of another message: give every message an id of its own");
@@ -155,5 +178,6 @@ public final class FakeUnitOfWork implements UnitOfWork {
         messages.clear();
         keys.clear();
         staged.clear();
+        cancelled.clear();
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.postrider.Postrider;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.Message;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.testkit.database.Database;
@@ -103,6 +104,25 @@ final class TestkitTest {
             postrider.inTransaction(work -> work.stage(message().build()));
             assertThat(postrider.deliverDue()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void fakeUnitOfWorkCancelsByIdAndByKeyAndKeepsTheKeyUsed() {
+        FakeUnitOfWork work = new FakeUnitOfWork();
+        Message keyed = message().idempotencyKey("k").build();
+        Message other = message().build();
+        work.stage(List.of(keyed, other));
+        Outbox outbox = work.outbox();
+
+        assertThat(outbox.cancel(keyed.topic(), null, "k")).isEqualTo(Cancellation.CANCELLED);
+        assertThat(outbox.cancel(keyed.id())).as("again").isEqualTo(Cancellation.CANCELLED);
+        assertThat(outbox.cancel(keyed.topic(), "acme", "k")).isEqualTo(Cancellation.NOT_FOUND);
+        assertThat(outbox.cancel(message().build().id())).isEqualTo(Cancellation.NOT_FOUND);
+
+        assertThat(work.messages()).containsExactly(other);
+        assertThat(work.cancelled()).containsExactly(keyed);
+        assertThat(outbox.enqueue(message().idempotencyKey("k").build()).isDuplicate())
+                .isTrue();
     }
 
     @Test

@@ -71,6 +71,13 @@ public final class LogListener implements EventListener {
             log.debug("INBOX_DUPLICATE consumer={} {}", e.consumer(), named(e.message()));
         } else if (event instanceof Event.Released e) {
             log.debug("OUTBOX_WORKER_RELEASE {}", named(e.message()));
+        } else if (event instanceof Event.Expired e) {
+            log.debug(
+                    "OUTBOX_WORKER_EXPIRE {} expired_at={} attempts={} removed={}",
+                    named(e.message()),
+                    e.message().expiresAt(),
+                    e.attempts(),
+                    e.removed());
         } else {
             onCommand(event);
         }
@@ -122,11 +129,12 @@ public final class LogListener implements EventListener {
         } else if (event instanceof Event.Settled e) {
             log.atLevel(e.buried() + e.parked() + e.lost() > 0 ? Level.WARN : Level.INFO)
                     .log(
-                            "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} parked={} released={} lost={}",
+                            "OUTBOX_WORKER_SETTLE delivered={} failed={} dead={} parked={} expired={} released={} lost={}",
                             e.delivered(),
                             e.failed(),
                             e.buried(),
                             e.parked(),
+                            e.expired(),
                             e.released(),
                             e.lost());
         } else if (event instanceof Event.Purged e) {
@@ -138,11 +146,12 @@ public final class LogListener implements EventListener {
                     e.inboxMarks());
         } else if (event instanceof Event.Summary e) {
             log.info(
-                    "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} parked={} lost={} in_flight={} period_s={}",
+                    "OUTBOX_WORKER_SUMMARY delivered={} failed={} dead={} parked={} expired={} lost={} in_flight={} period_s={}",
                     e.delivered(),
                     e.failed(),
                     e.buried(),
                     e.parked(),
+                    e.expired(),
                     e.lost(),
                     e.inFlight(),
                     e.period().toSeconds());

@@ -6,6 +6,7 @@ import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -49,6 +50,9 @@ public interface LaneStore {
      * including this node.
      */
     Map<TopicName, Integer> announce(Node node, Duration lease);
+
+    /** Reads the clock of the database. */
+    Instant databaseTime();
 
     /** Announces that the node has stopped. */
     void leave(Node node);

@@ -71,7 +71,8 @@ public final class InboxEnvelope {
                 received.occurredAt(),
                 received.source(),
                 received.subject(),
-                received.deliverAt());
+                received.deliverAt(),
+                received.expiresAt());
     }
 
     private static @Nullable String header(Message queued) {
@@ -115,6 +116,7 @@ public final class InboxEnvelope {
                 queued.occurredAt(),
                 queued.source(),
                 queued.subject(),
-                queued.deliverAt());
+                queued.deliverAt(),
+                queued.expiresAt());
     }
 }

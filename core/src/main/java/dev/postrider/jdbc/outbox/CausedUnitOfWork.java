@@ -3,12 +3,16 @@ package dev.postrider.jdbc.outbox;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A unit of work that handles a message. The messages that are sent through it name the handled message as their cause. */
 public final class CausedUnitOfWork implements UnitOfWork {
@@ -58,6 +62,16 @@ public final class CausedUnitOfWork implements UnitOfWork {
             @Override
             public List<Enqueued> enqueueAll(Collection<Message> messages) {
                 return outbox.enqueueAll(caused(messages));
+            }
+
+            @Override
+            public Cancellation cancel(MessageId id) {
+                return outbox.cancel(id);
+            }
+
+            @Override
+            public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+                return outbox.cancel(topic, tenant, idempotencyKey);
             }
         };
     }

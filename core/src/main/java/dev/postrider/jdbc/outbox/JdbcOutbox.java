@@ -11,6 +11,9 @@ import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
+import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import java.sql.Connection;
@@ -39,18 +42,18 @@ public final class JdbcOutbox {
 
     private final InsertStatements inserts;
     private final InsertUndo undo;
+    private final MessageCancellation cancellation;
     private final MessageCheck check;
     private final CallerConnections connections;
     private final EventListener events;
 
-    JdbcOutbox(
-            InsertStatements inserts,
-            InsertUndo undo,
-            MessageCheck check,
-            CallerConnections connections,
-            EventListener events) {
-        this.inserts = inserts;
-        this.undo = undo;
+    /** The statements that run on the caller's connection. */
+    record Statements(InsertStatements inserts, InsertUndo undo, MessageCancellation cancellation) {}
+
+    JdbcOutbox(Statements statements, MessageCheck check, CallerConnections connections, EventListener events) {
+        this.inserts = statements.inserts();
+        this.undo = statements.undo();
+        this.cancellation = statements.cancellation();
         this.check = check;
         this.connections = connections;
         this.events = events;
@@ -63,12 +66,14 @@ public final class JdbcOutbox {
             CallerConnections connections,
             EventListener events) {
         MessageCheck check = new MessageCheck(new Topics(sql), options, SafeTracing.NONE);
-        return new JdbcOutbox(inserts, new InsertUndo(sql), check, connections, events);
+        Statements statements = new Statements(inserts, new InsertUndo(sql), new MessageCancellation(sql));
+        return new JdbcOutbox(statements, check, connections, events);
     }
 
     /** Returns an outbox that adds the trace context of the writer to messages without one. */
     public JdbcOutbox tracedBy(SafeTracing tracing) {
-        return new JdbcOutbox(inserts, undo, check.tracedBy(tracing), connections, events);
+        return new JdbcOutbox(
+                new Statements(inserts, undo, cancellation), check.tracedBy(tracing), connections, events);
     }
 
     /** The registered topics, which all users of this database share. */
@@ -109,6 +114,42 @@ public final class JdbcOutbox {
             List<Message> batch = batch(messages);
             refuseReserved(batch);
             return write(connection, batch);
+        }
+
+        @Override
+        public Cancellation cancel(MessageId id) {
+            requirePresent("id", id);
+            return cancelled(connection, cancellation -> cancellation.cancel(connection, id));
+        }
+
+        @Override
+        public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+            requirePresent("topic", topic);
+            requirePresent("idempotency key", idempotencyKey);
+            return cancelled(
+                    connection,
+                    cancellation -> cancellation.cancel(
+                            connection, topics().require(connection, topic), tenant, idempotencyKey));
+        }
+    }
+
+    private static void requirePresent(String field, @Nullable Object value) {
+        if (value == null) {
+            throw new InvalidMessageException(field, "is missing");
+        }
+    }
+
+    @FunctionalInterface
+    private interface CancelStatements {
+        Cancellation run(MessageCancellation cancellation) throws SQLException;
+    }
+
+    private Cancellation cancelled(Connection connection, CancelStatements statements) {
+        try {
+            connections.checkUsable(connection);
+            return statements.run(cancellation);
+        } catch (SQLException e) {
+            throw connections.failed(connection, "cancel the message", e);
         }
     }
 

@@ -11,6 +11,8 @@ import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.jdbc.sql.TransactionProof;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
+import dev.postrider.message.TopicName;
+import dev.postrider.outbox.Cancellation;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -156,7 +159,26 @@ public final class JdbcUnitOfWork implements UnitOfWork {
                     throw remember(e);
                 }
             }
+
+            @Override
+            public Cancellation cancel(MessageId id) {
+                return cancelled(() -> direct.cancel(id));
+            }
+
+            @Override
+            public Cancellation cancel(TopicName topic, @Nullable String tenant, String idempotencyKey) {
+                return cancelled(() -> direct.cancel(topic, tenant, idempotencyKey));
+            }
         };
+    }
+
+    private Cancellation cancelled(Supplier<Cancellation> cancel) {
+        requireOpen();
+        try {
+            return cancel.get();
+        } catch (PostriderException e) {
+            throw remember(e);
+        }
     }
 
     /** Returns the JDBC unit of work behind the one that a handler got. */

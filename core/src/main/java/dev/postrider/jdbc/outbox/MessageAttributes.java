@@ -32,10 +32,11 @@ public record MessageAttributes(
         @Nullable String source,
         @Nullable String subject,
         @Nullable Instant occurredAt,
-        @Nullable Instant deliverAt) {
+        @Nullable Instant deliverAt,
+        @Nullable Instant expiresAt) {
 
     private static final MessageAttributes NONE =
-            new MessageAttributes(false, Map.of(), null, null, null, null, null, null, null);
+            new MessageAttributes(false, Map.of(), null, null, null, null, null, null, null, null);
 
     private static final String VERSION = "v";
     private static final String COMPRESSION = "compression";
@@ -48,6 +49,7 @@ public record MessageAttributes(
     private static final String SUBJECT = "subject";
     private static final String OCCURRED_AT = "occurredAt";
     private static final String DELIVER_AT = "deliverAt";
+    private static final String EXPIRES_AT = "expiresAt";
 
     private static final Set<String> KNOWN = Set.of(
             COMPRESSION,
@@ -59,7 +61,8 @@ public record MessageAttributes(
             SOURCE,
             SUBJECT,
             OCCURRED_AT,
-            DELIVER_AT);
+            DELIVER_AT,
+            EXPIRES_AT);
 
     /** Returns the value of the column for a message; null if none of the parts is set. */
     static @Nullable String write(Message message, boolean compressed) {
@@ -83,6 +86,9 @@ public record MessageAttributes(
         }
         if (message.deliverAt() != null) {
             add(out, DELIVER_AT, message.deliverAt().toString());
+        }
+        if (message.expiresAt() != null) {
+            add(out, EXPIRES_AT, message.expiresAt().toString());
         }
         return out.isEmpty() ? null : out.append('}').toString();
     }
@@ -131,7 +137,8 @@ public record MessageAttributes(
                 text(members, SOURCE),
                 text(members, SUBJECT),
                 time(members, OCCURRED_AT),
-                time(members, DELIVER_AT));
+                time(members, DELIVER_AT),
+                time(members, EXPIRES_AT));
     }
 
     /**

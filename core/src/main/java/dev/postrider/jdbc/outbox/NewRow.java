@@ -51,11 +51,16 @@ public record NewRow(
             return null;
         }
         MessageDigest sha256 = sha256();
-        field(sha256, message.tenant());
-        field(sha256, key);
-        byte[] keyHash = sha256.digest();
         sha256.update(message.payload().bytes());
-        return new Mark(topic.id(), keyHash, sha256.digest());
+        return new Mark(topic.id(), keyHash(message.tenant(), key), sha256.digest());
+    }
+
+    /** The hash by which the mark of an idempotency key is found. */
+    static byte[] keyHash(@Nullable String tenant, String idempotencyKey) {
+        MessageDigest sha256 = sha256();
+        field(sha256, tenant);
+        field(sha256, idempotencyKey);
+        return sha256.digest();
     }
 
     private static @Nullable Integer lane(Message message, Topics.RegisteredTopic topic) {

@@ -40,6 +40,9 @@ record CloudEvent(Message message, Map<String, String> attributes) {
             attributes.put("traceparent", trace.traceparent());
             putIfPresent(attributes, "tracestate", trace.tracestate());
         }
+        if (message.expiresAt() != null) {
+            attributes.put("expirytime", message.expiresAt().toString());
+        }
         return new CloudEvent(message, attributes);
     }
 

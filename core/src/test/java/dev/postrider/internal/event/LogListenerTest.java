@@ -45,13 +45,14 @@ final class LogListenerTest {
     @Test
     void batchesAreLoggedAtInfo() {
         assertThat(logged(new Event.Fetched(ORDERS, 100))).isEqualTo("INFO OUTBOX_WORKER_FETCH topic=orders count=100");
-        assertThat(logged(new Event.Settled(5, 1, 0, 0, 2, 0)))
-                .isEqualTo("INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 parked=0 released=2 lost=0");
+        assertThat(logged(new Event.Settled(5, 1, 0, 0, 3, 2, 0)))
+                .isEqualTo(
+                        "INFO OUTBOX_WORKER_SETTLE delivered=5 failed=1 dead=0 parked=0 expired=3 released=2 lost=0");
         assertThat(logged(new Event.Purged(1, 2, 3, 4)))
                 .isEqualTo("INFO OUTBOX_WORKER_PURGE archived=1 dead=2 keys=3 inbox_marks=4");
-        assertThat(logged(new Event.Summary(10, 2, 1, 3, 0, 7, Duration.ofMinutes(1))))
+        assertThat(logged(new Event.Summary(10, 2, 1, 3, 4, 0, 7, Duration.ofMinutes(1))))
                 .isEqualTo(
-                        "INFO OUTBOX_WORKER_SUMMARY delivered=10 failed=2 dead=1 parked=3 lost=0 in_flight=7 period_s=60");
+                        "INFO OUTBOX_WORKER_SUMMARY delivered=10 failed=2 dead=1 parked=3 expired=4 lost=0 in_flight=7 period_s=60");
     }
 
     @Test
@@ -77,15 +78,19 @@ final class LogListenerTest {
         assertThat(logged(new Event.LeaseLost(message, 3)))
                 .isEqualTo("DEBUG OUTBOX_WORKER_LEASE_LOST " + named + " attempt=3");
         assertThat(logged(new Event.Released(message))).isEqualTo("DEBUG OUTBOX_WORKER_RELEASE " + named);
+        assertThat(logged(new Event.Expired(message, 2, true)))
+                .isEqualTo("DEBUG OUTBOX_WORKER_EXPIRE " + named + " expired_at=null attempts=2 removed=true");
     }
 
     @Test
     void whatAnOperatorShouldSeeIsLoggedAtWarn() {
-        assertThat(logged(new Event.Settled(5, 0, 1, 0, 0, 0)))
-                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 parked=0 released=0 lost=0");
-        assertThat(logged(new Event.Settled(5, 0, 0, 1, 0, 0)))
-                .isEqualTo("WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=0 parked=1 released=0 lost=0");
-        assertThat(logged(new Event.Settled(5, 0, 0, 0, 0, 1))).startsWith("WARN OUTBOX_WORKER_SETTLE ");
+        assertThat(logged(new Event.Settled(5, 0, 1, 0, 0, 0, 0)))
+                .isEqualTo(
+                        "WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=1 parked=0 expired=0 released=0 lost=0");
+        assertThat(logged(new Event.Settled(5, 0, 0, 1, 0, 0, 0)))
+                .isEqualTo(
+                        "WARN OUTBOX_WORKER_SETTLE delivered=5 failed=0 dead=0 parked=1 expired=0 released=0 lost=0");
+        assertThat(logged(new Event.Settled(5, 0, 0, 0, 0, 0, 1))).startsWith("WARN OUTBOX_WORKER_SETTLE ");
         assertThat(logged(new Event.Swept(ORDERS, 2))).isEqualTo("WARN OUTBOX_WORKER_SWEEP topic=orders count=2");
         assertThat(logged(new Event.StoreFailed("claim orders", "gone away", Duration.ofMillis(50))))
                 .isEqualTo("WARN OUTBOX_WORKER_STORE_FAIL doing=\"claim orders\" retry_ms=50 error=\"gone away\"");
@@ -130,10 +135,10 @@ final class LogListenerTest {
                     .asString()
                     .startsWith("DEBUG OUTBOX_WORKER_DISPATCH_FAIL ");
         }
-        assertThat(linesOf(listener, new Event.Summary(0, 413, 0, 0, 0, 0, Duration.ofMinutes(1))))
+        assertThat(linesOf(listener, new Event.Summary(0, 413, 0, 0, 0, 0, 0, Duration.ofMinutes(1))))
                 .first()
                 .isEqualTo("WARN OUTBOX_WORKER_DISPATCH_FAIL_MORE \"... and 412 more like it\" count=412 " + counted);
-        assertThat(linesOf(listener, new Event.Summary(0, 0, 0, 0, 0, 0, Duration.ofMinutes(1))))
+        assertThat(linesOf(listener, new Event.Summary(0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1))))
                 .hasSize(1);
     }
 
@@ -162,7 +167,7 @@ final class LogListenerTest {
         }
         linesOf(listener, new Event.Failed(message, 1, 5, "one more", Duration.ZERO, null));
 
-        assertThat(linesOf(listener, new Event.Summary(0, 201, 0, 0, 0, 0, Duration.ofMinutes(1))))
+        assertThat(linesOf(listener, new Event.Summary(0, 201, 0, 0, 0, 0, 0, Duration.ofMinutes(1))))
                 .first()
                 .isEqualTo("WARN OUTBOX_WORKER_DISPATCH_FAIL_MORE \"... and 1 more of other kinds\" count=1");
     }

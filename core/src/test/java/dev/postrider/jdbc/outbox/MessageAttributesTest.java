@@ -40,6 +40,7 @@ class MessageAttributesTest {
                 .subject("order 17")
                 .occurredAt(TIME)
                 .deliverAt(TIME.plusSeconds(60))
+                .expiresAt(TIME.plusSeconds(120))
                 .build();
 
         String column = MessageAttributes.write(message, false);
@@ -49,7 +50,8 @@ class MessageAttributesTest {
                         "{\"headers\":{\"a\":\"é😀\",\"b\":\"2 \\\"quoted\\\" \\\\\"},\"correlationId\":\"order-17\","
                                 + "\"causationId\":\"click\",\"traceparent\":\"" + TRACEPARENT
                                 + "\",\"tracestate\":\"congo=t61rcWkgMzE\",\"source\":\"/shop\",\"subject\":\"order 17\","
-                                + "\"occurredAt\":\"2026-03-04T05:06:07.890123Z\",\"deliverAt\":\"2026-03-04T05:07:07.890123Z\"}");
+                                + "\"occurredAt\":\"2026-03-04T05:06:07.890123Z\",\"deliverAt\":\"2026-03-04T05:07:07.890123Z\","
+                                + "\"expiresAt\":\"2026-03-04T05:08:07.890123Z\"}");
         assertThat(MessageAttributes.read(column))
                 .isEqualTo(new MessageAttributes(
                         false,
@@ -60,7 +62,8 @@ class MessageAttributesTest {
                         message.source(),
                         message.subject(),
                         message.occurredAt(),
-                        message.deliverAt()));
+                        message.deliverAt(),
+                        message.expiresAt()));
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.net.URI;
 import java.net.URLDecoder;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -73,6 +74,7 @@ class WebhookRequestTest {
                 .correlationId("corr")
                 .causationId("cause")
                 .tenant("acme")
+                .expiresAt(Instant.parse("2026-03-01T13:00:00Z"))
                 .build();
 
         deliver(webhook, message);
@@ -88,6 +90,7 @@ class WebhookRequestTest {
         assertThat(request.header("ce-correlationid")).isEqualTo("corr");
         assertThat(request.header("ce-causationid")).isEqualTo("cause");
         assertThat(request.header("ce-tenant")).isEqualTo("acme");
+        assertThat(request.header("ce-expirytime")).isEqualTo("2026-03-01T13:00:00Z");
         assertThat(request.header("postrider-tenant")).isEqualTo("acme");
         assertThat(request.header("Content-Type")).isEqualTo("application/json");
     }
@@ -372,6 +375,7 @@ class WebhookRequestTest {
                 null,
                 null,
                 order.occurredAt(),
+                null,
                 null,
                 null,
                 null);

@@ -62,6 +62,8 @@ final class Meters implements EventListener {
             outcome(e.message(), "dead");
         } else if (event instanceof Event.Parked e) {
             outcome(e.message(), "parked");
+        } else if (event instanceof Event.Expired e) {
+            outcome(e.message(), "expired");
         } else if (event instanceof Event.Blocked e) {
             outcome(e.message(), "blocked");
         } else if (event instanceof Event.Released e) {

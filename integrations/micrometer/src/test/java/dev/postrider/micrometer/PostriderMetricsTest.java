@@ -151,6 +151,7 @@ final class PostriderMetricsTest {
             assertThat(ended).isTrue();
         }
         String scraped = registry.scrape();
+        assertThat(scraped).containsPattern("postrider_outcomes_total\\{[^}]*outcome=\"expired\"[^}]*} 1");
         for (Metric metric : Metric.values()) {
             assertThat(metric.seriesNames())
                     .allSatisfy(series -> assertThat(scraped).containsPattern("(?m)^" + series + "[ {]"));
@@ -224,6 +225,7 @@ final class PostriderMetricsTest {
         List<Event> rare = List.of(
                 new Event.FoundLate(ORDERS, 1),
                 new Event.Suspected(message("orders").build(), 2),
+                new Event.Expired(message("orders").build(), 0, false),
                 new Event.StoreFailed("claim", "connection refused", Duration.ofSeconds(1)));
         rare.forEach(metrics::on);
         NodeLoad skewed = new NodeLoad("node", 0, Duration.ofSeconds(9), "", List.of());

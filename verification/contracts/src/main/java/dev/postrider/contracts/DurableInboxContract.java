@@ -91,6 +91,7 @@ public abstract class DurableInboxContract extends LaneFixture {
                 .occurredAt(Instant.parse("2026-02-03T04:05:06.123456Z"))
                 .source("/shop")
                 .subject("o-1")
+                .expiresAt(Instant.parse("2100-01-01T00:00:00.5Z"))
                 .build();
         Message keyed = Message.received("shop/orders", "o-2")
                 .type("order.placed")
@@ -411,6 +412,22 @@ public abstract class DurableInboxContract extends LaneFixture {
                             .isEqualTo("Consumer '" + consumer + "' has no handler for messages of type 'order.placed':"
                                     + " declare one, start it and replay the message");
                 });
+    }
+
+    @Test
+    void receivedMessageThatHasExpiredIsNotHandled() {
+        Postrider node = node(inbox -> inbox.handler("invoice", "*", (message, work) -> seen.add(message)));
+        Message late = Message.received("shop/orders", "o-1")
+                .type("order.placed")
+                .json("{\"n\":1}")
+                .expiresAt(Instant.now().minusSeconds(60))
+                .build();
+        node.inbox(consumer).receive(List.of(late, order("o-2", 2)));
+
+        node.deliverDue();
+
+        assertThat(seen).extracting(Message::id).containsExactly(order("o-2", 2).id());
+        assertThat(dead("invoice")).extracting(StoredMessage::reason).containsExactly("EXPIRED");
     }
 
     @Test

@@ -304,8 +304,8 @@ class SimulatedDialect
         Map<Long, String> reasons = new HashMap<>();
         rows.forEach(row -> reasons.put(row.row().seq(), row.epitaph().reason()));
         return change(connection, "bury", rows.stream().map(BuriedRow::row).toList(), row -> {
-            row.attempts = Math.max(row.attempts, 1);
             row.reason = reasons.get(row.seq);
+            row.attempts = "EXPIRED".equals(row.reason) ? Math.max(row.attempts - 1, 0) : Math.max(row.attempts, 1);
             free(row, RowState.DEAD);
         });
     }

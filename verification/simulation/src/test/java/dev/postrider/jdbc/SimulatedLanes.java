@@ -65,6 +65,12 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
     }
 
     @Override
+    public Instant now(Connection connection) throws SQLException {
+        return Session.of(connection)
+                .run("read the clock", transaction -> Instant.EPOCH.plusNanos(1000 * database.micros()));
+    }
+
+    @Override
     public boolean leave(Connection connection, LaneStore.Node node) throws SQLException {
         return Session.of(connection).run("leave", transaction -> database.nodes.remove(node.instance()) != null);
     }
@@ -514,6 +520,24 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
             }
             rows.sort(BY_NUMBER);
             return within(rows, scan.maxBytes());
+        });
+    }
+
+    @Override
+    public Set<Long> lockDue(Connection connection, List<Long> seqs) throws SQLException {
+        return Session.of(connection).run("lock what is due in lanes", transaction -> {
+            long now = database.micros();
+            Set<Long> free = new TreeSet<>();
+            for (long seq : seqs) {
+                Row row = database.tryLockRow(
+                        transaction,
+                        seq,
+                        newest -> newest.state == RowState.BLOCKED || (newest.isTimed() && newest.availableAt <= now));
+                if (row != null) {
+                    free.add(seq);
+                }
+            }
+            return free;
         });
     }
 

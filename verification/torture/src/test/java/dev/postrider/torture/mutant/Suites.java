@@ -3,6 +3,7 @@ package dev.postrider.torture.mutant;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.contracts.BlockedKeyContract;
+import dev.postrider.contracts.CancelContract;
 import dev.postrider.contracts.ClaimingContract;
 import dev.postrider.contracts.CommandContract;
 import dev.postrider.contracts.CommandModeContract;
@@ -62,6 +63,13 @@ final class Suites {
     }
 
     static final class Claiming extends ClaimingContract {
+        @Override
+        protected DataSource dataSource() {
+            return database();
+        }
+    }
+
+    static final class Cancel extends CancelContract {
         @Override
         protected DataSource dataSource() {
             return database();
