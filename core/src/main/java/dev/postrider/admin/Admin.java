@@ -48,7 +48,7 @@ public interface Admin {
      */
     FailureGroups failures(Filter filter, int limit);
 
-    /** Finds a message as {@link #find} does, and says what it waits for. */
+    /** Finds a message as {@link #find} does, with its failed attempts, and says what it waits for. */
     Optional<MessageDetail> explain(MessageId id);
 
     /**

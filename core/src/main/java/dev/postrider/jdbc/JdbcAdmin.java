@@ -138,6 +138,7 @@ final class JdbcAdmin implements Admin {
                     ? Optional.empty()
                     : Optional.of(new MessageDetail(
                             found.get(),
+                            messages.failedAttempts(connection, id),
                             new WaitReasons(sql)
                                     .of(
                                             connection,

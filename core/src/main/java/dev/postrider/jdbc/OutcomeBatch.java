@@ -67,13 +67,23 @@ final class OutcomeBatch {
         public Boolean retry(Outcome.Retry outcome) {
             String error = ErrorText.clean(outcome.error(), options.tables().errorLimit());
             return batch.rescheduled.add(
-                    new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
+                    new OutcomeStatements.Rescheduled(
+                            row(outcome.claim()),
+                            outcome.delay(),
+                            error,
+                            AttemptHistory.entry(
+                                    outcome.claim(),
+                                    outcome.took(),
+                                    error,
+                                    ErrorText.fingerprint(DeadReason.FAILED.name(), error))));
         }
 
         @Override
         public Boolean buried(Outcome.Buried outcome) {
             DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
-            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
+            String attempt =
+                    AttemptHistory.entry(outcome.claim(), outcome.took(), death.error(), death.fingerprint());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death, attempt));
         }
 
         @Override

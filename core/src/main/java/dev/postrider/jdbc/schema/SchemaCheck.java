@@ -64,7 +64,7 @@ final class SchemaCheck {
                             ColumnKind.TIME, "available_at locked_until created_at updated_at",
                             ColumnKind.TEXT,
                                     "topic type tenant ordering_key idempotency_key content_type attributes state"
-                                            + " locked_by last_error reason fingerprint")),
+                                            + " locked_by last_error reason fingerprint failed_attempts")),
             Map.entry(
                     "archive",
                     Map.of(
@@ -72,7 +72,8 @@ final class SchemaCheck {
                             ColumnKind.ID, "id",
                             ColumnKind.BYTES, "payload",
                             ColumnKind.TIME, "created_at delivered_at",
-                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes")),
+                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"
+                                    + " failed_attempts")),
             Map.entry(
                     "dedup",
                     Map.of(

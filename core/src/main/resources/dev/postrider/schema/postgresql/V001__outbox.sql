@@ -19,6 +19,8 @@ CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
 -- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. content_type is null for
 -- application/json. topic is for people and for change data capture: the code goes by topic_id. updated_at is when an outcome or an
 -- operator last changed the row.
+-- failed_attempts is the history of the failed attempts: a line for each, the newest first, with its time, its number, the node, and a
+-- JSON object of error, fingerprint and tookMs. Only the first 4000 characters are kept.
 -- No CHECK: PostgreSQL parses it again for every INSERT, a tenth of the insert's time. The statements rely on this, and tests check it:
 -- the state is one of the seven of RowState, a row has a lease token and an end of the lease exactly while it is PROCESSING, and no due
 -- time is before 1970. docs/databases.md has the query for tables that other programs have changed.
@@ -47,6 +49,7 @@ CREATE TABLE ${tables}message (
     reason          varchar(20),
     fingerprint     varchar(16),
     updated_at      timestamptz,
+    failed_attempts text,
     CONSTRAINT ${prefix}message_pk PRIMARY KEY (seq)
 ) WITH (
     -- A claim writes a new version of the row. On the same page only what lies between the first and the last changed column is
@@ -60,7 +63,7 @@ ALTER SEQUENCE ${tables}message_seq OWNED BY ${tables}message.seq;
 
 CREATE UNIQUE INDEX ${prefix}message_id ON ${tables}message (id);
 -- One index for each question, each in the order of its answer, so that a scan that begins where the last one ended steps over little.
--- updated_at and last_error are in none of them, neither as a column nor in a condition.
+-- updated_at, last_error and failed_attempts are in none of them, neither as a column nor in a condition.
 CREATE INDEX ${prefix}message_due ON ${tables}message (topic_id, available_at, seq) WHERE state = 'PENDING' AND lane IS NULL;
 CREATE INDEX ${prefix}message_leased ON ${tables}message (topic_id, locked_until) WHERE state = 'PROCESSING';
 CREATE INDEX ${prefix}message_dead ON ${tables}message (topic_id, seq) WHERE state = 'DEAD';
@@ -87,6 +90,7 @@ CREATE TABLE ${tables}archive (
     crashes         integer      NOT NULL,
     created_at      timestamptz  NOT NULL,
     delivered_at    timestamptz  NOT NULL,
+    failed_attempts text,
     CONSTRAINT ${prefix}archive_pk PRIMARY KEY (delivered_at, seq)
 );
 CREATE INDEX ${prefix}archive_id ON ${tables}archive (id);
@@ -281,7 +285,7 @@ $$;
 CREATE VIEW ${tables}message_text AS
 SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
        m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
-       COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
+       m.failed_attempts, COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
        CASE WHEN m.attributes LIKE '{"compression":"zlib"%' THEN ${tables}decompressed_text(m.payload)
             ELSE encode(m.payload, 'escape') END AS payload
 FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
