@@ -59,7 +59,8 @@ public interface Admin {
     List<AuditEntry> audit(long before, int limit);
 
     /**
-     * Changes one message.
+     * Changes one message. A delivered message is redelivered once only: after that, the message that was written instead
+     * can be redelivered, when it is delivered and in the archive.
      *
      * @param change names the operator; its limit and its cursor mean nothing here. A dry run is refused
      */
@@ -72,7 +73,12 @@ public interface Admin {
      * a lane that stays locked. If a transaction fails, the earlier ones stay: the call throws, and the audit shows what
      * was done.
      *
-     * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action changes
+     * <p>A filter for a redelivery needs an end of the delivery times that has passed. Otherwise it would select the
+     * messages that it has just written, as soon as they are delivered. Messages that were redelivered before, and those
+     * whose payload the archive does not keep, are skipped.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action
+     *     changes, or when it is one for a redelivery without a past end of the delivery times
      */
     ChangeResult apply(Action action, Filter filter, Change change);
 

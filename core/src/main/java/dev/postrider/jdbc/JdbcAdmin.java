@@ -50,6 +50,7 @@ final class JdbcAdmin implements Admin {
     private final AuditLog audit;
     private final MessageActions actions;
     private final FilteredActions filtered;
+    private final FilteredRedelivery redelivery;
     private final TopicActions topicActions;
 
     /** @param changed called after each change that may let a message be delivered */
@@ -68,6 +69,7 @@ final class JdbcAdmin implements Admin {
         audit = new AuditLog(sql);
         actions = new MessageActions(sql, blockedKeys, audit);
         filtered = new FilteredActions(sessions, sql, search, actions, audit);
+        redelivery = new FilteredRedelivery(sessions, sql, lists, audit);
         topicActions = new TopicActions(sessions, sql, topics, status, audit);
     }
 
@@ -207,12 +209,18 @@ final class JdbcAdmin implements Admin {
     public Repair apply(Action action, MessageId id, Change change) {
         OperatorName.check(change.operator());
         return notified(
-                sessions.transaction(action.name(), connection -> actions.apply(connection, action, id, change)));
+                sessions.transaction(
+                        action.name(),
+                        connection -> action.isRedelivery()
+                                ? redelivery.apply(connection, action, id, change)
+                                : actions.apply(connection, action, id, change)));
     }
 
     @Override
     public ChangeResult apply(Action action, Filter filter, Change change) {
-        ChangeResult result = filtered.apply(action, filter, change);
+        ChangeResult result = action.isRedelivery()
+                ? redelivery.apply(action, filter, change)
+                : filtered.apply(action, filter, change);
         if (result.changed() > 0 && !change.isDryRun()) {
             changed.run();
         }

@@ -108,7 +108,7 @@ final class MessageActions {
             case DISCARD -> DISCARD;
             case RETRY -> RETRY;
             case BURY -> BURY;
-            case PARK -> null;
+            case PARK, REDELIVER, REDELIVER_AS_NEW -> null;
         };
         if (statement == null || seqs.isEmpty()) {
             return 0;

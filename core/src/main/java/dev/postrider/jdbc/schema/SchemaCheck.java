@@ -71,7 +71,7 @@ final class SchemaCheck {
                             ColumnKind.NUMBER, "seq topic_id attempts crashes",
                             ColumnKind.ID, "id",
                             ColumnKind.BYTES, "payload",
-                            ColumnKind.TIME, "created_at delivered_at",
+                            ColumnKind.TIME, "created_at delivered_at redelivered_at",
                             ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"
                                     + " failed_attempts")),
             Map.entry(

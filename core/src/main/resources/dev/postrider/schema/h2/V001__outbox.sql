@@ -80,6 +80,8 @@ CREATE TABLE IF NOT EXISTS ${tables}archive (
     created_at      TIMESTAMP(6) WITH TIME ZONE  NOT NULL,
     delivered_at    TIMESTAMP(6) WITH TIME ZONE  NOT NULL,
     failed_attempts VARCHAR(4000),
+    -- When an operator wrote the message to the queue again: that happens once.
+    redelivered_at  TIMESTAMP(6) WITH TIME ZONE,
     PRIMARY KEY (delivered_at, seq)
 );
 

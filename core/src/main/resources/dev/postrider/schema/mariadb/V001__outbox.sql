@@ -85,6 +85,8 @@ CREATE TABLE IF NOT EXISTS ${tables}archive (
     created_at      DATETIME(6)  NOT NULL,
     delivered_at    DATETIME(6)  NOT NULL,
     failed_attempts TEXT,
+    -- When an operator wrote the message to the queue again: that happens once.
+    redelivered_at  DATETIME(6),
     PRIMARY KEY (delivered_at, seq),
     KEY ${prefix}archive_id (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;

@@ -91,6 +91,8 @@ CREATE TABLE ${tables}archive (
     created_at      timestamptz  NOT NULL,
     delivered_at    timestamptz  NOT NULL,
     failed_attempts text,
+    -- When an operator wrote the message to the queue again: that happens once.
+    redelivered_at  timestamptz,
     CONSTRAINT ${prefix}archive_pk PRIMARY KEY (delivered_at, seq)
 );
 CREATE INDEX ${prefix}archive_id ON ${tables}archive (id);
