@@ -58,7 +58,7 @@ final class PostgresHandling implements HandlingStatements {
                                        attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
                        CASE WHEN ? THEN payload END, attributes, CASE WHEN lane IS NULL THEN greatest(attempts, 1) ELSE attempts + 1 END, crashes,
-                       created_at, clock_timestamp(), failed_attempts
+                       created_at, statement_timestamp(), failed_attempts
                 FROM removed
             )
             """;

@@ -63,7 +63,7 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                 INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                        attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, clock_timestamp(),
+                       CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, statement_timestamp(),
                        failed_attempts
                 FROM finished
             )

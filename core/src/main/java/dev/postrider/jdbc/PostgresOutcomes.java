@@ -35,6 +35,7 @@ final class PostgresOutcomes implements OutcomeStatements {
             RETURNING seq, lease_token
             """;
 
+    /** The rows of one statement get one time of delivery, so that their numbers order them in the archive as they do in a lane. */
     static final String ARCHIVE = """
             WITH mine AS MATERIALIZED (
                 SELECT seq FROM {message}
@@ -47,7 +48,7 @@ final class PostgresOutcomes implements OutcomeStatements {
                 INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
                                        attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, clock_timestamp(),
+                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, statement_timestamp(),
                        failed_attempts
                 FROM done
             )

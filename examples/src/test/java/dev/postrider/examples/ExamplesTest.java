@@ -129,6 +129,17 @@ class ExamplesTest {
     }
 
     @Test
+    void deliveredMessagesAreRedeliveredToAReceiverThatLostData() throws Exception {
+        assertThat(saidBy(RedeliveringMessages::run))
+                .containsExactly(
+                        "the warehouse has 3 orders",
+                        "the warehouse is restored from a backup and has 2",
+                        "would redeliver 3",
+                        "redelivered 3, the warehouse has 3 orders",
+                        "as a new message: DONE, the warehouse has 4 entries");
+    }
+
+    @Test
     void webhookArrivesWithAValidSignature() throws Exception {
         assertThat(saidBy(WebhookDelivery::run)).containsExactly("order.placed: {\"order\": 42}", "attempts: 1");
     }

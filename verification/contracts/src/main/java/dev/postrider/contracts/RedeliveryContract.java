@@ -160,7 +160,7 @@ public abstract class RedeliveryContract extends LaneFixture {
     @Test
     void archiveWithoutPayloadIsRefused() throws SQLException {
         Postrider postrider =
-                postrider(builder -> builder.topic(topic, declared -> declared.archive(TableOptions.Archive.HEADERS)));
+                postrider(builder -> builder.topic(topic, declared -> declared.archive(TableOptions.Archive.WITHOUT_PAYLOAD)));
         Message sent = deliveredMessage(postrider, message());
         advance(Duration.ofHours(1));
 
