@@ -57,7 +57,7 @@ final class FilteredRedelivery {
 
     /** Redelivers the last delivery of a message. */
     Repair apply(Connection connection, Action action, MessageId id, Change change) throws SQLException {
-        Optional<Redelivery.Place> newest = redelivery.newest(connection, id);
+        Optional<Redelivery.ArchivePlace> newest = redelivery.newest(connection, id);
         if (newest.isEmpty()) {
             return Repair.NOT_FOUND;
         }
@@ -162,7 +162,7 @@ final class FilteredRedelivery {
     }
 
     private int foresee(Action action, MessagePage page) {
-        List<Redelivery.Place> places = Redelivery.places(page.messages());
+        List<Redelivery.ArchivePlace> places = Redelivery.places(page.messages());
         return places.isEmpty()
                 ? 0
                 : sessions.statement(
@@ -171,7 +171,7 @@ final class FilteredRedelivery {
     }
 
     private int step(Action action, Filter filter, Change change, MessagePage page) {
-        List<Redelivery.Place> places = Redelivery.places(page.messages());
+        List<Redelivery.ArchivePlace> places = Redelivery.places(page.messages());
         return places.isEmpty()
                 ? 0
                 : sessions.transaction(action.name(), connection -> {
@@ -188,7 +188,7 @@ final class FilteredRedelivery {
     }
 
     /** Redelivers these messages in the transaction of the caller. Returns how many. */
-    int step(Connection connection, Action action, List<Redelivery.Place> places) throws SQLException {
+    int step(Connection connection, Action action, List<Redelivery.ArchivePlace> places) throws SQLException {
         return done(redelivery.redeliver(connection, action, places));
     }
 

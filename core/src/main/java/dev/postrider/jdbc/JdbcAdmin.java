@@ -14,6 +14,8 @@ import dev.postrider.admin.LaneStatus;
 import dev.postrider.admin.MessageDetail;
 import dev.postrider.admin.MessagePage;
 import dev.postrider.admin.NodeStatus;
+import dev.postrider.admin.Operation;
+import dev.postrider.admin.OperationTerms;
 import dev.postrider.admin.Paging;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
@@ -51,6 +53,7 @@ final class JdbcAdmin implements Admin {
     private final MessageActions actions;
     private final FilteredActions filtered;
     private final FilteredRedelivery redelivery;
+    private final OperationActions operations;
     private final TopicActions topicActions;
 
     /** @param changed called after each change that may let a message be delivered */
@@ -70,6 +73,7 @@ final class JdbcAdmin implements Admin {
         actions = new MessageActions(sql, blockedKeys, audit);
         filtered = new FilteredActions(sessions, sql, search, actions, audit);
         redelivery = new FilteredRedelivery(sessions, sql, lists, audit);
+        operations = new OperationActions(sessions, sql, audit, redelivery);
         topicActions = new TopicActions(sessions, sql, topics, status, audit);
     }
 
@@ -225,6 +229,29 @@ final class JdbcAdmin implements Admin {
             changed.run();
         }
         return result;
+    }
+
+    @Override
+    public Operation start(Action action, Filter filter, OperationTerms terms) {
+        Operation started = operations.start(action, filter, terms);
+        changed.run();
+        return started;
+    }
+
+    @Override
+    public List<Operation> operations(long before, int limit) {
+        checkLimit(limit);
+        return sessions.statement("list operations", connection -> operations.list(connection, before, limit));
+    }
+
+    @Override
+    public Optional<Operation> operation(long id) {
+        return sessions.statement("find an operation", connection -> operations.find(connection, id));
+    }
+
+    @Override
+    public Repair cancel(long operationId, String operator) {
+        return operations.cancel(operationId, Change.by(operator));
     }
 
     @Override

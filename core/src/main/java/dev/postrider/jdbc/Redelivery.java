@@ -60,10 +60,10 @@ final class Redelivery {
             "UPDATE {archive} SET redelivered_at = {now} WHERE delivered_at = ? AND seq = ? AND redelivered_at IS NULL";
 
     /** The primary key of a row of the archive. */
-    record Place(Instant deliveredAt, long seq) {
+    record ArchivePlace(Instant deliveredAt, long seq) {
 
-        private static final Comparator<Place> IN_ORDER =
-                Comparator.comparing(Place::deliveredAt).thenComparing(Place::seq);
+        private static final Comparator<ArchivePlace> IN_ORDER =
+                Comparator.comparing(ArchivePlace::deliveredAt).thenComparing(ArchivePlace::seq);
     }
 
     /** What became of a row of the archive. */
@@ -83,17 +83,17 @@ final class Redelivery {
     }
 
     /** @param occurredAt the time of the event, as a reader of the row would find it outside the attributes */
-    private record Row(
-            Place place,
+    private record ArchivedRow(
+            ArchivePlace place,
             UUID id,
             int topicId,
-            Texts texts,
+            StoredTexts texts,
             Instant occurredAt,
             boolean redelivered,
             boolean hasPayload) {}
 
     /** The texts of a row as they are stored. */
-    private record Texts(
+    private record StoredTexts(
             String topic,
             String type,
             @Nullable String tenant,
@@ -109,7 +109,7 @@ final class Redelivery {
     }
 
     /** Finds the last delivery of a message. */
-    Optional<Place> newest(Connection connection, MessageId id) throws SQLException {
+    Optional<ArchivePlace> newest(Connection connection, MessageId id) throws SQLException {
         return sql.query(
                 connection,
                 NEWEST,
@@ -118,12 +118,12 @@ final class Redelivery {
     }
 
     /** Counts by their fate what {@link #redeliver} would do now, and changes nothing. */
-    Map<Fate, Integer> foresee(Connection connection, Action action, List<Place> places) throws SQLException {
+    Map<Fate, Integer> foresee(Connection connection, Action action, List<ArchivePlace> places) throws SQLException {
         return each(connection, action, read(connection, READ, places), places.size(), (row, lane) -> Fate.DONE);
     }
 
     /** Writes these messages to the queue, in the order of their delivery. Returns how many had which fate. */
-    Map<Fate, Integer> redeliver(Connection connection, Action action, List<Place> places) throws SQLException {
+    Map<Fate, Integer> redeliver(Connection connection, Action action, List<ArchivePlace> places) throws SQLException {
         return each(
                 connection,
                 action,
@@ -133,20 +133,20 @@ final class Redelivery {
     }
 
     @FunctionalInterface
-    private interface Write {
-        Fate write(Row row, @Nullable Integer lane) throws SQLException;
+    private interface RowTransfer {
+        Fate write(ArchivedRow row, @Nullable Integer lane) throws SQLException;
     }
 
-    private Map<Fate, Integer> each(Connection connection, Action action, List<Row> rows, int wanted, Write write)
+    private Map<Fate, Integer> each(Connection connection, Action action, List<ArchivedRow> rows, int wanted, RowTransfer transfer)
             throws SQLException {
         Map<Fate, Integer> fates = new EnumMap<>(Fate.class);
         Map<Integer, Integer> lanes = lanes(connection);
         boolean sameIds = action == Action.REDELIVER;
         Set<UUID> live = sameIds ? live(connection, rows) : new HashSet<>();
-        for (Row row : rows) {
+        for (ArchivedRow row : rows) {
             Fate fate = obstacle(row, lanes.get(row.topicId()), live);
             if (fate == Fate.DONE) {
-                fate = write.write(row, lane(row, lanes));
+                fate = transfer.write(row, lane(row, lanes));
             }
             if (fate == Fate.DONE && sameIds) {
                 live.add(row.id());
@@ -160,7 +160,7 @@ final class Redelivery {
     }
 
     /** @param lanes null if the topic is not registered any more */
-    private static Fate obstacle(Row row, @Nullable Integer lanes, Set<UUID> live) {
+    private static Fate obstacle(ArchivedRow row, @Nullable Integer lanes, Set<UUID> live) {
         if (row.redelivered()) {
             return Fate.REPEATED;
         }
@@ -176,17 +176,17 @@ final class Redelivery {
         return live.contains(row.id()) ? Fate.LIVE : Fate.DONE;
     }
 
-    private static @Nullable Integer lane(Row row, Map<Integer, Integer> lanes) {
+    private static @Nullable Integer lane(ArchivedRow row, Map<Integer, Integer> lanes) {
         int count = Objects.requireNonNull(lanes.get(row.topicId()));
         String key = row.texts().orderingKey();
         return count == 0 || key == null ? null : LaneHash.of(row.texts().tenant(), key, count);
     }
 
     /** Numbers follow the order of the statements, so each message is one. */
-    private Fate write(Connection connection, Action action, Row row, @Nullable Integer lane) throws SQLException {
+    private Fate write(Connection connection, Action action, ArchivedRow row, @Nullable Integer lane) throws SQLException {
         boolean asNew = action == Action.REDELIVER_AS_NEW;
         MessageId id = asNew ? MessageId.next() : new MessageId(row.id());
-        Texts texts = row.texts();
+        StoredTexts texts = row.texts();
         String attributes;
         try {
             attributes = attributes(row, asNew);
@@ -227,20 +227,20 @@ final class Redelivery {
         return new SQLException("A message with the same id was written meanwhile", "40001", duplicate);
     }
 
-    private static @Nullable String attributes(Row row, boolean asNew) {
+    private static @Nullable String attributes(ArchivedRow row, boolean asNew) {
         MessageId old = new MessageId(row.id());
         boolean timeIsInTheId = !asNew && old.time() != null;
         return MessageAttributes.again(
                 row.texts().attributes(), asNew ? old.toString() : null, timeIsInTheId ? null : row.occurredAt());
     }
 
-    private List<Row> read(Connection connection, String select, List<Place> places) throws SQLException {
+    private List<ArchivedRow> read(Connection connection, String select, List<ArchivePlace> places) throws SQLException {
         if (places.isEmpty()) {
             return List.of();
         }
-        List<Place> inOrder = places.stream().sorted(Place.IN_ORDER).toList();
-        Set<Place> wanted = new HashSet<>(inOrder);
-        List<Long> seqs = inOrder.stream().map(Place::seq).toList();
+        List<ArchivePlace> inOrder = places.stream().sorted(ArchivePlace.IN_ORDER).toList();
+        Set<ArchivePlace> wanted = new HashSet<>(inOrder);
+        List<Long> seqs = inOrder.stream().map(ArchivePlace::seq).toList();
         return sql.query(
                 connection,
                 ValueList.in(select, seqs.size()),
@@ -249,9 +249,9 @@ final class Redelivery {
                                 .time(inOrder.get(inOrder.size() - 1).deliveredAt()),
                         seqs),
                 found -> {
-                    List<Row> rows = new ArrayList<>();
+                    List<ArchivedRow> rows = new ArrayList<>();
                     while (found.next()) {
-                        Row row = row(found);
+                        ArchivedRow row = row(found);
                         if (wanted.contains(row.place())) {
                             rows.add(row);
                         }
@@ -260,18 +260,18 @@ final class Redelivery {
                 });
     }
 
-    private Place place(ResultSet row) throws SQLException {
-        return new Place(Objects.requireNonNull(sql.readTime(row, "delivered_at")), row.getLong("seq"));
+    private ArchivePlace place(ResultSet row) throws SQLException {
+        return new ArchivePlace(Objects.requireNonNull(sql.readTime(row, "delivered_at")), row.getLong("seq"));
     }
 
-    private Row row(ResultSet row) throws SQLException {
+    private ArchivedRow row(ResultSet row) throws SQLException {
         UUID id = sql.readUuid(row, "id");
         Instant inId = new MessageId(id).time();
-        return new Row(
+        return new ArchivedRow(
                 place(row),
                 id,
                 row.getInt("topic_id"),
-                new Texts(
+                new StoredTexts(
                         row.getString("topic"),
                         row.getString("type"),
                         row.getString("tenant"),
@@ -284,8 +284,8 @@ final class Redelivery {
                 row.getInt("has_payload") == 1);
     }
 
-    private Set<UUID> live(Connection connection, List<Row> rows) throws SQLException {
-        List<UUID> ids = rows.stream().map(Row::id).distinct().toList();
+    private Set<UUID> live(Connection connection, List<ArchivedRow> rows) throws SQLException {
+        List<UUID> ids = rows.stream().map(ArchivedRow::id).distinct().toList();
         return ids.isEmpty()
                 ? new HashSet<>()
                 : sql.query(
@@ -307,10 +307,10 @@ final class Redelivery {
     }
 
     /** Returns the places of a page of the archive. */
-    static List<Place> places(List<MessageSummary> page) {
-        List<Place> places = new ArrayList<>();
+    static List<ArchivePlace> places(List<MessageSummary> page) {
+        List<ArchivePlace> places = new ArrayList<>();
         for (MessageSummary summary : page) {
-            places.add(new Place(Objects.requireNonNull(summary.deliveredAt()), summary.seq()));
+            places.add(new ArchivePlace(Objects.requireNonNull(summary.deliveredAt()), summary.seq()));
         }
         return places;
     }

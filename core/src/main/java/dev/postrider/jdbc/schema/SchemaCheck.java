@@ -109,6 +109,13 @@ final class SchemaCheck {
                             ColumnKind.TEXT, "operator action namespace topic filter_text reason",
                             ColumnKind.ID, "message_id")),
             Map.entry(
+                    "operation",
+                    Map.of(
+                            ColumnKind.NUMBER, "id message_limit per_second changed skipped failures",
+                            ColumnKind.TEXT, "action filter_json operator reason state reached node error",
+                            ColumnKind.ID, "token",
+                            ColumnKind.TIME, "until created_at started_at updated_at ended_at")),
+            Map.entry(
                     "inbox_mark",
                     Map.of(
                             ColumnKind.ID, "message_id",

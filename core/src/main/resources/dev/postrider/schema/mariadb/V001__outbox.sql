@@ -159,6 +159,33 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
+-- Actions by filter that nodes work off in steps. A step is made by the node with the token, until its time is over; it commits its changes
+-- together with the position that it has reached and the counts. filter_json is a JSON object with the version in the member v.
+CREATE TABLE IF NOT EXISTS ${tables}operation (
+    id            BIGINT NOT NULL AUTO_INCREMENT,
+    action        VARCHAR(20) NOT NULL,
+    filter_json   MEDIUMTEXT NOT NULL,
+    operator      VARCHAR(255) NOT NULL,
+    reason        VARCHAR(1000),
+    message_limit BIGINT,
+    per_second    INT,
+    state         VARCHAR(10) NOT NULL,
+    reached       VARCHAR(100),
+    changed       BIGINT NOT NULL DEFAULT 0,
+    skipped       BIGINT NOT NULL DEFAULT 0,
+    token         BINARY(16) NOT NULL,
+    node          VARCHAR(100),
+    until         DATETIME(6) NOT NULL,
+    failures      INT NOT NULL DEFAULT 0,
+    error         VARCHAR(1000),
+    created_at    DATETIME(6) NOT NULL,
+    started_at    DATETIME(6),
+    updated_at    DATETIME(6) NOT NULL,
+    ended_at      DATETIME(6),
+    PRIMARY KEY (id),
+    KEY ${prefix}operation_open (ended_at, until)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
 -- the result for all nodes: one row, a JSON object.
 CREATE TABLE IF NOT EXISTS ${tables}sample (
