@@ -32,6 +32,7 @@ final class JdbcOperationStore implements OperationStore {
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(5);
     private static final Duration NONE_OPEN = Duration.ofHours(1);
+    private static final Duration OTHER_NODE = Duration.ofSeconds(1);
     private static final int ERROR_LIMIT = 1000;
 
     private final Sessions sessions;
@@ -53,12 +54,16 @@ final class JdbcOperationStore implements OperationStore {
 
     @Override
     public OperationStep step(String node, Duration lease) {
+        Duration next = sessions.statement("find operations", table::next).orElse(NONE_OPEN);
+        return next.isZero() ? stepOfDue(node, lease) : new OperationStep(null, false, next);
+    }
+
+    private OperationStep stepOfDue(String node, Duration lease) {
         UUID token = ids.get();
         Optional<OperationRow> elected = sessions.transaction(
                 "elect a node for an operation", connection -> table.elect(connection, token, node, lease));
         if (elected.isEmpty()) {
-            Duration next = sessions.statement("find operations", table::next).orElse(NONE_OPEN);
-            return new OperationStep(null, false, next);
+            return new OperationStep(null, false, OTHER_NODE); // another node makes a step
         }
         OperationRow row = elected.get();
         step(row, token);

@@ -129,6 +129,16 @@ class ExamplesTest {
     }
 
     @Test
+    void deadLettersAreReplayedInTheBackground() throws Exception {
+        assertThat(saidBy(BackgroundRepair::run))
+                .containsExactly(
+                        "WAITING: REPLAY state=dead topic=orders",
+                        "COMPLETED: changed 20, skipped 0",
+                        "delivered 20",
+                        "ann END_OPERATION 20: route restored");
+    }
+
+    @Test
     void deliveredMessagesAreRedeliveredToAReceiverThatLostData() throws Exception {
         assertThat(saidBy(RedeliveringMessages::run))
                 .containsExactly(

@@ -15,7 +15,7 @@ public interface OperationStore {
      *
      * @param operation the operation after its step; null if none was due
      * @param first whether it was the first step of the operation
-     * @param next the time until an operation is due; zero after a step, and a long time if there is none
+     * @param next the time after which to call again; zero after a step
      */
     record OperationStep(
             @Nullable Operation operation, boolean first, Duration next) {}
