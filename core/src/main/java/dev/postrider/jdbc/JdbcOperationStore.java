@@ -105,7 +105,7 @@ final class JdbcOperationStore implements OperationStore {
                     connection,
                     row.id(),
                     token,
-                    new OperationTable.Progress(
+                    new OperationTable.StepProgress(
                             work.next(), done, work.found() - done, row.pauseAfter(work.found())));
             if (work.next() == null || row.isLast(work.found())) {
                 end(connection, row.id(), token, OperationState.COMPLETED, null);

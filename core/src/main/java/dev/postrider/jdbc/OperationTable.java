@@ -75,7 +75,7 @@ final class OperationTable {
             """;
 
     private static final String NEXT =
-            "SELECT MIN(o.until) AS next, {now} AS now FROM {operation} o WHERE o.ended_at IS NULL";
+            "SELECT MIN(o.until) AS first_due, {now} AS now FROM {operation} o WHERE o.ended_at IS NULL";
 
     private final SqlRunner sql;
 
@@ -162,10 +162,10 @@ final class OperationTable {
      * @param reached the cursor up to which the messages are done; null if it was the last step
      * @param pause the time until the next step
      */
-    record Progress(
+    record StepProgress(
             @Nullable String reached, int changed, int skipped, Duration pause) {}
 
-    void advance(Connection connection, long id, UUID token, Progress progress) throws SQLException {
+    void advance(Connection connection, long id, UUID token, StepProgress progress) throws SQLException {
         int met = sql.update(
                 connection,
                 ADVANCE,
@@ -205,7 +205,7 @@ final class OperationTable {
     Optional<Duration> next(Connection connection) throws SQLException {
         return sql.query(connection, NEXT, binder -> {}, row -> {
             row.next();
-            Instant due = sql.readTime(row, "next");
+            Instant due = sql.readTime(row, "first_due");
             Instant now = sql.readTime(row, "now");
             if (due == null || now == null) {
                 return Optional.empty();

@@ -87,7 +87,7 @@ final class OperationWork {
             if (last.isPresent()) {
                 seqs = seqs.stream().filter(seq -> seq <= last.get()).toList();
             }
-            Long next = last.orElse(page.next());
+            @Nullable Long next = last.isPresent() ? last.get() : page.next();
             List<MessageActions.ActionRow> part = rows.stream()
                     .filter(found -> last.isEmpty() || found.seq() <= last.get())
                     .toList();

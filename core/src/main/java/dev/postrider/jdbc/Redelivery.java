@@ -187,7 +187,7 @@ final class Redelivery {
         boolean asNew = action == Action.REDELIVER_AS_NEW;
         MessageId id = asNew ? MessageId.next() : new MessageId(row.id());
         StoredTexts texts = row.texts();
-        String attributes;
+        @Nullable String attributes;
         try {
             attributes = attributes(row, asNew);
         } catch (IllegalArgumentException e) {
