@@ -547,7 +547,6 @@ final class ArchitectureTest {
             "MessageAttributes",
             "MessageConditions",
             "Move",
-            "OperationRow",
             "Row",
             "StoredTexts",
             "WaitingRow");
