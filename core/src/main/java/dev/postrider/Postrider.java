@@ -70,7 +70,10 @@ public final class Postrider implements AutoCloseable {
     record Declarations(List<Topic> topics, List<InboxHandler> handlers) {}
 
     /** @param sampler null without samples */
-    record BackgroundWork(Heartbeat commands, OperationRunner operations, @Nullable Sampler sampler) {}
+    record BackgroundWork(
+            Heartbeat commands,
+            OperationRunner operations,
+            @Nullable Sampler sampler) {}
 
     Postrider(
             Databases databases,

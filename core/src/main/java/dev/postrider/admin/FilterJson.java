@@ -44,7 +44,8 @@ final class FilterJson {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put(V, VERSION);
         if (!filter.states().isEmpty()) {
-            members.put(STATES, filter.states().stream().map(State::name).sorted().collect(Collectors.joining(",")));
+            members.put(
+                    STATES, filter.states().stream().map(State::name).sorted().collect(Collectors.joining(",")));
         }
         for (Filter.Condition condition : filter.conditions()) {
             write(members, condition);
@@ -118,9 +119,8 @@ final class FilterJson {
     private static Filter.Condition condition(String name, Object value) {
         switch (name) {
             case IDS -> {
-                return new Filter.Ids(Arrays.stream(text(value).split(","))
-                        .map(MessageId::of)
-                        .toList());
+                return new Filter.Ids(
+                        Arrays.stream(text(value).split(",")).map(MessageId::of).toList());
             }
             case TOPIC -> {
                 Map<?, ?> topic = (Map<?, ?>) value;

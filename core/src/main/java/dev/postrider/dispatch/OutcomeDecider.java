@@ -52,8 +52,8 @@ final class OutcomeDecider {
         if (outcome instanceof Outcome.Retry retry) {
             return switch (policy) {
                 case BLOCK -> retry;
-                case CONTINUE -> new LaneOutcome.RetryOutOfOrder(
-                            retry.claim(), retry.delay(), retry.error(), retry.took());
+                case CONTINUE ->
+                    new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error(), retry.took());
                 case PARK -> new LaneOutcome.Parked(retry.claim(), DeadReason.FAILED, retry.error(), retry.took());
             };
         }

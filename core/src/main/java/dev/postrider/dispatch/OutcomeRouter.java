@@ -20,10 +20,7 @@ final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
 
     /** @param lanes the writers of lanes; each lane has one of them, by its number */
     OutcomeRouter(
-            OutcomeWriter<Outcome> rows,
-            List<OutcomeWriter<LaneOutcome>> lanes,
-            Sequencers sequencers,
-            Platform time) {
+            OutcomeWriter<Outcome> rows, List<OutcomeWriter<LaneOutcome>> lanes, Sequencers sequencers, Platform time) {
         this.rows = rows;
         this.lanes = List.copyOf(lanes);
         this.sequencers = sequencers;

@@ -75,8 +75,7 @@ final class AuditLog {
     void record(Connection connection, Change change, String action, OperationRow row) throws SQLException {
         Operation operation = row.operation();
         String text = "operation=" + operation.id() + " action=" + operation.action() + " " + operation.filter();
-        FilteredChange done =
-                new FilteredChange(filter(row), capped(operation.changed()), capped(operation.skipped()));
+        FilteredChange done = new FilteredChange(filter(row), capped(operation.changed()), capped(operation.skipped()));
         insert(connection, change, action, text, done);
     }
 

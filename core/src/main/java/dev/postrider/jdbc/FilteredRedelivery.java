@@ -166,8 +166,7 @@ final class FilteredRedelivery {
         return places.isEmpty()
                 ? 0
                 : sessions.statement(
-                        "count delivered messages",
-                        connection -> done(redelivery.foresee(connection, action, places)));
+                        "count delivered messages", connection -> done(redelivery.foresee(connection, action, places)));
     }
 
     private int step(Action action, Filter filter, Change change, MessagePage page) {

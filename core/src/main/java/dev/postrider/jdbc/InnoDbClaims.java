@@ -118,11 +118,7 @@ final class InnoDbClaims implements ClaimStatements {
                 rows -> upToBudget(rows, request.maxBytes()));
         SqlRunner.Bind lease = leaseOf(request, token);
         return lease(
-                connection,
-                LEASE_EXPIRED,
-                locked,
-                request,
-                binder -> lease.to(binder.text(AttemptHistory.NODE_LOST)));
+                connection, LEASE_EXPIRED, locked, request, binder -> lease.to(binder.text(AttemptHistory.NODE_LOST)));
     }
 
     private static String withTenants(String select, ClaimRequest request) {

@@ -212,12 +212,11 @@ final class JdbcAdmin implements Admin {
     @Override
     public Repair apply(Action action, MessageId id, Change change) {
         OperatorName.check(change.operator());
-        return notified(
-                sessions.transaction(
-                        action.name(),
-                        connection -> action.isRedelivery()
-                                ? redelivery.apply(connection, action, id, change)
-                                : actions.apply(connection, action, id, change)));
+        return notified(sessions.transaction(
+                action.name(),
+                connection -> action.isRedelivery()
+                        ? redelivery.apply(connection, action, id, change)
+                        : actions.apply(connection, action, id, change)));
     }
 
     @Override

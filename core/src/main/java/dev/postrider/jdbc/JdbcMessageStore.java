@@ -209,8 +209,8 @@ final class JdbcMessageStore implements MessageStore {
     private void buryUnreadable(UUID token, List<ClaimedRow> rows, String worker) {
         List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
-                .map(row -> undelivered(
-                        row, token, worker, epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
+                .map(row ->
+                        undelivered(row, token, worker, epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         bury("bury unreadable rows", unreadable);
     }

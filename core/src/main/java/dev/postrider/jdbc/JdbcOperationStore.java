@@ -67,8 +67,7 @@ final class JdbcOperationStore implements OperationStore {
         }
         OperationRow row = elected.get();
         step(row, token);
-        OperationRow after = sessions.statement(
-                        "read an operation", connection -> table.find(connection, row.id()))
+        OperationRow after = sessions.statement("read an operation", connection -> table.find(connection, row.id()))
                 .orElse(row);
         return new OperationStep(after.operation(), isFirst(row), Duration.ZERO);
     }

@@ -100,8 +100,6 @@ record OperationRow(
     /** How long the next step has to wait after one with this number of messages. */
     Duration pauseAfter(int messages) {
         Integer rate = operation.terms().perSecond();
-        return rate == null
-                ? Duration.ZERO
-                : Duration.ofNanos(messages * MICROS_PER_SECOND / rate * 1000);
+        return rate == null ? Duration.ZERO : Duration.ofNanos(messages * MICROS_PER_SECOND / rate * 1000);
     }
 }

@@ -51,7 +51,8 @@ final class OperationTable {
             """;
 
     /** The first statement of a step. It waits for an operator who is cancelling the operation. */
-    static final String LOCK_OWN = "SELECT id FROM {operation} WHERE id = ? AND token = ? AND state = 'RUNNING' FOR UPDATE";
+    static final String LOCK_OWN =
+            "SELECT id FROM {operation} WHERE id = ? AND token = ? AND state = 'RUNNING' FOR UPDATE";
 
     /** The last statement of a step. */
     static final String ADVANCE = """
@@ -162,8 +163,7 @@ final class OperationTable {
      * @param reached the cursor up to which the messages are done; null if it was the last step
      * @param pause the time until the next step
      */
-    record StepProgress(
-            @Nullable String reached, int changed, int skipped, Duration pause) {}
+    record StepProgress(@Nullable String reached, int changed, int skipped, Duration pause) {}
 
     void advance(Connection connection, long id, UUID token, StepProgress progress) throws SQLException {
         int met = sql.update(
@@ -184,7 +184,8 @@ final class OperationTable {
         return sql.update(
                         connection,
                         END,
-                        binder -> binder.text(state.name()).text(error).number(id).uuid(token))
+                        binder ->
+                                binder.text(state.name()).text(error).number(id).uuid(token))
                 == 1;
     }
 

@@ -66,23 +66,21 @@ final class OutcomeBatch {
         @Override
         public Boolean retry(Outcome.Retry outcome) {
             String error = ErrorText.clean(outcome.error(), options.tables().errorLimit());
-            return batch.rescheduled.add(
-                    new OutcomeStatements.Rescheduled(
-                            row(outcome.claim()),
-                            outcome.delay(),
+            return batch.rescheduled.add(new OutcomeStatements.Rescheduled(
+                    row(outcome.claim()),
+                    outcome.delay(),
+                    error,
+                    AttemptHistory.entry(
+                            outcome.claim(),
+                            outcome.took(),
                             error,
-                            AttemptHistory.entry(
-                                    outcome.claim(),
-                                    outcome.took(),
-                                    error,
-                                    ErrorText.fingerprint(DeadReason.FAILED.name(), error))));
+                            ErrorText.fingerprint(DeadReason.FAILED.name(), error))));
         }
 
         @Override
         public Boolean buried(Outcome.Buried outcome) {
             DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
-            String attempt =
-                    AttemptHistory.entry(outcome.claim(), outcome.took(), death.error(), death.fingerprint());
+            String attempt = AttemptHistory.entry(outcome.claim(), outcome.took(), death.error(), death.fingerprint());
             return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death, attempt));
         }
 

@@ -157,8 +157,7 @@ final class PostgresOutcomes implements OutcomeStatements {
                                         .map(row -> Binder.toMicros(row.delay()))
                                         .toArray())
                         .array("text", rows.stream().map(Rescheduled::error).toArray())
-                        .array(
-                                "text", rows.stream().map(Rescheduled::attempt).toArray()),
+                        .array("text", rows.stream().map(Rescheduled::attempt).toArray()),
                 LeasedRow.reader(sql));
     }
 

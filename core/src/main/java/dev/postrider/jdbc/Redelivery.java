@@ -137,7 +137,8 @@ final class Redelivery {
         Fate write(ArchivedRow row, @Nullable Integer lane) throws SQLException;
     }
 
-    private Map<Fate, Integer> each(Connection connection, Action action, List<ArchivedRow> rows, int wanted, RowTransfer transfer)
+    private Map<Fate, Integer> each(
+            Connection connection, Action action, List<ArchivedRow> rows, int wanted, RowTransfer transfer)
             throws SQLException {
         Map<Fate, Integer> fates = new EnumMap<>(Fate.class);
         Map<Integer, Integer> lanes = lanes(connection);
@@ -183,7 +184,8 @@ final class Redelivery {
     }
 
     /** Numbers follow the order of the statements, so each message is one. */
-    private Fate write(Connection connection, Action action, ArchivedRow row, @Nullable Integer lane) throws SQLException {
+    private Fate write(Connection connection, Action action, ArchivedRow row, @Nullable Integer lane)
+            throws SQLException {
         boolean asNew = action == Action.REDELIVER_AS_NEW;
         MessageId id = asNew ? MessageId.next() : new MessageId(row.id());
         StoredTexts texts = row.texts();
@@ -234,11 +236,13 @@ final class Redelivery {
                 row.texts().attributes(), asNew ? old.toString() : null, timeIsInTheId ? null : row.occurredAt());
     }
 
-    private List<ArchivedRow> read(Connection connection, String select, List<ArchivePlace> places) throws SQLException {
+    private List<ArchivedRow> read(Connection connection, String select, List<ArchivePlace> places)
+            throws SQLException {
         if (places.isEmpty()) {
             return List.of();
         }
-        List<ArchivePlace> inOrder = places.stream().sorted(ArchivePlace.IN_ORDER).toList();
+        List<ArchivePlace> inOrder =
+                places.stream().sorted(ArchivePlace.IN_ORDER).toList();
         Set<ArchivePlace> wanted = new HashSet<>(inOrder);
         List<Long> seqs = inOrder.stream().map(ArchivePlace::seq).toList();
         return sql.query(

@@ -36,7 +36,10 @@ public sealed interface LaneOutcome
      * @param took how long the delivery took, for operators; null if it is not known
      */
     record RetryOutOfOrder(
-            Claim claim, Duration delay, String error, @Nullable Duration took) implements LaneOutcome {
+            Claim claim,
+            Duration delay,
+            String error,
+            @Nullable Duration took) implements LaneOutcome {
 
         public RetryOutOfOrder {
             OutcomeCheck.part("claim", claim);
@@ -60,7 +63,10 @@ public sealed interface LaneOutcome
      * @param took how long the last delivery took, for operators; null if it is not known
      */
     record Parked(
-            Claim claim, DeadReason reason, String error, @Nullable Duration took) implements LaneOutcome {
+            Claim claim,
+            DeadReason reason,
+            String error,
+            @Nullable Duration took) implements LaneOutcome {
 
         public Parked {
             OutcomeCheck.part("claim", claim);

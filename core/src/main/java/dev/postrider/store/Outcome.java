@@ -62,7 +62,10 @@ public sealed interface Outcome extends LaneOutcome {
      * @param took how long the delivery took, for operators; null if it is not known
      */
     record Retry(
-            Claim claim, Duration delay, String error, @Nullable Duration took) implements Outcome {
+            Claim claim,
+            Duration delay,
+            String error,
+            @Nullable Duration took) implements Outcome {
 
         public Retry {
             OutcomeCheck.part("claim", claim);
@@ -86,7 +89,10 @@ public sealed interface Outcome extends LaneOutcome {
      * @param took how long the last delivery took, for operators; null if it is not known
      */
     record Buried(
-            Claim claim, DeadReason reason, String error, @Nullable Duration took) implements Outcome {
+            Claim claim,
+            DeadReason reason,
+            String error,
+            @Nullable Duration took) implements Outcome {
 
         public Buried {
             OutcomeCheck.part("claim", claim);

@@ -55,8 +55,8 @@ final class FilterJsonTest {
     @Test
     void jsonIsReadable() {
         assertThat(Filter.dead().topic("orders").toJson())
-                .isEqualTo("{\"v\":1,\"states\":\"DEAD\",\"topic\":{\"namespace\":\""
-                        + TopicName.DEFAULT_NAMESPACE + "\",\"name\":\"orders\"}}");
+                .isEqualTo("{\"v\":1,\"states\":\"DEAD\",\"topic\":{\"namespace\":\"" + TopicName.DEFAULT_NAMESPACE
+                        + "\",\"name\":\"orders\"}}");
     }
 
     @ParameterizedTest

@@ -24,8 +24,8 @@ final class OperationRunnerTest {
     private final Queue<OperationStore.OperationStep> steps = new ArrayDeque<>();
     private final List<Event> events = new ArrayList<>();
     private final ManualTime time = new ManualTime();
-    private final OperationRunner runner =
-            new OperationRunner((node, lease) -> steps.remove(), DispatchOptions.builder().build(), events::add, time);
+    private final OperationRunner runner = new OperationRunner(
+            (node, lease) -> steps.remove(), DispatchOptions.builder().build(), events::add, time);
 
     private static Operation operation(OperationState state, @Nullable String error) {
         return new Operation(

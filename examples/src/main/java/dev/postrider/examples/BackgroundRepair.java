@@ -63,7 +63,8 @@ public final class BackgroundRepair {
             routed.set(true);
 
             Admin admin = postrider.admin();
-            OperationTerms terms = OperationTerms.by("ann").reason("route restored").perSecond(5000);
+            OperationTerms terms =
+                    OperationTerms.by("ann").reason("route restored").perSecond(5000);
             Operation started = admin.start(Action.REPLAY, Filter.dead().topic("orders"), terms);
             say.accept(started.state() + ": " + started.action() + " " + started.filter());
             await(ended); // or ask now and then, from any process

@@ -17,8 +17,7 @@ public interface OperationStore {
      * @param first whether it was the first step of the operation
      * @param next the time after which to call again; zero after a step
      */
-    record OperationStep(
-            @Nullable Operation operation, boolean first, Duration next) {}
+    record OperationStep(@Nullable Operation operation, boolean first, Duration next) {}
 
     /**
      * Makes one step of the operation that is due for the longest time. One node is elected for each step, by a conditional change. The

@@ -72,8 +72,9 @@ final class SchemaCheck {
                             ColumnKind.ID, "id",
                             ColumnKind.BYTES, "payload",
                             ColumnKind.TIME, "created_at delivered_at redelivered_at",
-                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes"
-                                    + " failed_attempts")),
+                            ColumnKind.TEXT,
+                                    "topic type tenant ordering_key idempotency_key content_type attributes"
+                                            + " failed_attempts")),
             Map.entry(
                     "dedup",
                     Map.of(

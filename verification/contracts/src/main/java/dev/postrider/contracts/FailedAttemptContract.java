@@ -62,13 +62,12 @@ public abstract class FailedAttemptContract extends LaneFixture {
         assertThat(attempts).extracting(FailedAttempt::attempt).containsExactly(3, 2, 1);
         assertThat(attempts)
                 .extracting(FailedAttempt::error)
-                .containsExactly(
-                        "410 gone", "no \"route\" to C:\\host {1} ä€😀", "503 from the gateway, token=***");
+                .containsExactly("410 gone", "no \"route\" to C:\\host {1} ä€😀", "503 from the gateway, token=***");
         assertThat(attempts).extracting(FailedAttempt::node).containsOnly("worker");
         assertThat(attempts).extracting(FailedAttempt::took).containsOnlyNulls();
         assertThat(attempts)
-                .allSatisfy(attempt -> assertThat(Duration.between(attempt.at(), Instant.now())
-                                .abs())
+                .allSatisfy(attempt -> assertThat(
+                                Duration.between(attempt.at(), Instant.now()).abs())
                         .isLessThan(Duration.ofMinutes(5)));
         assertThat(attempts.get(0).at()).isAfterOrEqualTo(attempts.get(2).at());
         assertThat(attempts.get(0).fingerprint())
@@ -186,14 +185,18 @@ public abstract class FailedAttemptContract extends LaneFixture {
         assertThat(failed(postrider, head))
                 .extracting(FailedAttempt::attempt, FailedAttempt::error, FailedAttempt::node, FailedAttempt::took)
                 .containsExactly(
-                        tuple(2, "rejected", "worker", null),
-                        tuple(1, "busy", "worker", Duration.ofMillis(1234)));
+                        tuple(2, "rejected", "worker", null), tuple(1, "busy", "worker", Duration.ofMillis(1234)));
         assertThat(failed(postrider, claims.get(1).claim().message().id())).isEmpty();
         assertThat(failed(postrider, claims.get(2).claim().message().id()))
                 .extracting(FailedAttempt::error)
                 .containsExactly("out of order");
 
-        assertThat(postrider.admin().apply(Action.REPLAY, Filter.in(StoredMessage.State.PARKED).topic(topic), ANN))
+        assertThat(postrider
+                        .admin()
+                        .apply(
+                                Action.REPLAY,
+                                Filter.in(StoredMessage.State.PARKED).topic(topic),
+                                ANN))
                 .satisfies(result -> assertThat(result.changed()).isEqualTo(1));
         Holder next = takeOver();
         next.deliver(next.timed().stream()
@@ -210,19 +213,15 @@ public abstract class FailedAttemptContract extends LaneFixture {
         RecordingTransport transport =
                 new RecordingTransport().answering(delivery -> DeliveryResult.rejected("not today"));
         Postrider node = postrider(builder -> builder.topic(topic, declared -> declared.deliver(transport))
-                .topic(handled, declared -> declared.maxAttempts(1).process((message, work) -> {
-                    throw new IllegalStateException("never");
-                })));
+                .topic(
+                        handled,
+                        declared -> declared.maxAttempts(1).process((message, work) -> {
+                            throw new IllegalStateException("never");
+                        })));
         MessageId byTransport = message().build().id();
         MessageId byHandler = MessageId.next();
         enqueue(node, message().id(byTransport).build());
-        enqueue(
-                node,
-                Message.to(handled)
-                        .id(byHandler)
-                        .type("x")
-                        .json("{}")
-                        .build());
+        enqueue(node, Message.to(handled).id(byHandler).type("x").json("{}").build());
 
         node.start();
 

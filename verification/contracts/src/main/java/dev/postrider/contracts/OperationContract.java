@@ -102,8 +102,8 @@ public abstract class OperationContract extends LaneFixture {
 
     /** Writes dead letters of an ordered topic, with ten messages of each key. */
     private Postrider deadInLanes(int lanes, int count) throws SQLException {
-        Postrider postrider =
-                postrider(builder -> builder.topic(topic, declared -> declared.ordered().lanes(lanes)));
+        Postrider postrider = postrider(
+                builder -> builder.topic(topic, declared -> declared.ordered().lanes(lanes)));
         for (int i = 0; i < count; i++) {
             write(postrider, "key-" + i / 10, i);
         }
@@ -148,9 +148,7 @@ public abstract class OperationContract extends LaneFixture {
             assertThat(operation.endedAt()).isNotNull();
         });
         assertThat(states()).hasSize(1100).containsOnly("PENDING");
-        assertThat(audit(postrider))
-                .extracting(AuditEntry::action)
-                .containsExactly("END_OPERATION", "START_OPERATION");
+        assertThat(audit(postrider)).extracting(AuditEntry::action).containsExactly("END_OPERATION", "START_OPERATION");
         assertThat(audit(postrider).get(0)).satisfies(entry -> {
             assertThat(entry.operator()).isEqualTo("ann");
             assertThat(entry.reason()).isEqualTo("destination fixed");
@@ -173,7 +171,10 @@ public abstract class OperationContract extends LaneFixture {
 
         assertThat(now(postrider, started))
                 .satisfies(operation -> assertThat(operation.changed()).isEqualTo(120));
-        assertThat(states()).filteredOn("RETRY"::equals).as("the head of each key").hasSize(12);
+        assertThat(states())
+                .filteredOn("RETRY"::equals)
+                .as("the head of each key")
+                .hasSize(12);
         assertThat(states()).filteredOn("BLOCKED"::equals).hasSize(108);
     }
 
@@ -247,7 +248,9 @@ public abstract class OperationContract extends LaneFixture {
             ids.add(0, admin.start(Action.REPLAY, here(State.DEAD), ANN).id());
         }
 
-        assertThat(admin.operations(Long.MAX_VALUE, 60)).extracting(Operation::id).isEqualTo(ids.subList(0, 60));
+        assertThat(admin.operations(Long.MAX_VALUE, 60))
+                .extracting(Operation::id)
+                .isEqualTo(ids.subList(0, 60));
         assertThat(admin.operations(ids.get(59), 60)).extracting(Operation::id).isEqualTo(ids.subList(60, 100));
         assertThatThrownBy(() -> admin.start(Action.REPLAY, here(State.DEAD), ANN))
                 .isInstanceOf(InvalidConfigurationException.class)

@@ -43,7 +43,9 @@ public abstract class RedeliveryContract extends LaneFixture {
         List<Claim> claims = postrider.store().claim(request().limit(1000));
         postrider
                 .store()
-                .settle(claims.stream().map(claim -> new Outcome.Delivered(claim)).toList());
+                .settle(claims.stream()
+                        .map(claim -> new Outcome.Delivered(claim))
+                        .toList());
         return claims;
     }
 
@@ -119,7 +121,8 @@ public abstract class RedeliveryContract extends LaneFixture {
                         .correlationId("conversation")
                         .occurredAt(occurred));
 
-        assertThat(postrider.admin().apply(Action.REDELIVER_AS_NEW, sent.id(), ANN)).isEqualTo(Repair.DONE);
+        assertThat(postrider.admin().apply(Action.REDELIVER_AS_NEW, sent.id(), ANN))
+                .isEqualTo(Repair.DONE);
 
         Message again = deliver(postrider).get(0).message();
         assertThat(again.id()).isNotEqualTo(sent.id());
@@ -159,8 +162,8 @@ public abstract class RedeliveryContract extends LaneFixture {
 
     @Test
     void archiveWithoutPayloadIsRefused() throws SQLException {
-        Postrider postrider =
-                postrider(builder -> builder.topic(topic, declared -> declared.archive(TableOptions.Archive.WITHOUT_PAYLOAD)));
+        Postrider postrider = postrider(
+                builder -> builder.topic(topic, declared -> declared.archive(TableOptions.Archive.WITHOUT_PAYLOAD)));
         Message sent = deliveredMessage(postrider, message());
         advance(Duration.ofHours(1));
 
@@ -175,8 +178,7 @@ public abstract class RedeliveryContract extends LaneFixture {
     @Test
     void emptyPayloadIsAPayload() throws SQLException {
         Postrider postrider = postrider();
-        Message sent = deliveredMessage(
-                postrider, message().payload(Payload.of(new byte[0], "text/plain")));
+        Message sent = deliveredMessage(postrider, message().payload(Payload.of(new byte[0], "text/plain")));
 
         assertThat(postrider.admin().apply(Action.REDELIVER, sent.id(), ANN)).isEqualTo(Repair.DONE);
         assertThat(deliver(postrider).get(0).message().payload()).isEqualTo(sent.payload());
@@ -222,7 +224,10 @@ public abstract class RedeliveryContract extends LaneFixture {
 
         ChangeResult foreseen = postrider.admin().apply(Action.REDELIVER, range, Change.dryRun());
         assertThat(foreseen.changed()).isEqualTo(250);
-        assertThat(foreseen.sample()).hasSize(10).extracting(MessageSummary::state).containsOnly(State.DELIVERED);
+        assertThat(foreseen.sample())
+                .hasSize(10)
+                .extracting(MessageSummary::state)
+                .containsOnly(State.DELIVERED);
         assertThat(live()).isZero();
         ChangeResult first = postrider.admin().apply(Action.REDELIVER, range, ANN.limit(120));
         assertThat(first.changed()).isEqualTo(120);
@@ -252,8 +257,12 @@ public abstract class RedeliveryContract extends LaneFixture {
                     .isInstanceOf(InvalidConfigurationException.class)
                     .hasMessageContaining("must end at a delivery time that has passed");
         }
-        assertThatThrownBy(
-                        () -> postrider.admin().apply(Action.REDELIVER, deliveredBefore(Instant.EPOCH.plusSeconds(1)).states(List.of(State.DEAD)), ANN))
+        assertThatThrownBy(() -> postrider
+                        .admin()
+                        .apply(
+                                Action.REDELIVER,
+                                deliveredBefore(Instant.EPOCH.plusSeconds(1)).states(List.of(State.DEAD)),
+                                ANN))
                 .isInstanceOf(InvalidConfigurationException.class)
                 .hasMessageContaining("in one of the states");
         assertThatThrownBy(() -> postrider
@@ -300,7 +309,8 @@ public abstract class RedeliveryContract extends LaneFixture {
         try (Connection other = transaction()) {
             execute(other, "UPDATE postrider_archive SET attempts = attempts WHERE topic = '" + topic + "'");
 
-            assertThat(postrider.admin().apply(Action.REDELIVER, sent.id(), ANN)).isEqualTo(Repair.BUSY);
+            assertThat(postrider.admin().apply(Action.REDELIVER, sent.id(), ANN))
+                    .isEqualTo(Repair.BUSY);
             other.rollback();
         }
         assertThat(live()).isZero();
