@@ -3,6 +3,7 @@ package dev.postrider;
 import dev.postrider.admin.Admin;
 import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Heartbeat;
+import dev.postrider.dispatch.OperationRunner;
 import dev.postrider.dispatch.Sampler;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.idempotency.Commands;
@@ -52,6 +53,7 @@ public final class Postrider implements AutoCloseable {
     private final Dispatcher dispatcher;
     private final Commands commands;
     private final Heartbeat heartbeat;
+    private final OperationRunner operations;
     private final @Nullable Sampler sampler;
     private volatile boolean deliversByItself;
 
@@ -68,7 +70,10 @@ public final class Postrider implements AutoCloseable {
     record Declarations(List<Topic> topics, List<InboxHandler> handlers) {}
 
     /** @param sampler null without samples */
-    record BackgroundWork(Heartbeat commands, @Nullable Sampler sampler) {}
+    record BackgroundWork(
+            Heartbeat commands,
+            OperationRunner operations,
+            @Nullable Sampler sampler) {}
 
     Postrider(
             Databases databases,
@@ -84,6 +89,7 @@ public final class Postrider implements AutoCloseable {
         this.dispatcher = dispatcher;
         this.commands = commands;
         this.heartbeat = background.commands();
+        this.operations = background.operations();
         this.sampler = background.sampler();
     }
 
@@ -144,6 +150,7 @@ public final class Postrider implements AutoCloseable {
         database.reportStranded(
                 topics.stream().filter(Topic::isDelivered).map(Topic::name).collect(Collectors.toUnmodifiableSet()));
         dispatcher.start();
+        operations.start();
         if (sampler != null) {
             sampler.start();
         }
@@ -268,7 +275,10 @@ public final class Postrider implements AutoCloseable {
 
     /** Returns the operators' view of topics, messages, lanes, nodes, inboxes and commands. */
     public Admin admin() {
-        return database.admin(dispatcher::wakeForOperator);
+        return database.admin(() -> {
+            dispatcher.wakeForOperator();
+            operations.wake();
+        });
     }
 
     /**
@@ -281,6 +291,7 @@ public final class Postrider implements AutoCloseable {
         if (sampler != null) {
             sampler.close();
         }
+        operations.close();
         dispatcher.stop();
     }
 

@@ -5,6 +5,7 @@ import dev.postrider.dispatch.Dispatcher;
 import dev.postrider.dispatch.Doorbell;
 import dev.postrider.dispatch.DurableInbox;
 import dev.postrider.dispatch.Heartbeat;
+import dev.postrider.dispatch.OperationRunner;
 import dev.postrider.dispatch.Sampler;
 import dev.postrider.dispatch.Topic;
 import dev.postrider.error.InvalidConfigurationException;
@@ -194,12 +195,14 @@ public final class PostriderBuilder {
                 events);
         Sampler sampler =
                 sampleInterval == null ? null : new Sampler(dispatching.samples(), dispatcher, sampleInterval, events);
+        OperationRunner operations =
+                new OperationRunner(dispatching.operations(dispatcher::wakeForOperator), options, events);
         return new Postrider(
                 new Postrider.Databases(database, dispatching, store),
                 new Postrider.Declarations(declared, List.copyOf(handlers)),
                 dispatcher,
                 tracer.isOn() ? new TracedCommands(runner, tracer) : runner,
-                new Postrider.BackgroundWork(heartbeat, sampler));
+                new Postrider.BackgroundWork(heartbeat, operations, sampler));
     }
 
     private StorageOptions storage() {

@@ -26,13 +26,28 @@ public enum Action {
      * replayed. A blocked key continues with its next message. On an ordered topic, a message that its node may have read
      * is not changed.
      */
-    CANCEL(State.PENDING, State.SCHEDULED, State.RETRYING, State.BLOCKED, State.PARKED);
+    CANCEL(State.PENDING, State.SCHEDULED, State.RETRYING, State.BLOCKED, State.PARKED),
+    /**
+     * Writes a delivered message from the archive to the queue again, with the same id and due now. A consumer that remembers the id drops
+     * it as a duplicate, so this repairs a consumer that has lost data.
+     */
+    REDELIVER(State.DELIVERED),
+    /**
+     * Writes a delivered message from the archive to the queue again, as a new message that is due now: with a new id, without an
+     * idempotency key, and caused by the old message. Every consumer handles it again.
+     */
+    REDELIVER_AS_NEW(State.DELIVERED);
 
     @SuppressWarnings("ImmutableEnumChecker") // Set.of is immutable; its type does not say so
     private final Set<State> states;
 
     Action(State... states) {
         this.states = Set.of(states);
+    }
+
+    /** Whether the action writes delivered messages from the archive to the queue again. */
+    public boolean isRedelivery() {
+        return states.contains(State.DELIVERED);
     }
 
     /** Returns the states in which the action changes a message. */

@@ -49,7 +49,7 @@ public interface Admin {
      */
     FailureGroups failures(Filter filter, int limit);
 
-    /** Finds a message as {@link #find} does, and says what it waits for. */
+    /** Finds a message as {@link #find} does, with its failed attempts, and says what it waits for. */
     Optional<MessageDetail> explain(MessageId id);
 
     /**
@@ -60,7 +60,8 @@ public interface Admin {
     List<AuditEntry> audit(long before, int limit);
 
     /**
-     * Changes one message.
+     * Changes one message. A delivered message is redelivered once only: after that, the message that was written instead
+     * can be redelivered, when it is delivered and in the archive.
      *
      * @param change names the operator; its limit and its cursor mean nothing here. A dry run is refused
      */
@@ -84,9 +85,43 @@ public interface Admin {
      * a lane that stays locked. If a transaction fails, the earlier ones stay: the call throws, and the audit shows what
      * was done.
      *
-     * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action changes
+     * <p>A filter for a redelivery needs an end of the delivery times that has passed. Otherwise it would select the
+     * messages that it has just written, as soon as they are delivered. Messages that were redelivered before, and those
+     * whose payload the archive does not keep, are skipped.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException when the filter selects no state that the action
+     *     changes, or when it is one for a redelivery without a past end of the delivery times
      */
     ChangeResult apply(Action action, Filter filter, Change change);
+
+    /**
+     * Starts an action by filter as a background operation, for more messages than a call of {@link #apply} changes. Any
+     * started node works it off in steps. Each step commits its changes together with the place that it has reached, so a
+     * node that dies repeats nothing and skips nothing, and another node continues. Messages are selected, changed and
+     * skipped as by {@link #apply}. The start and the end are entries in the audit; the result is that of the operation.
+     *
+     * @throws dev.postrider.error.InvalidConfigurationException as {@link #apply(Action, Filter, Change)} does, and when
+     *     100 operations are waiting or running
+     */
+    Operation start(Action action, Filter filter, OperationTerms terms);
+
+    /**
+     * Lists background operations, the newest first. Those that ended are kept for 90 days.
+     *
+     * @param before the {@code id} of the last operation of the previous page; {@link Long#MAX_VALUE} for the first page
+     */
+    List<Operation> operations(long before, int limit);
+
+    /** Finds a background operation. */
+    Optional<Operation> operation(long id);
+
+    /**
+     * Ends a background operation. It waits for a running step, and afterwards the operation changes nothing more.
+     *
+     * @return {@link Repair#WRONG_STATE} when it has already ended; {@link Repair#NOT_FOUND} when there is none
+     * @throws dev.postrider.error.TransactionConflictException when a running step takes too long: call again
+     */
+    Repair cancel(long operationId, String operator);
 
     /** Finds a message in any state, including delivered messages that are still in the archive. */
     Optional<StoredMessage> find(MessageId id);

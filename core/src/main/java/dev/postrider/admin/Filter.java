@@ -261,6 +261,20 @@ public record Filter(Set<State> states, List<Condition> conditions) {
         return new Filter(states, others);
     }
 
+    /** Returns the filter as a JSON object, which {@link #ofJson} reads. */
+    public String toJson() {
+        return FilterJson.write(this);
+    }
+
+    /**
+     * Reads a filter that {@link #toJson} has written.
+     *
+     * @throws IllegalArgumentException when the text is not such a filter, or one of a later version
+     */
+    public static Filter ofJson(String json) {
+        return FilterJson.read(json);
+    }
+
     /** Returns the filter as the audit shows it. */
     @Override
     public String toString() {

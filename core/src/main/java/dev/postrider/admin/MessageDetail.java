@@ -6,14 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message and what it waits for. Immutable. A circuit breaker is in the memory of its node and not shown here.
+ * A message, its failed attempts, and what it waits for. Immutable. A circuit breaker is in the memory of its node and
+ * not shown here.
  *
+ * @param failedAttempts the newest failed attempts, the newest first: at least four, and more the shorter the errors are.
+ *     They are kept when the message is replayed, and in the archive. Losses of nodes are shown for messages of unordered
+ *     topics only; the counts of the message have all
  * @param waits everything that the message waits for, the most lasting first; empty for a message that is finished or that
  *     a node will deliver next
  */
-public record MessageDetail(StoredMessage message, List<Wait> waits) {
+public record MessageDetail(StoredMessage message, List<FailedAttempt> failedAttempts, List<Wait> waits) {
 
     public MessageDetail {
+        failedAttempts = List.copyOf(failedAttempts);
         waits = List.copyOf(waits);
     }
 

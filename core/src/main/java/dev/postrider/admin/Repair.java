@@ -11,7 +11,7 @@ public enum Repair {
     NOT_FOUND,
     /**
      * The message is in a state that the action does not change, or in another one than the operator expected: for
-     * example, it is being delivered, or it is not the head of its key. Nothing was changed.
+     * example, it is being delivered, it is not the head of its key, or it was delivered and redelivered before. Nothing was changed.
      */
     WRONG_STATE,
     /**
@@ -19,6 +19,8 @@ public enum Repair {
      * is being delivered, or its node may have read it for that. Nothing was changed: call again.
      */
     BUSY,
+    /** The archive keeps no payload of the delivered message, so it cannot be delivered again. Nothing was changed. */
+    NO_PAYLOAD,
     /** The topic has messages, or a live node delivers it. Nothing was changed. */
     IN_USE
 }

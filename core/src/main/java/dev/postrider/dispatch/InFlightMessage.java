@@ -25,6 +25,7 @@ final class InFlightMessage {
     private final AtomicBoolean rowReserved = new AtomicBoolean();
     private volatile long deliveringSince;
     private volatile boolean delivering;
+    private volatile boolean started;
 
     /** Whether it has a slot. Set and guarded by {@link InFlight}. */
     boolean hasSlot;
@@ -144,6 +145,13 @@ final class InFlightMessage {
         deliveringSince = time.nanos();
         answerBy = deliveringSince + atMost.toNanos();
         delivering = true;
+        started = true;
+    }
+
+    /** Returns the time since the start of the delivery; null if none was started. */
+    @Nullable
+    Duration sinceDelivery(Platform time) {
+        return started ? Duration.ofNanos(time.nanos() - deliveringSince) : null;
     }
 
     /** Marks the message as not being delivered at the moment. No result is expected. */

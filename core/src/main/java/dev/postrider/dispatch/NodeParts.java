@@ -81,7 +81,7 @@ final class NodeParts {
         rowWriter = writer(OutcomeSink.ofRows(stores.messages(), inFlight), threads.settleRows, events);
         OutcomeSink<LaneOutcome> lanes = OutcomeSink.ofLanes(stores.lanes(), inFlight);
         threads.settleLanes.forEach(loop -> laneWriters.add(writer(lanes, loop, events)));
-        outcomes = new OutcomeRouter(rowWriter, laneWriters, sequencers);
+        outcomes = new OutcomeRouter(rowWriter, laneWriters, sequencers, platform);
 
         pipeline = new DeliveryPipeline(deliveries(stores, settings, handOver), outcomes, leaseLimit);
         for (Topic topic : topics) {

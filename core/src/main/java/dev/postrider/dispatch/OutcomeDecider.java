@@ -96,14 +96,15 @@ final class OutcomeDecider {
         if (outcome instanceof Outcome.Retry retry) {
             return switch (policy) {
                 case BLOCK -> retry;
-                case CONTINUE -> new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error());
-                case PARK -> new LaneOutcome.Parked(retry.claim(), DeadReason.FAILED, retry.error());
+                case CONTINUE ->
+                    new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), retry.error(), retry.took());
+                case PARK -> new LaneOutcome.Parked(retry.claim(), DeadReason.FAILED, retry.error(), retry.took());
             };
         }
         if (outcome instanceof Outcome.Buried buried
                 && policy != FailurePolicy.CONTINUE
                 && topic.blocksAfterDeadLetter()) {
-            return new LaneOutcome.Parked(buried.claim(), buried.reason(), buried.error());
+            return new LaneOutcome.Parked(buried.claim(), buried.reason(), buried.error(), buried.took());
         }
         return outcome;
     }

@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.LaneClaim;
 import dev.postrider.store.LaneOutcome;
 import dev.postrider.store.Outcome;
@@ -15,16 +16,20 @@ final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
     private final OutcomeWriter<Outcome> rows;
     private final List<OutcomeWriter<LaneOutcome>> lanes;
     private final Sequencers sequencers;
+    private final Platform time;
 
     /** @param lanes the writers of lanes; each lane has one of them, by its number */
-    OutcomeRouter(OutcomeWriter<Outcome> rows, List<OutcomeWriter<LaneOutcome>> lanes, Sequencers sequencers) {
+    OutcomeRouter(
+            OutcomeWriter<Outcome> rows, List<OutcomeWriter<LaneOutcome>> lanes, Sequencers sequencers, Platform time) {
         this.rows = rows;
         this.lanes = List.copyOf(lanes);
         this.sequencers = sequencers;
+        this.time = time;
     }
 
     @Override
-    public void decided(InFlightMessage claimed, Outcome outcome) {
+    public void decided(InFlightMessage claimed, Outcome decided) {
+        Outcome outcome = timed(claimed, decided);
         LaneClaim inLane = claimed.inLane();
         if (inLane == null) {
             claimed.endSpan(outcome);
@@ -34,6 +39,17 @@ final class OutcomeRouter implements OutcomeReceiver, Sequencer.Writer {
             claimed.endSpan(ofLane); // not in the lock of the sequencer
             sequencers.of(claimed.topic().name()).decided(claimed, ofLane);
         }
+    }
+
+    /** Adds how long the delivery took to the outcome of a failed attempt. */
+    private Outcome timed(InFlightMessage claimed, Outcome outcome) {
+        if (outcome instanceof Outcome.Retry retry) {
+            return new Outcome.Retry(retry.claim(), retry.delay(), retry.error(), claimed.sinceDelivery(time));
+        }
+        if (outcome instanceof Outcome.Buried buried) {
+            return new Outcome.Buried(buried.claim(), buried.reason(), buried.error(), claimed.sinceDelivery(time));
+        }
+        return outcome;
     }
 
     /**

@@ -117,20 +117,20 @@ final class OutcomeWriter<O extends LaneOutcome> {
 
         private static Outcome withoutErrorText(Outcome outcome) {
             if (outcome instanceof Outcome.Retry retry) {
-                return new Outcome.Retry(retry.claim(), retry.delay(), UNSTORABLE);
+                return new Outcome.Retry(retry.claim(), retry.delay(), UNSTORABLE, retry.took());
             }
             if (outcome instanceof Outcome.Buried buried) {
-                return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE);
+                return new Outcome.Buried(buried.claim(), buried.reason(), UNSTORABLE, buried.took());
             }
             return outcome;
         }
 
         private static LaneOutcome withoutErrorText(LaneOutcome outcome) {
             if (outcome instanceof LaneOutcome.RetryOutOfOrder retry) {
-                return new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), UNSTORABLE);
+                return new LaneOutcome.RetryOutOfOrder(retry.claim(), retry.delay(), UNSTORABLE, retry.took());
             }
             if (outcome instanceof LaneOutcome.Parked parked) {
-                return new LaneOutcome.Parked(parked.claim(), parked.reason(), UNSTORABLE);
+                return new LaneOutcome.Parked(parked.claim(), parked.reason(), UNSTORABLE, parked.took());
             }
             return outcome instanceof Outcome ofRows ? withoutErrorText(ofRows) : outcome;
         }

@@ -1,5 +1,6 @@
 package dev.postrider.event;
 
+import dev.postrider.admin.Operation;
 import dev.postrider.admin.Sample;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.message.Message;
@@ -259,6 +260,15 @@ public sealed interface Event {
      * @param interval the time between two of these events
      */
     record Sampled(Sample sample, NodeLoad node, Duration interval) implements Event {}
+
+    /** This node has begun a background operation, and has made its first step. */
+    record OperationStarted(Operation operation) implements Event {}
+
+    /** This node has made steps of a background operation, at most once a second for each, or a step has failed. */
+    record OperationAdvanced(Operation operation) implements Event {}
+
+    /** This node has made the last step of a background operation. An operator's cancellation is no event. */
+    record OperationEnded(Operation operation) implements Event {}
 
     /**
      * A command was claimed and starts to run, for the first time or again after a failure. No event contains a

@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.admin.AuditEntry;
 import dev.postrider.admin.Change;
 import dev.postrider.admin.Filter;
+import dev.postrider.admin.Operation;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
@@ -57,6 +58,31 @@ final class AuditLog {
 
     /** Records one transaction of a change by filter. */
     void record(Connection connection, Change change, String action, FilteredChange done) throws SQLException {
+        insert(connection, change, action, done.filter().toString(), done);
+    }
+
+    /** Records the start or the end of a background operation, with its counts until then. */
+    void record(Connection connection, Change change, String action, OperationRow row) throws SQLException {
+        Operation operation = row.operation();
+        String text = "operation=" + operation.id() + " action=" + operation.action() + " " + operation.filter();
+        FilteredChange done = new FilteredChange(filter(row), capped(operation.changed()), capped(operation.skipped()));
+        insert(connection, change, action, text, done);
+    }
+
+    private static Filter filter(OperationRow row) {
+        try {
+            return row.filter();
+        } catch (IllegalArgumentException e) {
+            return Filter.all(); // of a later version: its topic is not known here
+        }
+    }
+
+    private static int capped(long count) {
+        return (int) Math.min(count, Integer.MAX_VALUE);
+    }
+
+    private void insert(Connection connection, Change change, String action, String filter, FilteredChange done)
+            throws SQLException {
         TopicName topic = done.filter().conditions().stream()
                 .filter(Filter.InTopic.class::isInstance)
                 .map(condition -> ((Filter.InTopic) condition).name())
@@ -70,7 +96,7 @@ final class AuditLog {
                         .text(topic == null ? "" : topic.namespace())
                         .text(topic == null ? "" : topic.topic())
                         .none()
-                        .text(done.filter().toString())
+                        .text(filter)
                         .text(change.reason())
                         .numberOrNone((long) done.changed())
                         .numberOrNone((long) done.skipped()));

@@ -159,6 +159,7 @@ final class BlockedKeys {
                 row.state() == RowState.RETRY
                         ? changeHead(connection, row, head -> park(connection, head))
                         : Repair.WRONG_STATE;
+            case REDELIVER, REDELIVER_AS_NEW -> Repair.WRONG_STATE; // of the archive
             case CANCEL -> cancel(connection, row);
         };
     }

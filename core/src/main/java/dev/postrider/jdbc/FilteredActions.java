@@ -35,10 +35,10 @@ final class FilteredActions {
 
     private static final Logger log = LoggerFactory.getLogger(FilteredActions.class);
 
-    private static final int STEP = 500;
+    static final int STEP = 500;
 
     /** A transaction keeps its lane locked, which delays the lane's outcomes. */
-    private static final int IN_LANE = 50;
+    static final int IN_LANE = 50;
 
     /** Bounds the work of a call whose filter selects few of many messages. */
     private static final int SEARCHES = 100;
@@ -51,8 +51,8 @@ final class FilteredActions {
             ORDER BY m.seq FOR UPDATE SKIP LOCKED
             """;
 
-    /** A lane of a topic. */
-    private record LaneNumber(int topicId, int lane) implements Comparable<LaneNumber> {
+    /** A lane of a topic. Transactions that lock several lanes do so in this order. */
+    record LaneNumber(int topicId, int lane) implements Comparable<LaneNumber> {
         @Override
         public int compareTo(LaneNumber other) {
             int byTopic = Integer.compare(topicId, other.topicId);
@@ -75,7 +75,7 @@ final class FilteredActions {
     }
 
     ChangeResult apply(Action action, Filter filter, Change change) {
-        Filter selected = filter.states(states(action, filter, change));
+        Filter selected = filter.states(states(action, filter, change.expected()));
         MessageCursor cursor = MessageCursor.parse(change.cursor());
         if (cursor.inArchive()) {
             throw new InvalidConfigurationException("cursor", "is one of delivered messages, which no action changes");
@@ -106,13 +106,14 @@ final class FilteredActions {
                 summaries(sample));
     }
 
-    private static Set<State> states(Action action, Filter filter, Change change) {
+    /** Returns the states in which the action changes the messages that a caller means. */
+    static Set<State> states(Action action, Filter filter, @Nullable State expected) {
         Set<State> states = EnumSet.copyOf(action.states());
         if (!filter.states().isEmpty()) {
             states.retainAll(filter.states());
         }
-        if (change.expected() != null) {
-            states.retainAll(Set.of(change.expected()));
+        if (expected != null) {
+            states.retainAll(Set.of(expected));
         }
         if (states.isEmpty()) {
             throw new InvalidConfigurationException(
@@ -205,7 +206,8 @@ final class FilteredActions {
         }
     }
 
-    private Set<Long> lock(Connection connection, MessageConditions conditions, List<Long> seqs) throws SQLException {
+    /** Locks those of these messages that are free and still selected. */
+    Set<Long> lock(Connection connection, MessageConditions conditions, List<Long> seqs) throws SQLException {
         return sql.queryOnce(
                 connection,
                 ValueList.in(LOCK, seqs.size()).replace("{matches}", conditions.matchesLive()),
@@ -218,6 +220,12 @@ final class FilteredActions {
             throws SQLException {
         LaneKeys.Row any = rows.get(0);
         new LaneKeys(sql).lock(connection, any.topicId(), any.lane());
+        return inLockedLane(connection, action, conditions, rows);
+    }
+
+    /** Changes messages of lanes that this transaction has locked. Returns how many were changed. */
+    int inLockedLane(Connection connection, Action action, MessageConditions conditions, List<LaneKeys.Row> rows)
+            throws SQLException {
         Set<Long> locked = lock(
                 connection, conditions, rows.stream().map(LaneKeys.Row::seq).toList());
         int changed = 0;

@@ -49,9 +49,11 @@ final class InnoDbClaims implements ClaimStatements {
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
 
+    /** The history comes first: on MySQL and MariaDB a later assignment sees the values of the earlier ones. */
     static final String LEASE_EXPIRED = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+            SET failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ' ', attempts, ' ', locked_by, ?, COALESCE(failed_attempts, '')), 4000),
+                attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
                 locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
@@ -71,7 +73,8 @@ final class InnoDbClaims implements ClaimStatements {
 
     static final String SWEEP = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+            SET failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ' ', attempts, ' ', locked_by, ?, COALESCE(failed_attempts, '')), 4000),
+                state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
                 locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
@@ -101,7 +104,7 @@ final class InnoDbClaims implements ClaimStatements {
                 withTenants(LOCK_DUE, request),
                 binder -> bindLock(binder.integer(topicId).time(from), topicId, request),
                 rows -> upToBudget(rows, request.maxBytes()));
-        return new DueClaim(lease(connection, LEASE_DUE, locked, request, token), null);
+        return new DueClaim(lease(connection, LEASE_DUE, locked, request, leaseOf(request, token)), null);
     }
 
     /** Ignores the span: leases have no index of their own, so the statement reads all leased rows in any case. */
@@ -113,7 +116,9 @@ final class InnoDbClaims implements ClaimStatements {
                 withTenants(LOCK_EXPIRED, request),
                 binder -> bindLock(binder.integer(topicId).integer(request.maxAttempts()), topicId, request),
                 rows -> upToBudget(rows, request.maxBytes()));
-        return lease(connection, LEASE_EXPIRED, locked, request, token);
+        SqlRunner.Bind lease = leaseOf(request, token);
+        return lease(
+                connection, LEASE_EXPIRED, locked, request, binder -> lease.to(binder.text(AttemptHistory.NODE_LOST)));
     }
 
     private static String withTenants(String select, ClaimRequest request) {
@@ -138,18 +143,17 @@ final class InnoDbClaims implements ClaimStatements {
         return seqs;
     }
 
+    private static SqlRunner.Bind leaseOf(ClaimRequest request, UUID token) {
+        return binder -> binder.uuid(token).text(request.worker()).micros(request.lease());
+    }
+
     private List<ClaimedRow> lease(
-            Connection connection, String update, List<Long> seqs, ClaimRequest request, UUID token)
+            Connection connection, String update, List<Long> seqs, ClaimRequest request, SqlRunner.Bind first)
             throws SQLException {
         if (seqs.isEmpty()) {
             return List.of();
         }
-        sql.change(
-                connection,
-                update,
-                seqs,
-                "lease messages",
-                binder -> binder.uuid(token).text(request.worker()).micros(request.lease()));
+        sql.change(connection, update, seqs, "lease messages", first);
         return sql.query(
                 connection,
                 ValueList.in(READ, seqs.size()),
@@ -177,7 +181,8 @@ final class InnoDbClaims implements ClaimStatements {
                 SWEEP,
                 lost,
                 "bury lost messages",
-                binder -> binder.text(sweep.epitaph().reason())
+                binder -> binder.text(AttemptHistory.NODE_LOST)
+                        .text(sweep.epitaph().reason())
                         .text(sweep.epitaph().error())
                         .text(sweep.epitaph().fingerprint()));
         return lost.size();

@@ -36,15 +36,18 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
     /** Counts the attempt: on lanes, an attempt is counted with its outcome. */
     static final String COPY = """
             INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   attributes, attempts, crashes, created_at, delivered_at)
+                                   attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
             SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, UTC_TIMESTAMP(6)
+                   CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, UTC_TIMESTAMP(6),
+                   failed_attempts
             FROM {message} WHERE seq IN ({values})
             """;
 
     static final String MOVE = """
             UPDATE {message}
-            SET state = ?, attempts = ?, last_error = ?, reason = ?, fingerprint = ?, available_at = {due}, updated_at = UTC_TIMESTAMP(6)
+            SET state = ?, attempts = ?, last_error = ?, reason = ?, fingerprint = ?,
+                failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ?, COALESCE(failed_attempts, '')), 4000),
+                available_at = {due}, updated_at = UTC_TIMESTAMP(6)
             WHERE seq = ?
             """;
 
@@ -111,7 +114,8 @@ final class InnoDbLaneOutcomes implements LaneOutcomeStatements {
                     .integer(row.attempts())
                     .text(row.error())
                     .text(row.reason())
-                    .text(row.fingerprint());
+                    .text(row.fingerprint())
+                    .text(row.attempt());
             if (delay != null) {
                 binder.micros(delay);
             }

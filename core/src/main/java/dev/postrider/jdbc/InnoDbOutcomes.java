@@ -30,9 +30,10 @@ final class InnoDbOutcomes implements OutcomeStatements {
 
     static final String COPY = """
             INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                   attributes, attempts, crashes, created_at, delivered_at)
+                                   attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
             SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                   CASE WHEN ? THEN payload END, attributes, GREATEST(attempts, 1), crashes, created_at, UTC_TIMESTAMP(6)
+                   CASE WHEN ? THEN payload END, attributes, GREATEST(attempts, 1), crashes, created_at, UTC_TIMESTAMP(6),
+                   failed_attempts
             FROM {message} WHERE seq IN ({values})
             """;
 
@@ -41,8 +42,9 @@ final class InnoDbOutcomes implements OutcomeStatements {
     static final String RESCHEDULE = """
             UPDATE {message}
             SET state = 'PENDING', attempts = GREATEST(attempts, 1), available_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
-                last_error = ?, lease_token = NULL, locked_by = NULL,
-                locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
+                last_error = ?,
+                failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ?, COALESCE(failed_attempts, '')), 4000),
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
@@ -50,8 +52,9 @@ final class InnoDbOutcomes implements OutcomeStatements {
             UPDATE {message}
             SET state = 'DEAD',
                 attempts = CASE WHEN NOT ? THEN GREATEST(attempts, 1) WHEN attempts > 0 THEN attempts - 1 ELSE 0 END,
-                reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
-                locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
+                reason = ?, last_error = ?, fingerprint = ?,
+                failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ?, COALESCE(failed_attempts, '')), 4000),
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
@@ -99,6 +102,7 @@ final class InnoDbOutcomes implements OutcomeStatements {
                     RESCHEDULE,
                     binder -> binder.micros(row.delay())
                             .text(row.error())
+                            .text(row.attempt())
                             .number(row.row().seq())
                             .uuid(row.row().token()));
             if (met == 1) {
@@ -124,6 +128,7 @@ final class InnoDbOutcomes implements OutcomeStatements {
                             .text(row.epitaph().reason())
                             .text(row.epitaph().error())
                             .text(row.epitaph().fingerprint())
+                            .text(row.attempt())
                             .number(row.row().seq())
                             .uuid(row.row().token()));
             if (met == 1) {

@@ -14,6 +14,8 @@ import dev.postrider.admin.LaneStatus;
 import dev.postrider.admin.MessageDetail;
 import dev.postrider.admin.MessagePage;
 import dev.postrider.admin.NodeStatus;
+import dev.postrider.admin.Operation;
+import dev.postrider.admin.OperationTerms;
 import dev.postrider.admin.Paging;
 import dev.postrider.admin.Repair;
 import dev.postrider.admin.StoredMessage;
@@ -50,6 +52,8 @@ final class JdbcAdmin implements Admin {
     private final AuditLog audit;
     private final MessageActions actions;
     private final FilteredActions filtered;
+    private final FilteredRedelivery redelivery;
+    private final OperationActions operations;
     private final TopicActions topicActions;
 
     /** @param changed called after each change that may let a message be delivered */
@@ -68,6 +72,8 @@ final class JdbcAdmin implements Admin {
         audit = new AuditLog(sql);
         actions = new MessageActions(sql, blockedKeys, audit);
         filtered = new FilteredActions(sessions, sql, search, actions, audit);
+        redelivery = new FilteredRedelivery(sessions, sql, lists, audit);
+        operations = new OperationActions(sessions, sql, audit, redelivery);
         topicActions = new TopicActions(sessions, sql, topics, status, audit);
     }
 
@@ -138,6 +144,7 @@ final class JdbcAdmin implements Admin {
                     ? Optional.empty()
                     : Optional.of(new MessageDetail(
                             found.get(),
+                            messages.failedAttempts(connection, id),
                             new WaitReasons(sql)
                                     .of(
                                             connection,
@@ -205,8 +212,11 @@ final class JdbcAdmin implements Admin {
     @Override
     public Repair apply(Action action, MessageId id, Change change) {
         OperatorName.check(change.operator());
-        return notified(
-                sessions.transaction(action.name(), connection -> actions.apply(connection, action, id, change)));
+        return notified(sessions.transaction(
+                action.name(),
+                connection -> action.isRedelivery()
+                        ? redelivery.apply(connection, action, id, change)
+                        : actions.apply(connection, action, id, change)));
     }
 
     @Override
@@ -220,11 +230,36 @@ final class JdbcAdmin implements Admin {
 
     @Override
     public ChangeResult apply(Action action, Filter filter, Change change) {
-        ChangeResult result = filtered.apply(action, filter, change);
+        ChangeResult result = action.isRedelivery()
+                ? redelivery.apply(action, filter, change)
+                : filtered.apply(action, filter, change);
         if (result.changed() > 0 && !change.isDryRun()) {
             changed.run();
         }
         return result;
+    }
+
+    @Override
+    public Operation start(Action action, Filter filter, OperationTerms terms) {
+        Operation started = operations.start(action, filter, terms);
+        changed.run();
+        return started;
+    }
+
+    @Override
+    public List<Operation> operations(long before, int limit) {
+        checkLimit(limit);
+        return sessions.statement("list operations", connection -> operations.list(connection, before, limit));
+    }
+
+    @Override
+    public Optional<Operation> operation(long id) {
+        return sessions.statement("find an operation", connection -> operations.find(connection, id));
+    }
+
+    @Override
+    public Repair cancel(long operationId, String operator) {
+        return operations.cancel(operationId, Change.by(operator));
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.postrider.internal.store.HandlingStore;
 import dev.postrider.internal.store.InboxHandler;
 import dev.postrider.internal.store.InboxStore;
 import dev.postrider.internal.store.LaneStore;
+import dev.postrider.internal.store.OperationStore;
 import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.internal.store.SampleStore;
 import dev.postrider.internal.store.StorageOptions;
@@ -296,6 +297,11 @@ public final class JdbcDatabase {
 
     public SampleStore samples() {
         return new JdbcSampleStore(sessions, dialect.sql(), TimeAndIds.SYSTEM);
+    }
+
+    /** @param changed called after each change that may let a message be delivered */
+    public OperationStore operations(Runnable changed) {
+        return new JdbcOperationStore(sessions, dialect.sql(), topics(), TimeAndIds.SYSTEM.ids(), changed);
     }
 
     /** Returns the store for marks of received messages, which writes in the transactions of its callers. */

@@ -193,8 +193,8 @@ final class JdbcMessageStore implements MessageStore {
         if (!rows.isEmpty()) {
             scans(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
-        buryUnreadable(token, rows);
-        buryExhausted(token, rows, request.maxAttempts());
+        buryUnreadable(token, rows, request.worker());
+        buryExhausted(token, rows, request);
         Lease lease = new Lease(token, request.worker(), request.lease());
         List<Claim> claims = new ArrayList<>(rows.size());
         for (ClaimedRow row : rows) {
@@ -206,25 +206,32 @@ final class JdbcMessageStore implements MessageStore {
         return claims;
     }
 
-    private void buryUnreadable(UUID token, List<ClaimedRow> rows) {
+    private void buryUnreadable(UUID token, List<ClaimedRow> rows, String worker) {
         List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
                 .filter(row -> row.message() == null)
-                .map(row -> new OutcomeStatements.BuriedRow(
-                        new LeasedRow(row.seq(), token), epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
+                .map(row ->
+                        undelivered(row, token, worker, epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
         bury("bury unreadable rows", unreadable);
     }
 
     /** Buries messages beyond the attempt limit: the limit was lowered, or a caller rescheduled a message past the limit. */
-    private void buryExhausted(UUID token, List<ClaimedRow> rows, int maxAttempts) {
+    private void buryExhausted(UUID token, List<ClaimedRow> rows, ClaimRequest request) {
+        int maxAttempts = request.maxAttempts();
         DeathRecord epitaph = epitaph(
                 DeadReason.ATTEMPTS_EXHAUSTED, "All of " + maxAttempts + " attempts were made before this claim");
         bury(
                 "bury messages without attempts left",
                 rows.stream()
                         .filter(row -> row.message() != null && row.attempts() > maxAttempts)
-                        .map(row -> new OutcomeStatements.BuriedRow(new LeasedRow(row.seq(), token), epitaph))
+                        .map(row -> undelivered(row, token, request.worker(), epitaph))
                         .toList());
+    }
+
+    private static OutcomeStatements.BuriedRow undelivered(
+            ClaimedRow row, UUID token, String worker, DeathRecord epitaph) {
+        return new OutcomeStatements.BuriedRow(
+                new LeasedRow(row.seq(), token), epitaph, AttemptHistory.undelivered(row.attempts(), worker, epitaph));
     }
 
     private void bury(String doing, List<OutcomeStatements.BuriedRow> rows) {

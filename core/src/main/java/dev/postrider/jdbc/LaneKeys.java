@@ -187,12 +187,28 @@ final class LaneKeys implements KeyHeads {
 
     /** Locks the lane and raises its revision, so that its owner reloads before it writes another outcome. */
     void lock(Connection connection, int topicId, int lane) throws SQLException {
-        boolean found = sql.query(
-                connection, LOCK_LANE, binder -> binder.integer(topicId).integer(lane), ResultSet::next);
-        SqlRunner.expect(1, found ? 1 : 0, "lock a lane");
+        SqlRunner.expect(1, lock(connection, topicId, lane, true) ? 1 : 0, "lock a lane");
+    }
+
+    /**
+     * As {@link #lock(Connection, int, int)}.
+     *
+     * @param mayWait whether to wait for a transaction that has locked the lane
+     * @return false if the lane is not there, or is locked and may not be waited for
+     */
+    boolean lock(Connection connection, int topicId, int lane, boolean mayWait) throws SQLException {
+        boolean locked = sql.query(
+                connection,
+                mayWait ? LOCK_LANE : LOCK_FREE_LANE,
+                binder -> binder.integer(topicId).integer(lane),
+                ResultSet::next);
+        if (!locked) {
+            return false;
+        }
         int met = sql.update(
                 connection, RAISE_REVISION, binder -> binder.integer(topicId).integer(lane));
         SqlRunner.expect(1, met, "lock a lane");
+        return true;
     }
 
     Optional<Row> head(Connection connection, Topics.RegisteredTopic topic, OrderingKey key) throws SQLException {

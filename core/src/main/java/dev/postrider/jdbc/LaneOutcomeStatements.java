@@ -26,6 +26,7 @@ interface LaneOutcomeStatements {
      * The new state of a message that was not delivered.
      *
      * @param delay until the message is due; null for never
+     * @param attempt its entry in the history of the message, of {@link AttemptHistory}
      */
     record Move(
             long seq,
@@ -35,7 +36,8 @@ interface LaneOutcomeStatements {
             @Nullable Duration delay,
             @Nullable String error,
             @Nullable String reason,
-            @Nullable String fingerprint) {}
+            @Nullable String fingerprint,
+            String attempt) {}
 
     /**
      * What messages leave when they are moved, which determines the states that they are moved from. No operator puts a message back into

@@ -250,33 +250,64 @@ final class LaneOutcomes {
 
     private LaneOutcomeStatements.Move move(LaneOutcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
-            return later(retry.claim(), RowState.RETRY, retry.delay(), retry.error());
+            return later(retry.claim(), RowState.RETRY, retry.delay(), new FailedDelivery(retry.error(), retry.took()));
         }
         if (outcome instanceof LaneOutcome.RetryOutOfOrder outOfOrder) {
-            return later(outOfOrder.claim(), RowState.SCHEDULED, outOfOrder.delay(), outOfOrder.error());
+            return later(
+                    outOfOrder.claim(),
+                    RowState.SCHEDULED,
+                    outOfOrder.delay(),
+                    new FailedDelivery(outOfOrder.error(), outOfOrder.took()));
         }
         if (outcome instanceof LaneOutcome.Parked parked) {
-            return ended(parked.claim(), parked.claim().attempt(), RowState.PARKED, parked.reason(), parked.error());
+            return ended(
+                    parked.claim(),
+                    parked.claim().attempt(),
+                    RowState.PARKED,
+                    parked.reason(),
+                    new FailedDelivery(parked.error(), parked.took()));
         }
         if (outcome instanceof Outcome.Buried buried) {
-            return ended(buried.claim(), buried.claim().attempt(), RowState.DEAD, buried.reason(), buried.error());
+            return ended(
+                    buried.claim(),
+                    buried.claim().attempt(),
+                    RowState.DEAD,
+                    buried.reason(),
+                    new FailedDelivery(buried.error(), buried.took()));
         }
         if (outcome instanceof Outcome.Expired expired) {
             int attempted = expired.claim().attempt() - 1;
-            return ended(expired.claim(), attempted, RowState.DEAD, DeadReason.EXPIRED, expired.error());
+            return ended(
+                    expired.claim(),
+                    attempted,
+                    RowState.DEAD,
+                    DeadReason.EXPIRED,
+                    new FailedDelivery(expired.error(), null));
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
 
-    private LaneOutcomeStatements.Move later(Claim claim, RowState state, Duration delay, String error) {
-        String text = ErrorText.clean(error, options.tables().errorLimit());
+    private record FailedDelivery(String error, @Nullable Duration took) {}
+
+    private LaneOutcomeStatements.Move later(Claim claim, RowState state, Duration delay, FailedDelivery failed) {
+        String text = ErrorText.clean(failed.error(), options.tables().errorLimit());
+        String fingerprint = ErrorText.fingerprint(DeadReason.FAILED.name(), text);
         return new LaneOutcomeStatements.Move(
-                claim.seq(), claim.message().id().value(), state, claim.attempt(), delay, text, null, null);
+                claim.seq(),
+                claim.message().id().value(),
+                state,
+                claim.attempt(),
+                delay,
+                text,
+                null,
+                null,
+                AttemptHistory.entry(claim, failed.took(), text, fingerprint));
     }
 
     private LaneOutcomeStatements.Move ended(
-            Claim claim, int attempts, RowState state, DeadReason reason, String error) {
-        String text = ErrorText.clean(error, options.tables().errorLimit());
+            Claim claim, int attempts, RowState state, DeadReason reason, FailedDelivery failed) {
+        String text = ErrorText.clean(failed.error(), options.tables().errorLimit());
+        String fingerprint = ErrorText.fingerprint(reason.name(), text);
         return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),
@@ -285,21 +316,24 @@ final class LaneOutcomes {
                 null,
                 text,
                 reason.name(),
-                ErrorText.fingerprint(reason.name(), text));
+                fingerprint,
+                AttemptHistory.entry(claim, failed.took(), text, fingerprint));
     }
 
     /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
     static LaneOutcomeStatements.Move unreadable(LaneReads.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);
+        DeathRecord death = new DeathRecord(reason, text, ErrorText.fingerprint(reason, text));
         return new LaneOutcomeStatements.Move(
                 found.row().seq(),
                 id,
                 RowState.DEAD,
                 found.row().attempts(),
                 null,
-                text,
-                reason,
-                ErrorText.fingerprint(reason, text));
+                death.error(),
+                death.reason(),
+                death.fingerprint(),
+                AttemptHistory.undelivered(found.row().attempts(), "", death));
     }
 }

@@ -162,7 +162,7 @@ final class MessageActions {
             case DISCARD -> DISCARD;
             case RETRY -> RETRY;
             case BURY -> BURY;
-            case PARK -> null;
+            case PARK, REDELIVER, REDELIVER_AS_NEW -> null;
             case CANCEL -> CANCEL;
         };
         if (statement == null || seqs.isEmpty()) {

@@ -66,14 +66,22 @@ final class OutcomeBatch {
         @Override
         public Boolean retry(Outcome.Retry outcome) {
             String error = ErrorText.clean(outcome.error(), options.tables().errorLimit());
-            return batch.rescheduled.add(
-                    new OutcomeStatements.Rescheduled(row(outcome.claim()), outcome.delay(), error));
+            return batch.rescheduled.add(new OutcomeStatements.Rescheduled(
+                    row(outcome.claim()),
+                    outcome.delay(),
+                    error,
+                    AttemptHistory.entry(
+                            outcome.claim(),
+                            outcome.took(),
+                            error,
+                            ErrorText.fingerprint(DeadReason.FAILED.name(), error))));
         }
 
         @Override
         public Boolean buried(Outcome.Buried outcome) {
             DeathRecord death = epitaphs.of(outcome.reason(), outcome.error());
-            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
+            String attempt = AttemptHistory.entry(outcome.claim(), outcome.took(), death.error(), death.fingerprint());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death, attempt));
         }
 
         /** A removed message is not archived: it was not delivered. */

@@ -18,10 +18,15 @@ import java.util.UUID;
  */
 interface OutcomeStatements {
 
-    /** A message whose delivery failed, to be attempted again after the delay. */
-    record Rescheduled(LeasedRow row, Duration delay, String error) {}
+    /**
+     * A message whose delivery failed, to be attempted again after the delay.
+     *
+     * @param attempt its entry in the history of the message, of {@link AttemptHistory}
+     */
+    record Rescheduled(LeasedRow row, Duration delay, String error, String attempt) {}
 
-    record BuriedRow(LeasedRow row, DeathRecord epitaph) {}
+    /** @param attempt its entry in the history of the message, of {@link AttemptHistory} */
+    record BuriedRow(LeasedRow row, DeathRecord epitaph, String attempt) {}
 
     Set<LeasedRow> acknowledge(Connection connection, List<LeasedRow> rows, TableOptions.Archive archive)
             throws SQLException;

@@ -67,7 +67,9 @@ final class PostgresClaims implements ClaimStatements {
             )
             UPDATE {message} AS m
             SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
-                locked_until = clock_timestamp() + ? * interval '1 microsecond'
+                locked_until = clock_timestamp() + ? * interval '1 microsecond',
+                failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                                              ' ', m.attempts, ' ', m.locked_by, ?::text, m.failed_attempts), 4000)
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
             RETURNING m.seq, m.id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.content_type, m.payload, m.attributes,
                       m.attempts, m.crashes, m.available_at, m.created_at
@@ -96,6 +98,8 @@ final class PostgresClaims implements ClaimStatements {
             )
             UPDATE {message} AS m
             SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?,
+                failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                                              ' ', m.attempts, ' ', m.locked_by, ?::text, m.failed_attempts), 4000),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM lost))
             """;
@@ -151,15 +155,19 @@ final class PostgresClaims implements ClaimStatements {
                 connection,
                 CLAIM_EXPIRED,
                 binder -> bindClaim(
-                        binder.integer(topicId).micros(span).integer(request.maxAttempts()), topicId, request, token),
+                                binder.integer(topicId).micros(span).integer(request.maxAttempts()),
+                                topicId,
+                                request,
+                                token)
+                        .text(AttemptHistory.NODE_LOST),
                 ClaimedRow.reader(sql, request.topic()));
     }
 
     /** Binds the last parameters, which both claim statements share. */
-    private static void bindClaim(Binder binder, int topicId, ClaimRequest request, UUID token) throws SQLException {
+    private static Binder bindClaim(Binder binder, int topicId, ClaimRequest request, UUID token) throws SQLException {
         String[] tenants =
                 request.tenants().isEmpty() ? null : request.tenants().toArray(String[]::new);
-        binder.array("text", tenants)
+        return binder.array("text", tenants)
                 .array("text", tenants)
                 .integer(topicId)
                 .integer(request.limit())
@@ -186,7 +194,8 @@ final class PostgresClaims implements ClaimStatements {
                         .integer(sweep.limit())
                         .text(sweep.epitaph().reason())
                         .text(sweep.epitaph().error())
-                        .text(sweep.epitaph().fingerprint()));
+                        .text(sweep.epitaph().fingerprint())
+                        .text(AttemptHistory.NODE_LOST));
     }
 
     @Override

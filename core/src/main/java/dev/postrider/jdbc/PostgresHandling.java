@@ -55,10 +55,10 @@ final class PostgresHandling implements HandlingStatements {
     static final String ARCHIVE_HANDLED = """
             , kept AS (
                 INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                       attributes, attempts, crashes, created_at, delivered_at)
+                                       attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
                        CASE WHEN ? THEN payload END, attributes, CASE WHEN lane IS NULL THEN greatest(attempts, 1) ELSE attempts + 1 END, crashes,
-                       created_at, clock_timestamp()
+                       created_at, statement_timestamp(), failed_attempts
                 FROM removed
             )
             """;

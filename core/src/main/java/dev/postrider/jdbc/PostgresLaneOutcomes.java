@@ -61,9 +61,10 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
     static final String ARCHIVED = """
             , archived AS (
                 INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                       attributes, attempts, crashes, created_at, delivered_at)
+                                       attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, clock_timestamp()
+                       CASE WHEN ? THEN payload END, attributes, attempts + 1, crashes, created_at, statement_timestamp(),
+                       failed_attempts
                 FROM finished
             )
             """;
@@ -171,10 +172,12 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
             finished AS (
                 UPDATE {message} AS m
                 SET state = t.state, attempts = t.attempts, last_error = t.error, reason = t.reason, fingerprint = t.fingerprint,
+                    failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                                                  t.attempt, m.failed_attempts), 4000),
                     available_at = coalesce(clock_timestamp() + t.delay * interval '1 microsecond', '9999-12-31 00:00:00+00'),
                     updated_at = clock_timestamp()
-                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[])
-                         AS t (seq, id, state, attempts, delay, error, reason, fingerprint)
+                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::int[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])
+                         AS t (seq, id, state, attempts, delay, error, reason, fingerprint, attempt)
                 WHERE m.ctid = ANY (ARRAY(SELECT place FROM free)) AND m.seq = t.seq AND m.id = t.id
                 RETURNING m.*
             )
@@ -317,7 +320,8 @@ final class PostgresLaneOutcomes implements LaneOutcomeStatements {
                                         rows, row -> row.delay() == null ? null : Binder.toMicros(row.delay())))
                         .array("text", PostgresLanes.column(rows, Move::error))
                         .array("text", PostgresLanes.column(rows, Move::reason))
-                        .array("text", PostgresLanes.column(rows, Move::fingerprint)));
+                        .array("text", PostgresLanes.column(rows, Move::fingerprint))
+                        .array("text", PostgresLanes.column(rows, Move::attempt)));
     }
 
     @Override

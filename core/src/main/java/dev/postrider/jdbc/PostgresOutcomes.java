@@ -35,6 +35,7 @@ final class PostgresOutcomes implements OutcomeStatements {
             RETURNING seq, lease_token
             """;
 
+    /** The rows of one statement get one time of delivery, so that their numbers order them in the archive as they do in a lane. */
     static final String ARCHIVE = """
             WITH mine AS MATERIALIZED (
                 SELECT seq FROM {message}
@@ -45,9 +46,10 @@ final class PostgresOutcomes implements OutcomeStatements {
                 RETURNING *
             ), kept AS (
                 INSERT INTO {archive} (seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type, payload,
-                                       attributes, attempts, crashes, created_at, delivered_at)
+                                       attributes, attempts, crashes, created_at, delivered_at, failed_attempts)
                 SELECT seq, id, topic_id, topic, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, clock_timestamp()
+                       CASE WHEN ? THEN payload END, attributes, greatest(attempts, 1), crashes, created_at, statement_timestamp(),
+                       failed_attempts
                 FROM done
             )
             SELECT seq, lease_token FROM done
@@ -56,13 +58,16 @@ final class PostgresOutcomes implements OutcomeStatements {
     static final String RESCHEDULE = """
             WITH mine AS MATERIALIZED (
                 SELECT failed.*
-                FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS failed (seq, lease_token, delay, error)
+                FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[], ?::text[])
+                         AS failed (seq, lease_token, delay, error, attempt)
                 JOIN {message} AS m ON m.seq = failed.seq AND m.lease_token = failed.lease_token
                 FOR UPDATE OF m SKIP LOCKED
             )
             UPDATE {message} AS m
             SET state = 'PENDING', attempts = greatest(attempts, 1),
                 available_at = clock_timestamp() + failed.delay * interval '1 microsecond', last_error = failed.error,
+                failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                                              failed.attempt, m.failed_attempts), 4000),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
             FROM mine AS failed
             WHERE m.seq = failed.seq AND m.lease_token = failed.lease_token
@@ -72,8 +77,8 @@ final class PostgresOutcomes implements OutcomeStatements {
     static final String BURY = """
             WITH mine AS MATERIALIZED (
                 SELECT dead.*
-                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[])
-                         AS dead (seq, lease_token, reason, error, fingerprint)
+                FROM unnest(?::bigint[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[])
+                         AS dead (seq, lease_token, reason, error, fingerprint, attempt)
                 JOIN {message} AS m ON m.seq = dead.seq AND m.lease_token = dead.lease_token
                 FOR UPDATE OF m SKIP LOCKED
             )
@@ -81,6 +86,8 @@ final class PostgresOutcomes implements OutcomeStatements {
             SET state = 'DEAD',
                 attempts = CASE WHEN dead.reason = 'EXPIRED' THEN greatest(attempts - 1, 0) ELSE greatest(attempts, 1) END,
                 reason = dead.reason, last_error = dead.error, fingerprint = dead.fingerprint,
+                failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                                              dead.attempt, m.failed_attempts), 4000),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
             FROM mine AS dead
             WHERE m.seq = dead.seq AND m.lease_token = dead.lease_token
@@ -149,7 +156,8 @@ final class PostgresOutcomes implements OutcomeStatements {
                                 rows.stream()
                                         .map(row -> Binder.toMicros(row.delay()))
                                         .toArray())
-                        .array("text", rows.stream().map(Rescheduled::error).toArray()),
+                        .array("text", rows.stream().map(Rescheduled::error).toArray())
+                        .array("text", rows.stream().map(Rescheduled::attempt).toArray()),
                 LeasedRow.reader(sql));
     }
 
@@ -167,7 +175,8 @@ final class PostgresOutcomes implements OutcomeStatements {
                         .array("text", epitaphs.stream().map(DeathRecord::error).toArray())
                         .array(
                                 "text",
-                                epitaphs.stream().map(DeathRecord::fingerprint).toArray()),
+                                epitaphs.stream().map(DeathRecord::fingerprint).toArray())
+                        .array("text", rows.stream().map(BuriedRow::attempt).toArray()),
                 LeasedRow.reader(sql));
     }
 

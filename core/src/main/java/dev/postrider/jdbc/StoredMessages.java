@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.FailedAttempt;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.sql.SqlRunner;
@@ -34,6 +35,11 @@ final class StoredMessages {
             WHERE a.id = ? ORDER BY a.delivered_at DESC LIMIT 1
             """;
 
+    private static final String LIVE_HISTORY = "SELECT failed_attempts FROM {message} WHERE id = ?";
+
+    private static final String ARCHIVED_HISTORY =
+            "SELECT failed_attempts FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1";
+
     private final SqlRunner sql;
 
     StoredMessages(SqlRunner sql) {
@@ -61,6 +67,25 @@ final class StoredMessages {
     Optional<StoredMessage> find(Connection connection, MessageId id) throws SQLException {
         Optional<StoredMessage> live = find(connection, LIVE, id, this::live);
         return live.isPresent() ? live : find(connection, ARCHIVED, id, this::archived);
+    }
+
+    /** Returns the failed attempts of the message that {@link #find} finds. */
+    List<FailedAttempt> failedAttempts(Connection connection, MessageId id) throws SQLException {
+        Optional<List<FailedAttempt>> live = history(connection, LIVE_HISTORY, id);
+        return live.isPresent()
+                ? live.get()
+                : history(connection, ARCHIVED_HISTORY, id).orElse(List.of());
+    }
+
+    private Optional<List<FailedAttempt>> history(Connection connection, String select, MessageId id)
+            throws SQLException {
+        return sql.query(
+                connection,
+                select,
+                binder -> binder.uuid(id.value()),
+                row -> row.next()
+                        ? Optional.of(AttemptHistory.read(row.getString("failed_attempts")))
+                        : Optional.empty());
     }
 
     private Optional<StoredMessage> find(

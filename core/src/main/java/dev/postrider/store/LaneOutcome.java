@@ -1,6 +1,7 @@
 package dev.postrider.store;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of a message of a lane, written under the lease of the lane: any {@link Outcome}, or one of the three
@@ -29,13 +30,25 @@ public sealed interface LaneOutcome
         T blocked(Blocked outcome);
     }
 
-    /** The message is retried after the delay, and the later messages of its key do not wait for it. */
-    record RetryOutOfOrder(Claim claim, Duration delay, String error) implements LaneOutcome {
+    /**
+     * The message is retried after the delay, and the later messages of its key do not wait for it.
+     *
+     * @param took how long the delivery took, for operators; null if it is not known
+     */
+    record RetryOutOfOrder(
+            Claim claim,
+            Duration delay,
+            String error,
+            @Nullable Duration took) implements LaneOutcome {
 
         public RetryOutOfOrder {
             OutcomeCheck.part("claim", claim);
             OutcomeCheck.delay(delay);
             OutcomeCheck.part("error", error);
+        }
+
+        public RetryOutOfOrder(Claim claim, Duration delay, String error) {
+            this(claim, delay, error, null);
         }
 
         @Override
@@ -44,13 +57,25 @@ public sealed interface LaneOutcome
         }
     }
 
-    /** The message waits for an operator, and the later messages of its key wait behind it. */
-    record Parked(Claim claim, DeadReason reason, String error) implements LaneOutcome {
+    /**
+     * The message waits for an operator, and the later messages of its key wait behind it.
+     *
+     * @param took how long the last delivery took, for operators; null if it is not known
+     */
+    record Parked(
+            Claim claim,
+            DeadReason reason,
+            String error,
+            @Nullable Duration took) implements LaneOutcome {
 
         public Parked {
             OutcomeCheck.part("claim", claim);
             OutcomeCheck.part("reason", reason);
             OutcomeCheck.part("error", error);
+        }
+
+        public Parked(Claim claim, DeadReason reason, String error) {
+            this(claim, reason, error, null);
         }
 
         @Override

@@ -2,6 +2,7 @@ package dev.postrider.store;
 
 import dev.postrider.error.InvalidConfigurationException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of a claim, written under its lease. A message of a lane can have three more outcomes:
@@ -57,13 +58,25 @@ public sealed interface Outcome extends LaneOutcome {
         }
     }
 
-    /** The delivery failed. The message is retried after the delay, by the clock of the database. */
-    record Retry(Claim claim, Duration delay, String error) implements Outcome {
+    /**
+     * The delivery failed. The message is retried after the delay, by the clock of the database.
+     *
+     * @param took how long the delivery took, for operators; null if it is not known
+     */
+    record Retry(
+            Claim claim,
+            Duration delay,
+            String error,
+            @Nullable Duration took) implements Outcome {
 
         public Retry {
             OutcomeCheck.part("claim", claim);
             OutcomeCheck.delay(delay);
             OutcomeCheck.part("error", error);
+        }
+
+        public Retry(Claim claim, Duration delay, String error) {
+            this(claim, delay, error, null);
         }
 
         @Override
@@ -72,13 +85,25 @@ public sealed interface Outcome extends LaneOutcome {
         }
     }
 
-    /** The message is not attempted again and becomes a dead letter. */
-    record Buried(Claim claim, DeadReason reason, String error) implements Outcome {
+    /**
+     * The message is not attempted again and becomes a dead letter.
+     *
+     * @param took how long the last delivery took, for operators; null if it is not known
+     */
+    record Buried(
+            Claim claim,
+            DeadReason reason,
+            String error,
+            @Nullable Duration took) implements Outcome {
 
         public Buried {
             OutcomeCheck.part("claim", claim);
             OutcomeCheck.part("reason", reason);
             OutcomeCheck.part("error", error);
+        }
+
+        public Buried(Claim claim, DeadReason reason, String error) {
+            this(claim, reason, error, null);
         }
 
         @Override

@@ -129,6 +129,27 @@ class ExamplesTest {
     }
 
     @Test
+    void deadLettersAreReplayedInTheBackground() throws Exception {
+        assertThat(saidBy(BackgroundRepair::run))
+                .containsExactly(
+                        "WAITING: REPLAY state=dead topic=orders",
+                        "COMPLETED: changed 20, skipped 0",
+                        "delivered 20",
+                        "ann END_OPERATION 20: route restored");
+    }
+
+    @Test
+    void deliveredMessagesAreRedeliveredToAReceiverThatLostData() throws Exception {
+        assertThat(saidBy(RedeliveringMessages::run))
+                .containsExactly(
+                        "the warehouse has 3 orders",
+                        "the warehouse is restored from a backup and has 2",
+                        "would redeliver 3",
+                        "redelivered 3, the warehouse has 3 orders",
+                        "as a new message: DONE, the warehouse has 4 entries");
+    }
+
+    @Test
     void webhookArrivesWithAValidSignature() throws Exception {
         assertThat(saidBy(WebhookDelivery::run)).containsExactly("order.placed: {\"order\": 42}", "attempts: 1");
     }

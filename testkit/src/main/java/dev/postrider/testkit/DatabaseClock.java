@@ -20,6 +20,9 @@ public final class DatabaseClock {
     private static final List<String> COMMAND_TIMES =
             List.of("lease_until", "created_at", "updated_at", "completed_at", "result_expires_at", "key_expires_at");
 
+    private static final List<String> OPERATION_TIMES =
+            List.of("until", "created_at", "started_at", "updated_at", "ended_at");
+
     /** Longer than any retention time, and within the range of every database. */
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
@@ -85,6 +88,7 @@ public final class DatabaseClock {
             shift(statement, prefix + "node", List.of("until"), minus);
             shift(statement, prefix + "command", COMMAND_TIMES, minus);
             shift(statement, prefix + "sample", List.of("due_at", "taken_at"), minus);
+            shift(statement, prefix + "operation", OPERATION_TIMES, minus);
             if (!connection.getAutoCommit()) {
                 connection.commit();
             }

@@ -1,5 +1,7 @@
 package dev.postrider.internal.event;
 
+import dev.postrider.admin.Operation;
+import dev.postrider.admin.OperationState;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
@@ -43,6 +45,7 @@ public final class LogListener implements EventListener {
             onMessage(event);
         }
         onBatch(event);
+        onOperation(event);
         onTrouble(event);
     }
 
@@ -156,6 +159,26 @@ public final class LogListener implements EventListener {
                     e.inFlight(),
                     e.period().toSeconds());
         }
+    }
+
+    private static void onOperation(Event event) {
+        if (event instanceof Event.OperationStarted e) {
+            log.info("OUTBOX_WORKER_OPERATION_START {}", described(e.operation()));
+        } else if (event instanceof Event.OperationAdvanced e) {
+            log.atLevel(e.operation().error() == null ? Level.DEBUG : Level.WARN)
+                    .log("OUTBOX_WORKER_OPERATION_PROGRESS {}", described(e.operation()));
+        } else if (event instanceof Event.OperationEnded e) {
+            log.atLevel(e.operation().state() == OperationState.FAILED ? Level.WARN : Level.INFO)
+                    .log("OUTBOX_WORKER_OPERATION_END {}", described(e.operation()));
+        }
+    }
+
+    private static String described(Operation operation) {
+        String error = operation.error();
+        return "id=" + operation.id() + " action=" + operation.action() + " state=" + operation.state() + " changed="
+                + operation.changed() + " skipped=" + operation.skipped() + " operator="
+                + value(operation.terms().operator())
+                + (error == null ? "" : " error=" + value(error));
     }
 
     private static void onTrouble(Event event) {

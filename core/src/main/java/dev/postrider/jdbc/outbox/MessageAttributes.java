@@ -93,6 +93,28 @@ public record MessageAttributes(
         return out.isEmpty() ? null : out.append('}').toString();
     }
 
+    /**
+     * Returns the column of a message that is written once more, with everything else as it is.
+     *
+     * @param causationId the message that it comes from; null for the same one
+     * @param occurredAt the time of the event, if it is neither in the column nor in the id of the new row; otherwise null
+     * @throws IllegalArgumentException if the column is not readable
+     */
+    public static @Nullable String again(
+            @Nullable String column, @Nullable String causationId, @Nullable Instant occurredAt) {
+        if (causationId == null && occurredAt == null) {
+            return column;
+        }
+        Map<String, Object> members = column == null ? new LinkedHashMap<>() : Json.readObject(column);
+        if (causationId != null) {
+            members.put(CAUSATION_ID, causationId);
+        }
+        if (occurredAt != null) {
+            members.putIfAbsent(OCCURRED_AT, occurredAt.toString());
+        }
+        return Json.writeTree(members);
+    }
+
     private static void add(StringBuilder out, String name, @Nullable String value) {
         if (value != null) {
             name(out, name);

@@ -64,15 +64,17 @@ final class SchemaCheck {
                             ColumnKind.TIME, "available_at locked_until created_at updated_at",
                             ColumnKind.TEXT,
                                     "topic type tenant ordering_key idempotency_key content_type attributes state"
-                                            + " locked_by last_error reason fingerprint")),
+                                            + " locked_by last_error reason fingerprint failed_attempts")),
             Map.entry(
                     "archive",
                     Map.of(
                             ColumnKind.NUMBER, "seq topic_id attempts crashes",
                             ColumnKind.ID, "id",
                             ColumnKind.BYTES, "payload",
-                            ColumnKind.TIME, "created_at delivered_at",
-                            ColumnKind.TEXT, "topic type tenant ordering_key idempotency_key content_type attributes")),
+                            ColumnKind.TIME, "created_at delivered_at redelivered_at",
+                            ColumnKind.TEXT,
+                                    "topic type tenant ordering_key idempotency_key content_type attributes"
+                                            + " failed_attempts")),
             Map.entry(
                     "dedup",
                     Map.of(
@@ -107,6 +109,13 @@ final class SchemaCheck {
                             ColumnKind.TIME, "at",
                             ColumnKind.TEXT, "operator action namespace topic filter_text reason",
                             ColumnKind.ID, "message_id")),
+            Map.entry(
+                    "operation",
+                    Map.of(
+                            ColumnKind.NUMBER, "id message_limit per_second changed skipped failures",
+                            ColumnKind.TEXT, "action filter_json operator reason state reached node error",
+                            ColumnKind.ID, "token",
+                            ColumnKind.TIME, "until created_at started_at updated_at ended_at")),
             Map.entry(
                     "inbox_mark",
                     Map.of(

@@ -302,6 +302,9 @@ public enum DatabaseKind {
                 .matcher(statement)
                 .replaceAll(
                         "CAST((EXTRACT(EPOCH FROM $1) - EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6))) * 1000000 AS BIGINT)")
+                .replace(
+                        "DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')",
+                        "FORMATDATETIME(CURRENT_TIMESTAMP(6), 'yyyy-MM-dd''T''HH:mm:ss.SSSSSS''Z''', 'en', 'UTC')")
                 .replace("UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND", H2.later)
                 .replace("UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND", H2.ago)
                 .replace("UTC_TIMESTAMP(6)", H2.now)

@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. content_type is null for
 -- application/json. topic is for people and for change data capture: the code goes by topic_id. updated_at is when an outcome or an
 -- operator last changed the row.
+-- failed_attempts is the history of the failed attempts: a line for each, the newest first, with its time, its number, the node, and a
+-- JSON object of error, fingerprint and tookMs. Only the first 4000 characters are kept.
 CREATE TABLE IF NOT EXISTS ${tables}message (
     seq             BIGINT       NOT NULL AUTO_INCREMENT,
     id              BINARY(16)   NOT NULL,
@@ -45,6 +47,7 @@ CREATE TABLE IF NOT EXISTS ${tables}message (
     reason          VARCHAR(20),
     fingerprint     VARCHAR(16),
     updated_at      DATETIME(6),
+    failed_attempts TEXT,
     PRIMARY KEY (seq),
     UNIQUE KEY ${prefix}message_id (id),
     -- No partial indexes here, so state leads; one index answers what is due, what is leased and what is dead.
@@ -81,6 +84,9 @@ CREATE TABLE IF NOT EXISTS ${tables}archive (
     crashes         INT          NOT NULL,
     created_at      DATETIME(6)  NOT NULL,
     delivered_at    DATETIME(6)  NOT NULL,
+    failed_attempts TEXT,
+    -- When an operator wrote the message to the queue again: that happens once.
+    redelivered_at  DATETIME(6),
     PRIMARY KEY (delivered_at, seq),
     KEY ${prefix}archive_id (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
@@ -153,6 +159,33 @@ CREATE TABLE IF NOT EXISTS ${tables}audit (
     PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
+-- Actions by filter that nodes work off in steps. A step is made by the node with the token, until its time is over; it commits its changes
+-- together with the position that it has reached and the counts. filter_json is a JSON object with the version in the member v.
+CREATE TABLE IF NOT EXISTS ${tables}operation (
+    id            BIGINT NOT NULL AUTO_INCREMENT,
+    action        VARCHAR(20) NOT NULL,
+    filter_json   MEDIUMTEXT NOT NULL,
+    operator      VARCHAR(255) NOT NULL,
+    reason        VARCHAR(1000),
+    message_limit BIGINT,
+    per_second    INT,
+    state         VARCHAR(10) NOT NULL,
+    reached       VARCHAR(100),
+    changed       BIGINT NOT NULL DEFAULT 0,
+    skipped       BIGINT NOT NULL DEFAULT 0,
+    token         BINARY(16) NOT NULL,
+    node          VARCHAR(100),
+    until         DATETIME(6) NOT NULL,
+    failures      INT NOT NULL DEFAULT 0,
+    error         VARCHAR(1000),
+    created_at    DATETIME(6) NOT NULL,
+    started_at    DATETIME(6),
+    updated_at    DATETIME(6) NOT NULL,
+    ended_at      DATETIME(6),
+    PRIMARY KEY (id),
+    KEY ${prefix}operation_open (ended_at, until)
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- The counts of the database that operators see. The node that finds due_at passed is elected by a change of its token, counts, and writes
 -- the result for all nodes: one row, a JSON object.
 CREATE TABLE IF NOT EXISTS ${tables}sample (
@@ -170,7 +203,7 @@ INSERT IGNORE INTO ${tables}sample (only_one, due_at) VALUES (TRUE, UTC_TIMESTAM
 CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT m.seq, HEX(m.id) AS id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
        m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
-       COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
+       m.failed_attempts, COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
        CASE WHEN m.attributes LIKE '{"compression":"zlib"%'
             THEN COALESCE(CONVERT(UNCOMPRESS(m.payload) USING utf8mb4), CONCAT('damaged zlib, in base64: ', TO_BASE64(m.payload)))
             ELSE CONVERT(m.payload USING utf8mb4) END AS payload

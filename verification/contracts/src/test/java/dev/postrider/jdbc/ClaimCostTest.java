@@ -121,7 +121,11 @@ final class ClaimCostTest {
             Object[] tokens = {UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()};
             Binder binder = sql.bind(explain).array("int8", numbers);
             if (outcome.equals(PostgresOutcomes.RESCHEDULE)) {
-                binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
+                Object[] texts = {"a", "b", "c"};
+                binder.array("uuid", tokens)
+                        .array("int8", numbers)
+                        .array("text", texts)
+                        .array("text", texts);
             } else {
                 binder.array("int8", numbers).array("uuid", tokens);
             }

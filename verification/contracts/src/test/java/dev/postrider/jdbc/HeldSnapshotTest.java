@@ -99,12 +99,16 @@ final class HeldSnapshotTest {
             Binder binder = sql.bind(explain);
             switch (question) {
                 case DUE -> claim(binder.integer(topicId).time(from), topicId);
-                case EXPIRED -> claim(binder.integer(topicId).micros(span).integer(100), topicId);
+                case EXPIRED -> {
+                    claim(binder.integer(topicId).micros(span).integer(100), topicId);
+                    binder.text("");
+                }
                 case LOST ->
                     binder.integer(topicId)
                             .micros(span)
                             .integer(0)
                             .integer(100)
+                            .text("")
                             .text("")
                             .text("")
                             .text("");

@@ -223,6 +223,7 @@ final class LaneCostTest {
         texts.add(array("text", Collections.nCopies(count, "error")));
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
         texts.add("array_fill(NULL::text, ARRAY[" + count + "])");
+        texts.add(array("text", Collections.nCopies(count, "attempt")));
         return texts;
     }
 

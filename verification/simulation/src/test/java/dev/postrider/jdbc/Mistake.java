@@ -371,6 +371,7 @@ public enum Mistake implements SimulatedStores.Speech {
                         Objects.requireNonNull(move.delay()),
                         move.error(),
                         move.reason(),
-                        move.fingerprint());
+                        move.fingerprint(),
+                        move.attempt());
     }
 }

@@ -130,6 +130,13 @@ final class Site implements AutoCloseable {
         return child("desk", DeskProgram.class, arguments);
     }
 
+    /** A process that makes a step of a background operation, and stops at this boundary; 0 for none. */
+    Child operator(int stopAt) {
+        List<String> arguments = new ArrayList<>(Orders.arguments(database));
+        arguments.add(Integer.toString(stopAt));
+        return child("operator", OperationProgram.class, arguments);
+    }
+
     private Child child(String name, Class<?> program, List<String> arguments) {
         Child child = Child.start(name, program, arguments);
         started.push(child);
