@@ -51,6 +51,7 @@ final class OptionsTest {
                         Map.entry("lanes", "0"),
                         Map.entry("on-failure", "block"),
                         Map.entry("block-after-dead-letter", "true"),
+                        Map.entry("on-expiry", "dead-letter"),
                         Map.entry("archive", "inherited"),
                         Map.entry("compress-payloads-above", "0")));
     }

@@ -215,9 +215,7 @@ public final class MessageCancellation {
     }
 
     private String withTime(String statement) {
-        return timeStandsStill
-                ? statement.replace("> {now}", "> CAST(? AS TIMESTAMP(6) WITH TIME ZONE)")
-                : statement;
+        return timeStandsStill ? statement.replace("> {now}", "> CAST(? AS TIMESTAMP(6) WITH TIME ZONE)") : statement;
     }
 
     private void bindTime(Binder binder) throws SQLException {
