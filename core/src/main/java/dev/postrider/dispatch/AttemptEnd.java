@@ -33,6 +33,11 @@ record AttemptEnd(InFlightMessage claimed) implements LaneOutcome.Cases<TracedEn
     }
 
     @Override
+    public TracedEnd expired(Outcome.Expired outcome) {
+        return TracedEnd.of("expired");
+    }
+
+    @Override
     public TracedEnd parked(LaneOutcome.Parked outcome) {
         return failed("parked", outcome.error());
     }

@@ -93,7 +93,8 @@ final class OutcomeBatch {
                         .add(row(outcome.claim()));
             }
             DeathRecord death = epitaphs.of(DeadReason.EXPIRED, outcome.error());
-            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death));
+            String ended = AttemptHistory.entry(outcome.claim(), null, death.error(), death.fingerprint());
+            return batch.buried.add(new OutcomeStatements.BuriedRow(row(outcome.claim()), death, ended));
         }
 
         @Override

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * token is redacted. The cause is the exception of a handler or a transport, unchanged: its messages may contain secrets.
  *
  * @param outcome one of a small, closed set: for a message {@code delivered}, {@code retry}, {@code buried}, {@code parked},
- *     {@code released}, {@code lost} or {@code blocked}; for a received message {@code processed}, {@code duplicate},
+ *     {@code expired}, {@code released}, {@code lost} or {@code blocked}; for a received message {@code processed}, {@code duplicate},
  *     {@code collision}, {@code too_old} or {@code failed}; for a command {@code completed}, {@code rejected},
  *     {@code replayed}, {@code in_progress}, {@code mismatch}, {@code uncertain} or {@code failed}
  * @param reference the reference of a command; null if it is not known, and for messages
