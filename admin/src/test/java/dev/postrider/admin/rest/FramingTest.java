@@ -22,17 +22,18 @@ final class FramingTest {
     private static final String HIDDEN =
             "GET /ops/admin/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + Fixture.ADMIN + "\r\n\r\n";
 
-    private final Fixture fixture = Fixture.onH2();
+    /** Shared, because no request changes it. */
+    private static final Fixture FIXTURE = Fixture.onH2();
+
     private final Server.Running running;
 
     FramingTest(Server server) throws Exception {
-        running = server.start(fixture.api().build());
+        running = server.start(FIXTURE.api().build());
     }
 
     @AfterEach
     void close() {
         running.close();
-        fixture.close();
     }
 
     private static String pause(String headers, String rest) {
@@ -60,7 +61,7 @@ final class FramingTest {
                     .as(request + "\n----\n" + received.text())
                     .hasSizeLessThanOrEqualTo(1)
                     .allMatch(status -> status >= 400);
-            assertThat(fixture.admin().status()).as(request).noneMatch(topic -> topic.paused());
+            assertThat(FIXTURE.admin().status()).as(request).noneMatch(topic -> topic.paused());
         }
     }
 
@@ -116,6 +117,6 @@ final class FramingTest {
             String answer = new String(socket.getInputStream().readAllBytes(), UTF_8);
             assertThat(answer).doesNotContain("HTTP/1.1 200");
         }
-        assertThat(fixture.admin().status()).noneMatch(topic -> topic.paused());
+        assertThat(FIXTURE.admin().status()).noneMatch(topic -> topic.paused());
     }
 }

@@ -15,8 +15,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(Server.class)
 final class LocalAccessTest {
 
-    private final Fixture fixture = Fixture.onH2();
-    private final AdminApi api = AdminApi.on(fixture.admin()).build();
+    /** Shared, because no request changes it. */
+    private static final Fixture FIXTURE = Fixture.onH2();
+
+    private final AdminApi api = AdminApi.on(FIXTURE.admin()).build();
     private final Server.Running running;
 
     LocalAccessTest(Server server) throws Exception {
@@ -26,7 +28,6 @@ final class LocalAccessTest {
     @AfterEach
     void close() {
         running.close();
-        fixture.close();
     }
 
     private List<Integer> statuses(String host) throws Exception {
