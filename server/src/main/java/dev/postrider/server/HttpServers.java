@@ -1,6 +1,7 @@
 package dev.postrider.server;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.postrider.server.cli.CommandFailure;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
