@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.Internal;
@@ -61,7 +62,7 @@ public final class Topic {
         blockAfterDeadLetter = builder.blockAfterDeadLetter;
         breakerFailures = builder.breakerFailures;
         breakerPause = builder.breakerPause;
-        storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove);
+        storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove, builder.cipher);
     }
 
     public static Builder named(String name) {
@@ -175,6 +176,7 @@ public final class Topic {
         properties.put("block-after-dead-letter", Boolean.toString(blockAfterDeadLetter));
         properties.put("archive", written(storage.archive()));
         properties.put("compress-payloads-above", Integer.toString(storage.compressPayloadsAbove()));
+        properties.put("encrypt-payloads", storage.cipher() == null ? "none" : "declared");
         return properties;
     }
 
@@ -213,6 +215,7 @@ public final class Topic {
         private Duration breakerPause = Duration.ofSeconds(30);
         private TableOptions.@Nullable Archive archive;
         private int compressPayloadsAbove;
+        private @Nullable PayloadCipher cipher;
 
         private Builder(TopicName name) {
             this.name = name;
@@ -408,6 +411,15 @@ public final class Topic {
          */
         public Builder compressPayloadsAbove(int bytes) {
             this.compressPayloadsAbove = bytes;
+            return this;
+        }
+
+        /**
+         * Encrypts the payloads of this topic that this node writes, and decrypts those that it delivers. Declare it in
+         * every process that writes to the topic or delivers it. Payloads that are not encrypted are delivered too.
+         */
+        public Builder encryptPayloads(PayloadCipher cipher) {
+            this.cipher = cipher;
             return this;
         }
 

@@ -27,8 +27,13 @@ public final class EncryptedPayload {
         this.bytes = bytes;
     }
 
+    /** Returns whether this text can be the id of a key. */
+    public static boolean isKeyId(String keyId) {
+        return KEY_ID.matcher(keyId).matches();
+    }
+
     static void checkKeyId(String keyId) {
-        if (keyId == null || !KEY_ID.matcher(keyId).matches()) {
+        if (keyId == null || !isKeyId(keyId)) {
             throw new InvalidConfigurationException(
                     "encrypt-payloads", "needs key ids of 1 to 200 printable ASCII characters without spaces");
         }

@@ -14,9 +14,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row as it was claimed. A row of other software that is not a valid message has a {@code problem} in place of the message. It does
- * not affect other rows.
+ * A row as it was claimed. A row of other software that is not a valid message, or whose payload cannot be decrypted, has a {@code problem}
+ * in place of the message. It does not affect other rows.
  *
+ * @param message null if there is a problem, and while the payload is encrypted
+ * @param problem why there is no message
+ * @param sealed the message with its encrypted payload; null if that was decrypted or never encrypted. With a problem, the cipher was not
+ *     available, and the message must wait
  * @param availableAt the due time; {@link Instant#EPOCH} where rows are read by number, because the due time is not needed there
  */
 record ClaimedRow(
@@ -24,6 +28,7 @@ record ClaimedRow(
         @Nullable UUID id,
         @Nullable Message message,
         @Nullable String problem,
+        @Nullable ReadMessage sealed,
         int attempts,
         int crashes,
         Instant availableAt) {
@@ -77,11 +82,37 @@ record ClaimedRow(
             int crashed = row.getInt(crashes);
             UUID id = messages.id();
             try {
-                return new ClaimedRow(number, id, messages.message(id), null, tried, crashed, availableAt);
+                ReadMessage read = messages.read(id);
+                return read.sealed() == null
+                        ? new ClaimedRow(number, id, read.message(), null, null, tried, crashed, availableAt)
+                        : new ClaimedRow(number, id, null, null, read, tried, crashed, availableAt);
             } catch (InvalidMessageException | IllegalArgumentException e) {
-                return new ClaimedRow(number, id, null, String.valueOf(e.getMessage()), tried, crashed, availableAt);
+                String problem = String.valueOf(e.getMessage());
+                return new ClaimedRow(number, id, null, problem, null, tried, crashed, availableAt);
             }
         }
+    }
+
+    boolean isSealed() {
+        return sealed != null;
+    }
+
+    /** Whether the row has no message and never will. */
+    boolean isUnreadable() {
+        return message == null && sealed == null;
+    }
+
+    ClaimedRow opened(Message opened) {
+        return new ClaimedRow(seq, id, opened, null, null, attempts, crashes, availableAt);
+    }
+
+    ClaimedRow unreadable(String why) {
+        return new ClaimedRow(seq, id, null, why, null, attempts, crashes, availableAt);
+    }
+
+    /** Returns the row of a message that must wait for its cipher. */
+    ClaimedRow postponed(String why) {
+        return new ClaimedRow(seq, id, null, why, sealed, attempts, crashes, availableAt);
     }
 
     long bytes() {

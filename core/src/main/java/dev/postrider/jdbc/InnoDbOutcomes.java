@@ -45,6 +45,15 @@ final class InnoDbOutcomes implements OutcomeStatements {
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
+    static final String POSTPONE = """
+            UPDATE {message}
+            SET state = 'PENDING', attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END,
+                available_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+                last_error = ?, lease_token = NULL, locked_by = NULL,
+                locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
+            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
+            """;
+
     static final String BURY = """
             UPDATE {message}
             SET state = 'DEAD', attempts = GREATEST(attempts, 1), reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
@@ -84,6 +93,15 @@ final class InnoDbOutcomes implements OutcomeStatements {
 
     @Override
     public Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException {
+        return later(connection, RESCHEDULE, rows);
+    }
+
+    @Override
+    public Set<LeasedRow> postpone(Connection connection, List<Rescheduled> rows) throws SQLException {
+        return later(connection, POSTPONE, rows);
+    }
+
+    private Set<LeasedRow> later(Connection connection, String update, List<Rescheduled> rows) throws SQLException {
         Set<LeasedRow> held =
                 lockHeld(connection, rows.stream().map(Rescheduled::row).toList());
         Set<LeasedRow> changed = new HashSet<>();
@@ -93,7 +111,7 @@ final class InnoDbOutcomes implements OutcomeStatements {
             }
             int met = sql.update(
                     connection,
-                    RESCHEDULE,
+                    update,
                     binder -> binder.micros(row.delay())
                             .text(row.error())
                             .number(row.row().seq())

@@ -286,7 +286,8 @@ public final class JdbcDatabase {
     }
 
     private JdbcInboxStore inboxStore() {
-        return new JdbcInboxStore(dialect.inbox(), transactions.outboxes().connections(), settings.events());
+        return new JdbcInboxStore(
+                dialect.inbox(), transactions.outboxes().connections(), settings.options(), settings.events());
     }
 
     private Topics topics() {
@@ -317,7 +318,16 @@ public final class JdbcDatabase {
         return jdbcAdmin(changed);
     }
 
+    /** As {@link #admin(Runnable)}, with the payloads decrypted by the declared ciphers. */
+    public Admin adminWithPayloads(Runnable changed) {
+        return jdbcAdmin(new JdbcAdmin.AdminAccess(changed, settings.options()));
+    }
+
     private JdbcAdmin jdbcAdmin(Runnable changed) {
-        return new JdbcAdmin(sessions, dialect.sql(), dialect.inbox(), topics(), changed);
+        return jdbcAdmin(new JdbcAdmin.AdminAccess(changed, null));
+    }
+
+    private JdbcAdmin jdbcAdmin(JdbcAdmin.AdminAccess access) {
+        return new JdbcAdmin(sessions, dialect.sql(), dialect.inbox(), topics(), access);
     }
 }

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
@@ -50,6 +51,9 @@ final class JdbcMessageStore implements MessageStore {
 
     private static final int SWEEP_ERROR_LIMIT = 200;
 
+    /** How long a message waits whose cipher is not available. */
+    private static final Duration WITHOUT_CIPHER = Duration.ofSeconds(5);
+
     /** Keeps a statement below the parameter limits of the databases. */
     private static final int EXTENDED_AT_ONCE = 1000;
 
@@ -58,6 +62,7 @@ final class JdbcMessageStore implements MessageStore {
     private final OutcomeStatements statements;
     private final Topics topics;
     private final StorageOptions options;
+    private final PayloadOpener opener;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
     private final Map<Integer, TopicScans> scans = new ConcurrentHashMap<>();
@@ -104,6 +109,7 @@ final class JdbcMessageStore implements MessageStore {
         this.statements = dialect.outcomes();
         this.topics = topics;
         this.options = options;
+        this.opener = new PayloadOpener(options);
         this.nanos = platform.nanos();
         this.ids = platform.ids();
     }
@@ -193,22 +199,53 @@ final class JdbcMessageStore implements MessageStore {
         if (!rows.isEmpty()) {
             scans(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
-        buryUnreadable(token, rows);
-        buryExhausted(token, rows, request.maxAttempts());
+        List<ClaimedRow> opened = opener.open(rows);
+        buryUnreadable(token, opened);
+        buryExhausted(token, opened, request.maxAttempts());
+        postpone(token, opened);
         Lease lease = new Lease(token, request.worker(), request.lease());
         List<Claim> claims = new ArrayList<>(rows.size());
-        for (ClaimedRow row : rows) {
+        for (ClaimedRow row : opened) {
             Message message = row.message();
             if (message != null && row.attempts() <= request.maxAttempts()) {
                 claims.add(new Claim(row.seq(), message, row.attempts(), row.crashes(), lease));
             }
         }
+        if (claims.isEmpty()) {
+            refuseWithoutCipher(request.topic(), opened);
+        }
         return claims;
+    }
+
+    /** Returns messages whose cipher is not available: they are due again after a while, and the attempt does not count. */
+    private void postpone(UUID token, List<ClaimedRow> rows) {
+        List<OutcomeStatements.Rescheduled> postponed = rows.stream()
+                .filter(ClaimedRow::isSealed)
+                .map(row -> new OutcomeStatements.Rescheduled(
+                        new LeasedRow(row.seq(), token),
+                        WITHOUT_CIPHER,
+                        ErrorText.clean(
+                                String.valueOf(row.problem()), options.tables().errorLimit())))
+                .toList();
+        if (!postponed.isEmpty()) {
+            change(
+                    "postpone messages without their cipher",
+                    postponed.size(),
+                    connection -> statements.postpone(connection, postponed));
+        }
+    }
+
+    /** Lets the caller pause: the next messages most likely need the same cipher. */
+    private static void refuseWithoutCipher(TopicName topic, List<ClaimedRow> rows) {
+        rows.stream().filter(ClaimedRow::isSealed).findFirst().ifPresent(row -> {
+            throw new CipherUnavailableException(
+                    "Messages of '" + topic + "' were not delivered, and wait: " + row.problem(), null);
+        });
     }
 
     private void buryUnreadable(UUID token, List<ClaimedRow> rows) {
         List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
-                .filter(row -> row.message() == null)
+                .filter(ClaimedRow::isUnreadable)
                 .map(row -> new OutcomeStatements.BuriedRow(
                         new LeasedRow(row.seq(), token), epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
                 .toList();
@@ -228,13 +265,17 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     private void bury(String doing, List<OutcomeStatements.BuriedRow> rows) {
-        if (rows.isEmpty()) {
-            return;
+        if (!rows.isEmpty()) {
+            change(doing, rows.size(), connection -> statements.bury(connection, rows));
         }
+    }
+
+    /** Changes rows that this claim does not return. If it fails, their leases expire. */
+    private void change(String doing, int count, Sessions.Body<Set<LeasedRow>> body) {
         try {
-            run(doing, connection -> statements.bury(connection, rows));
+            run(doing, body);
         } catch (PostriderException e) {
-            log.warn("Could not {} ({} rows); their leases will expire", doing, rows.size(), e);
+            log.warn("Could not {} ({} rows); their leases will expire", doing, count, e);
         }
     }
 

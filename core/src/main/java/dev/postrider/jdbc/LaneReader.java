@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -20,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,6 +42,7 @@ final class LaneReader {
     private final LaneTable table;
     private final LaneCursors cursors;
     private final StorageOptions options;
+    private final PayloadOpener opener;
     private final EventListener events;
     private final LongSupplier nanos;
     private final FullScanBudget fullScans = new FullScanBudget();
@@ -51,6 +54,7 @@ final class LaneReader {
         this.table = table;
         this.cursors = cursors;
         this.options = options;
+        this.opener = new PayloadOpener(options);
         this.events = events;
         this.nanos = nanos;
     }
@@ -98,11 +102,36 @@ final class LaneReader {
         }
         notePause(topic, laneRead.paused());
         reportLate(topic, byLane, scans, laneRead);
-        List<LaneClaim> claims = take(room.keySet(), byLane, laneRead.rows(), Set.of());
+        List<LaneReads.LaneRow> rows = opened(laneRead.rows());
+        List<LaneClaim> claims = take(room.keySet(), byLane, rows, Set.of());
         if (!laneRead.paused()) {
-            advance(byLane, scans, laneRead, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
+            advance(byLane, scans, rows, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
+        }
+        if (claims.isEmpty()) {
+            withoutCipher(topic, rows).ifPresent(e -> {
+                throw e;
+            });
         }
         return claims;
+    }
+
+    private List<LaneReads.LaneRow> opened(List<LaneReads.LaneRow> rows) {
+        return rows.stream().noneMatch(found -> found.row().isSealed())
+                ? rows
+                : rows.stream()
+                        .map(found -> new LaneReads.LaneRow(found.lane(), found.state(), opener.open(found.row())))
+                        .toList();
+    }
+
+    private static Optional<CipherUnavailableException> withoutCipher(
+            TopicName topic, List<LaneReads.LaneRow> rows) {
+        return rows.stream()
+                .filter(found -> found.row().isSealed())
+                .findFirst()
+                .map(found -> new CipherUnavailableException(
+                        "Messages of '" + topic + "' were not delivered, and wait: "
+                                + found.row().problem(),
+                        null));
     }
 
     private void promoteMissingHeads(int topicId, List<Integer> lanes, Map<Integer, LaneCursor> byLane, long now) {
@@ -156,10 +185,9 @@ final class LaneReader {
     private void advance(
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.LaneScan> scans,
-            LaneReads.LaneRead laneRead,
+            List<LaneReads.LaneRow> rows,
             long proved,
             long maxBytes) {
-        List<LaneReads.LaneRow> rows = laneRead.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
         Map<Integer, RowsOfLane> byNumber = new HashMap<>();
@@ -184,7 +212,7 @@ final class LaneReader {
         long last;
     }
 
-    /** Whether the byte budget may have cut the rows short. The size of an unreadable row is not known. */
+    /** Whether the byte budget may have cut the rows short. The size of a row without a message is not known. */
     private static boolean mayBeCutShort(List<LaneReads.LaneRow> rows, long maxBytes) {
         long bytes = 0;
         for (LaneReads.LaneRow row : rows) {
@@ -211,13 +239,18 @@ final class LaneReader {
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
                     connection -> table.sql.reads().readTimed(connection, topicId, topic, scan));
-            return take(lanes, byLane, rows, inFlight);
+            List<LaneReads.LaneRow> opened = opened(rows);
+            List<LaneClaim> claims = take(lanes, byLane, opened, inFlight);
+            withoutCipher(topic, opened)
+                    .ifPresent(e -> events.on(new Event.StoreFailed(
+                            "decrypt messages of " + topic, String.valueOf(e.getMessage()), Duration.ZERO)));
+            return claims;
         }
     }
 
     /**
-     * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken: no message may
-     * overtake that row.
+     * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken, and of any key those
+     * before the first row whose cipher is not available: no message may overtake that row.
      *
      * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
      */
@@ -232,6 +265,10 @@ final class LaneReader {
             Lane lane = leases.get(found.lane());
             Message message = found.row().message();
             if (cursor == null || lane == null) {
+                continue;
+            }
+            if (mustWait(found, ended)) {
+                readAgain(cursor, found);
                 continue;
             }
             if (message == null || message.key() == null) {
@@ -253,6 +290,24 @@ final class LaneReader {
         }
         buryUnreadable(byLane, unreadable);
         return claims;
+    }
+
+    /**
+     * Whether the cipher of the message is not available, or, in order, that of an earlier message of its key. Adds its key to the ended
+     * ones.
+     */
+    private static boolean mustWait(LaneReads.LaneRow found, Set<OrderingKey> ended) {
+        ReadMessage sealed = found.row().sealed();
+        if (sealed != null && sealed.message().key() != null) {
+            ended.add(OrderingKey.of(sealed.message()));
+            return true;
+        }
+        Message message = found.row().message();
+        return !ended.isEmpty()
+                && found.state() == RowState.PENDING
+                && message != null
+                && message.key() != null
+                && ended.contains(OrderingKey.of(message));
     }
 
     /** Whether a message in this state is attempted. An operator may have parked or buried it between the statements of the read. */
@@ -302,7 +357,7 @@ final class LaneReader {
         }
     }
 
-    /** Lets the next scan read a row again that could not be buried: the row is noted nowhere else. */
+    /** Lets the next scan read a row again that could not be buried, or must wait: the row is noted nowhere else. */
     private static void readAgain(LaneCursor cursor, LaneReads.LaneRow found) {
         if (place(found.state()) == LaneClaim.Place.IN_ORDER) {
             cursor.readAgain(found.row().seq());

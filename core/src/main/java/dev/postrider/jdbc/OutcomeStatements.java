@@ -28,6 +28,9 @@ interface OutcomeStatements {
 
     Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException;
 
+    /** As {@link #reschedule}, but the attempt does not count. */
+    Set<LeasedRow> postpone(Connection connection, List<Rescheduled> rows) throws SQLException;
+
     Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException;
 
     Set<LeasedRow> release(Connection connection, List<LeasedRow> rows) throws SQLException;

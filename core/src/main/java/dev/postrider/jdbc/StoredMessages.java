@@ -1,6 +1,7 @@
 package dev.postrider.jdbc;
 
 import dev.postrider.admin.StoredMessage;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
@@ -35,9 +36,12 @@ final class StoredMessages {
             """;
 
     private final SqlRunner sql;
+    private final @Nullable StorageOptions ciphers;
 
-    StoredMessages(SqlRunner sql) {
+    /** @param ciphers decrypt the payloads; null to show them as encrypted */
+    StoredMessages(SqlRunner sql, @Nullable StorageOptions ciphers) {
         this.sql = sql;
+        this.ciphers = ciphers;
     }
 
     List<StoredMessage> deadLetters(Connection connection, TopicName topic, long afterSeq, int limit)
@@ -74,7 +78,7 @@ final class StoredMessages {
     }
 
     private StoredMessage live(ResultSet row) throws SQLException {
-        ShownMessage shown = ShownMessage.read(row, sql);
+        ShownMessage shown = ShownMessage.read(row, sql, ciphers);
         return new StoredMessage(
                 row.getLong("seq"),
                 shown.message(),
@@ -92,7 +96,7 @@ final class StoredMessages {
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
-        Message message = ShownMessage.read(row, sql).message();
+        Message message = ShownMessage.read(row, sql, ciphers).message();
         Instant due = message.deliverAt();
         return new StoredMessage(
                 row.getLong("seq"),
