@@ -62,11 +62,13 @@ final class ArchitectureTest {
             Map.entry("error", List.of()),
             Map.entry("internal", List.of()),
             Map.entry("message", List.of("error")),
+            Map.entry("encryption", List.of("error", "internal", "message")),
             Map.entry("retry", List.of("error")),
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message")),
             Map.entry("internal.event", List.of("event", "internal", "message")),
-            Map.entry("internal.store", List.of("admin", "error", "inbox", "message", "outbox", "store")),
+            Map.entry(
+                    "internal.store", List.of("admin", "encryption", "error", "inbox", "message", "outbox", "store")),
             Map.entry("inbox", List.of("error", "message", "outbox")),
             Map.entry("idempotency", List.of("error", "event", "internal", "internal.store", "message", "outbox")),
             Map.entry("idempotency.http", List.of("error", "idempotency", "internal")),
@@ -79,6 +81,7 @@ final class ArchitectureTest {
                     "jdbc",
                     List.of(
                             "admin",
+                            "encryption",
                             "error",
                             "event",
                             "inbox",
@@ -108,13 +111,23 @@ final class ArchitectureTest {
                             "store")),
             Map.entry(
                     "jdbc.outbox",
-                    List.of("error", "event", "internal", "internal.store", "jdbc.sql", "message", "outbox", "store")),
+                    List.of(
+                            "encryption",
+                            "error",
+                            "event",
+                            "internal",
+                            "internal.store",
+                            "jdbc.sql",
+                            "message",
+                            "outbox",
+                            "store")),
             Map.entry("jdbc.schema", List.of("error", "jdbc.sql", "store")),
             Map.entry("jdbc.sql", List.of("error")),
             Map.entry(
                     "dispatch",
                     List.of(
                             "admin",
+                            "encryption",
                             "error",
                             "event",
                             "inbox",
@@ -159,6 +172,16 @@ final class ArchitectureTest {
                             "TopicSample",
                             "TopicStatus")),
             Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "encryption",
+                    Set.of(
+                            "AesGcmPayloadCipher",
+                            "CipherUnavailableException",
+                            "EncryptedPayload",
+                            "PayloadCipher",
+                            "PayloadContext",
+                            "PayloadDecryptionException",
+                            "PayloadEncryptionException")),
             Map.entry(
                     "error",
                     Set.of(

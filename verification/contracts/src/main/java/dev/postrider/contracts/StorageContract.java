@@ -170,9 +170,9 @@ public abstract class StorageContract extends LaneFixture {
         return new StorageOptions(
                 tables,
                 Map.of(
-                        TopicName.of(of(Archive.FULL)), new TopicStorage(Archive.FULL, 0),
-                        TopicName.of(of(Archive.WITHOUT_PAYLOAD)), new TopicStorage(Archive.WITHOUT_PAYLOAD, 0),
-                        TopicName.of(of(Archive.OFF)), new TopicStorage(Archive.OFF, 0)));
+                        TopicName.of(of(Archive.FULL)), new TopicStorage(Archive.FULL, 0, null),
+                        TopicName.of(of(Archive.WITHOUT_PAYLOAD)), new TopicStorage(Archive.WITHOUT_PAYLOAD, 0, null),
+                        TopicName.of(of(Archive.OFF)), new TopicStorage(Archive.OFF, 0, null)));
     }
 
     @Test
