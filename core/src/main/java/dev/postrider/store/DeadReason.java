@@ -22,6 +22,6 @@ public enum DeadReason {
     TOO_OLD,
     /** The handler was retired before it handled the message. */
     HANDLER_RETIRED,
-    /** The row is not a valid message. It was written by hand or by other software. */
+    /** The row is not a valid message, or this node cannot decrypt its payload. */
     UNREADABLE
 }

@@ -27,6 +27,7 @@ import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Enqueued;
 import dev.postrider.retry.RetryPolicy;
 import dev.postrider.store.Claim;
+import dev.postrider.store.Settlement;
 import dev.postrider.store.TableOptions;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -213,8 +214,8 @@ public abstract class EncryptionContract extends LaneFixture {
                 .extracting(claim -> claim.message().asReceived())
                 .containsExactlyInAnyOrderElementsOf(
                         messages.stream().map(Message::asReceived).toList());
-        claims.forEach(claim -> assertThat(postrider.store().acknowledge(claim).isWritten())
-                .isTrue());
+        claims.forEach(claim ->
+                assertThat(postrider.store().acknowledge(claim)).isInstanceOf(Settlement.Settled.class));
         for (Message message : messages) {
             assertSecret(stored("postrider_archive", message));
         }
