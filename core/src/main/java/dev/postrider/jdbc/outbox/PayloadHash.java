@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The hash of a payload, by which a mark tells whether a duplicate has the same payload. It is SHA-256, and on an encrypted topic a keyed
- * hash of the cipher: whoever reads the table could guess payloads otherwise. Immutable.
+ * hash of the cipher: a reader of the table could guess payloads otherwise. Immutable.
  */
 public final class PayloadHash {
 
