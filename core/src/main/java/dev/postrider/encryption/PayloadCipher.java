@@ -8,8 +8,8 @@ import java.util.List;
  *
  * <p>Implementations are thread-safe. {@link #encrypt} and {@link #hashes} run in the thread that writes a message, inside its
  * transaction. {@link #decrypt} runs in the threads that claim messages for all topics of the node, when no connection is in use. So no
- * method may wait for long: keys are fetched in advance and cached, and calls of a service have a timeout. What a method throws is never
- * logged with its message, except for {@link CipherUnavailableException} and {@link PayloadDecryptionException}.
+ * method may wait for long: keys are fetched in advance and cached, and calls of a service have a timeout. The messages of the exceptions
+ * of this package are shown to operators and logged. Of any other exception only the class is.
  */
 public interface PayloadCipher {
 

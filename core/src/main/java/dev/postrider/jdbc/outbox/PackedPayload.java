@@ -62,20 +62,22 @@ final class PackedPayload {
             encrypted = cipher.encrypt(content, context);
         } catch (CipherUnavailableException e) {
             throw e;
-        } catch (RuntimeException e) {
-            throw new PayloadEncryptionException(
-                    "The payload of message " + message.id() + " to '" + message.topic()
-                            + "' could not be encrypted, so it was not written: the cipher threw "
-                            + e.getClass().getName(),
-                    e);
+        } catch (PayloadEncryptionException e) {
+            throw notWritten(message, String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) { // not the cause: its message may have a part of the payload or of a key
+            throw notWritten(message, "the cipher threw " + e.getClass().getName());
         }
         if (encrypted == null) {
-            throw new PayloadEncryptionException(
-                    "The payload of message " + message.id() + " to '" + message.topic()
-                            + "' was not written: the cipher returned null",
-                    null);
+            throw notWritten(message, "the cipher returned null");
         }
         return encrypted;
+    }
+
+    private static PayloadEncryptionException notWritten(Message message, String reason) {
+        return new PayloadEncryptionException(
+                "Message " + message.id() + " to '" + message.topic()
+                        + "' was not written, because its payload could not be encrypted: " + reason,
+                null);
     }
 
     /** The bytes of the column. */

@@ -77,7 +77,7 @@ public final class PayloadHash {
             throw new PayloadEncryptionException(
                     "The hash of a payload could not be made: the cipher threw "
                             + e.getClass().getName(),
-                    e);
+                    null);
         }
         if (hashes == null || hashes.isEmpty() || hashes.stream().anyMatch(hash -> hash == null || hash.length != BYTES)) {
             throw new PayloadEncryptionException("The cipher must return hashes of 32 bytes, at least one", null);

@@ -102,8 +102,11 @@ final class ClaimCostTest {
                 if (analyzed) {
                     Sql.execute(dataSource, "ANALYZE postrider_message");
                 }
-                for (String statement :
-                        List.of(PostgresOutcomes.DELETE, PostgresOutcomes.ARCHIVE, PostgresOutcomes.RESCHEDULE)) {
+                for (String statement : List.of(
+                        PostgresOutcomes.DELETE,
+                        PostgresOutcomes.ARCHIVE,
+                        PostgresOutcomes.RESCHEDULE,
+                        PostgresOutcomes.POSTPONE)) {
                     assertThat(planOfOutcome(dataSource, statement))
                             .as("%s rows, analyzed %s", crowd, analyzed)
                             .contains("postrider_message_pk")
@@ -120,7 +123,7 @@ final class ClaimCostTest {
                 PreparedStatement explain = connection.prepareStatement("EXPLAIN " + sql.sql(outcome))) {
             Object[] tokens = {UUID.randomUUID(), UUID.randomUUID(), UUID.randomUUID()};
             Binder binder = sql.bind(explain).array("int8", numbers);
-            if (outcome.equals(PostgresOutcomes.RESCHEDULE)) {
+            if (List.of(PostgresOutcomes.RESCHEDULE, PostgresOutcomes.POSTPONE).contains(outcome)) {
                 binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
             } else {
                 binder.array("int8", numbers).array("uuid", tokens);
