@@ -142,7 +142,8 @@ class PackedPayloadTest {
         assertThatThrownBy(() -> PackedPayload.of(message, 0, talkative))
                 .isInstanceOf(PayloadEncryptionException.class)
                 .hasMessageContaining(message.id().toString())
-                .hasMessageEndingWith("the cipher threw java.lang.IllegalStateException");
+                .hasMessageEndingWith("the cipher threw java.lang.IllegalStateException")
+                .hasNoCause();
     }
 
     @Test
