@@ -41,13 +41,13 @@ public record StorageOptions(TableOptions tables, Map<TopicName, TopicStorage> t
         PayloadCipher own = topic(topic).cipher();
         int dot = topic.topic().indexOf('.');
         return own == null && topic.isOfInbox() && dot > 0
-                ? topic(InboxHandler.consumerTopic(topic.topic().substring(0, dot))).cipher()
+                ? cipherOfConsumer(topic.topic().substring(0, dot))
                 : own;
     }
 
     /** The cipher of a consumer, which also makes the hashes of its marks; null for none. */
     public @Nullable PayloadCipher cipherOfConsumer(String consumer) {
-        return topics.isEmpty() ? null : topic(new TopicName(TopicName.INBOX_NAMESPACE, consumer)).cipher();
+        return topic(new TopicName(TopicName.INBOX_NAMESPACE, consumer)).cipher();
     }
 
     private TopicStorage topic(TopicName topic) {

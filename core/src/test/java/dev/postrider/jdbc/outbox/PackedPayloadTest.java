@@ -183,7 +183,8 @@ class PackedPayloadTest {
     @Test
     void hashMatchesUnderAnyKeyAndTheHashOfAClearTopic() {
         Message message = message("secret");
-        PayloadCipher rotated = AesGcmPayloadCipher.with("k2", new byte[16]).reading("k1", new byte[32]);
+        PayloadCipher rotated = AesGcmPayloadCipher.with("k2", new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+                .reading("k1", new byte[32]);
         PayloadHash plain = PayloadHash.ofReceived(message, "shop", null);
         PayloadHash first = PayloadHash.ofReceived(message, "shop", cipher);
         PayloadHash second = PayloadHash.ofReceived(message, "shop", rotated);

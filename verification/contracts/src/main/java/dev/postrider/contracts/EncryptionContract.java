@@ -664,7 +664,7 @@ public abstract class EncryptionContract extends LaneFixture {
         assertThat(list("SELECT attributes FROM postrider_message WHERE topic LIKE '" + topic + "%'"))
                 .hasSize(2)
                 .allMatch(attributes -> attributes.startsWith("{\"encryption\":\"k1\""));
-        assertThat(bytes("SELECT payload_hash FROM postrider_inbox WHERE consumer = '" + topic + "'"))
+        assertThat(bytes("SELECT payload_hash FROM postrider_inbox_mark WHERE consumer = '" + topic + "'"))
                 .isNotEqualTo(sha256(SMALL));
         Accepted again = handling.inbox(topic)
                 .receive(List.of(received, received("2", "thing.unknown", LARGE)));
