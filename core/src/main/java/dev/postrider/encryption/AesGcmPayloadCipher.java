@@ -132,7 +132,8 @@ public final class AesGcmPayloadCipher implements PayloadCipher {
         @Nullable RingKey key = keys.get(encrypted.keyId());
         if (key == null) {
             throw new PayloadDecryptionException(
-                    "this node does not have the key '" + encrypted.keyId() + "': add it with reading(), then replay the message",
+                    "this node does not have the key '" + encrypted.keyId()
+                            + "': add it with reading(), then replay the message",
                     null);
         }
         if (bytes.length == 0 || bytes[0] != VERSION) {

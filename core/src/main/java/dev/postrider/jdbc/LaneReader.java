@@ -123,8 +123,7 @@ final class LaneReader {
                         .toList();
     }
 
-    private static Optional<CipherUnavailableException> withoutCipher(
-            TopicName topic, List<LaneReads.LaneRow> rows) {
+    private static Optional<CipherUnavailableException> withoutCipher(TopicName topic, List<LaneReads.LaneRow> rows) {
         return rows.stream()
                 .filter(found -> found.row().isSealed())
                 .findFirst()

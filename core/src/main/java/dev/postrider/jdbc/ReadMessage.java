@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param sealed the encrypted payload; null for a clear one
  * @param withPayload makes the message with this payload
  */
-record ReadMessage(
-        Message message,
-        @Nullable SealedPayload sealed,
-        Function<Payload, Message> withPayload) {
+record ReadMessage(Message message, @Nullable SealedPayload sealed, Function<Payload, Message> withPayload) {
 
     /**
      * Returns the message with its payload.

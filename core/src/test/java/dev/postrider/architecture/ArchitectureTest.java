@@ -67,8 +67,7 @@ final class ArchitectureTest {
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message")),
             Map.entry("internal.event", List.of("event", "internal", "message")),
-            Map.entry(
-                    "internal.store", List.of("admin", "encryption", "error", "inbox", "message", "outbox", "store")),
+            Map.entry("internal.store", List.of("admin", "encryption", "error", "inbox", "message", "outbox", "store")),
             Map.entry("inbox", List.of("error", "message", "outbox")),
             Map.entry("idempotency", List.of("error", "event", "internal", "internal.store", "message", "outbox")),
             Map.entry("idempotency.http", List.of("error", "idempotency", "internal")),

@@ -63,7 +63,8 @@ class TopicStorageTest {
                 .handler("own", List.of("order.placed"), (message, work) -> {}, topic -> topic.encryptPayloads(own))
                 .build();
         StorageOptions options = new StorageOptions(
-                TableOptions.defaults(), inbox.topics().stream().collect(Collectors.toMap(Topic::name, Topic::storage)));
+                TableOptions.defaults(),
+                inbox.topics().stream().collect(Collectors.toMap(Topic::name, Topic::storage)));
 
         assertThat(options.cipher(TopicName.of("inbox/billing"))).isSameAs(common);
         assertThat(options.cipher(TopicName.of("inbox/billing.plain"))).isSameAs(common);

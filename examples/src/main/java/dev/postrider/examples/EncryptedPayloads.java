@@ -29,7 +29,13 @@ public final class EncryptedPayloads {
         postrider.inTransaction(work -> work.stage(payment));
         say.accept("the view shows: " + first(shop, "SELECT payload FROM postrider_message_text"));
         say.accept("an operator sees: "
-                + postrider.admin().find(payment.id()).orElseThrow().message().payload().asText());
+                + postrider
+                        .admin()
+                        .find(payment.id())
+                        .orElseThrow()
+                        .message()
+                        .payload()
+                        .asText());
 
         // After the change, a node writes with the new key and still reads with the old one.
         Postrider changed =

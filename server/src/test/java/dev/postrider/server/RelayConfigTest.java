@@ -160,7 +160,8 @@ final class RelayConfigTest {
         String ring = "2026-11:" + "A".repeat(43) + "= 2026-05:" + "B".repeat(43) + "=";
         Path file = Files.writeString(directory.resolve("keys"), ring.replace(' ', '\n') + "\n");
 
-        assertThat(load(MINIMAL + "topic.orders.encryption-keys = " + ring + "\n").topics())
+        assertThat(load(MINIMAL + "topic.orders.encryption-keys = " + ring + "\n")
+                        .topics())
                 .containsExactly("orders");
         assertThat(load(MINIMAL + "topic.orders.encryption-keys-file = " + file + "\n")
                         .topics())

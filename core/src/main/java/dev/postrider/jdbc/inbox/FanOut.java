@@ -94,8 +94,7 @@ public final class FanOut {
     }
 
     private Message kept(String consumer, TopicName own, Message received) {
-        return InboxEnvelope.kept(
-                received, own, marks.hash(consumer, received).stored());
+        return InboxEnvelope.kept(received, own, marks.hash(consumer, received).stored());
     }
 
     /** @return the messages without a handler; each is a dead letter now */

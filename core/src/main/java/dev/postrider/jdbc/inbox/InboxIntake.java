@@ -32,10 +32,7 @@ final class InboxIntake {
     private final Set<InboxMark.Key> tooOld = new HashSet<>();
 
     InboxIntake(
-            InboxStatements statements,
-            Connection connection,
-            String consumer,
-            Function<Message, PayloadHash> hashes) {
+            InboxStatements statements, Connection connection, String consumer, Function<Message, PayloadHash> hashes) {
         this.statements = statements;
         this.connection = connection;
         this.consumer = consumer;

@@ -60,8 +60,7 @@ public final class JdbcInboxStore implements InboxStore {
     /** As {@link #accept}, but reports no events: for a caller that may repeat the transaction before it commits. */
     Accepted mark(Connection connection, String consumer, List<Message> received) {
         List<Message> batch = checked(received);
-        InboxIntake intake =
-                new InboxIntake(statements, connection, consumer, message -> hash(consumer, message));
+        InboxIntake intake = new InboxIntake(statements, connection, consumer, message -> hash(consumer, message));
         try {
             connections.checkUsable(connection);
             return intake.accept(batch);

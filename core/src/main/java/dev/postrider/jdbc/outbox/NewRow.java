@@ -48,8 +48,7 @@ public record NewRow(
                 PackedPayload.of(message, options.compressPayloadsAbove(message.topic()), cipher));
     }
 
-    private static @Nullable Mark mark(
-            Message message, Topics.RegisteredTopic topic, @Nullable PayloadCipher cipher) {
+    private static @Nullable Mark mark(Message message, Topics.RegisteredTopic topic, @Nullable PayloadCipher cipher) {
         String key = message.idempotencyKey();
         if (key == null) {
             return null;

@@ -44,9 +44,10 @@ final class PackedPayload {
         if (cipher == null) {
             return compressed == null ? null : new PackedPayload(compressed.bytes(), true, null);
         }
-        PayloadContext context = new PayloadContext(
-                message.id(), message.topic(), message.tenant(), payload.length, compressed != null);
-        EncryptedPayload encrypted = encrypt(message, compressed == null ? payload : compressed.bytes(), cipher, context);
+        PayloadContext context =
+                new PayloadContext(message.id(), message.topic(), message.tenant(), payload.length, compressed != null);
+        EncryptedPayload encrypted =
+                encrypt(message, compressed == null ? payload : compressed.bytes(), cipher, context);
         byte[] column = ByteBuffer.allocate(PREFIX + encrypted.bytes().length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(payload.length)

@@ -79,7 +79,9 @@ public final class PayloadHash {
                             + e.getClass().getName(),
                     null);
         }
-        if (hashes == null || hashes.isEmpty() || hashes.stream().anyMatch(hash -> hash == null || hash.length != BYTES)) {
+        if (hashes == null
+                || hashes.isEmpty()
+                || hashes.stream().anyMatch(hash -> hash == null || hash.length != BYTES)) {
             throw new PayloadEncryptionException("The cipher must return hashes of 32 bytes, at least one", null);
         }
         return hashes;

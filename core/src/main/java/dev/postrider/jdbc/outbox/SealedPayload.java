@@ -21,7 +21,8 @@ public final class SealedPayload {
     private final Binding row;
 
     /** The row: the id and the topic of the message, and its tenant. */
-    public record Binding(MessageId id, TopicName topic, @Nullable String tenant) {}
+    public record Binding(
+            MessageId id, TopicName topic, @Nullable String tenant) {}
 
     /**
      * @param column the column {@code payload}
@@ -52,8 +53,9 @@ public final class SealedPayload {
      */
     public byte[] open(@Nullable PayloadCipher cipher, int maxPayloadBytes) {
         if (cipher == null) {
-            throw new IllegalArgumentException("the payload is encrypted with key '" + keyId + "', and this node declares no"
-                    + " cipher for topic '" + row.topic() + "': declare encryptPayloads(…), then replay the message");
+            throw new IllegalArgumentException("the payload is encrypted with key '" + keyId
+                    + "', and this node declares no" + " cipher for topic '" + row.topic()
+                    + "': declare encryptPayloads(…), then replay the message");
         }
         if (column.length < PackedPayload.PREFIX) {
             throw new IllegalArgumentException("the encrypted payload is damaged: it has " + column.length + " bytes");
@@ -84,9 +86,12 @@ public final class SealedPayload {
             throw new IllegalArgumentException("the payload cannot be decrypted: " + e.getMessage(), e);
         } catch (RuntimeException e) { // its message may have a part of the payload or of a key
             throw new IllegalArgumentException(
-                    "the payload cannot be decrypted: the cipher threw " + e.getClass().getName(), e);
+                    "the payload cannot be decrypted: the cipher threw "
+                            + e.getClass().getName(),
+                    e);
         } catch (Error e) { // not the fault of the message: a missing class, or no memory
-            throw new CipherUnavailableException("The cipher failed with " + e.getClass().getName(), e);
+            throw new CipherUnavailableException(
+                    "The cipher failed with " + e.getClass().getName(), e);
         }
     }
 }

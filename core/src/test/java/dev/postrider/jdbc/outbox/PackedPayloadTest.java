@@ -85,7 +85,9 @@ class PackedPayloadTest {
             Message message = message(TEXT);
             PackedPayload packed = packed(message, above);
 
-            assertThat(ByteBuffer.wrap(packed.bytes()).order(ByteOrder.LITTLE_ENDIAN).getInt())
+            assertThat(ByteBuffer.wrap(packed.bytes())
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .getInt())
                     .isEqualTo(TEXT.length());
             assertThat(packed.bytes().length < TEXT.length()).isEqualTo(above > 0);
             assertThat(sealed(message, packed).open(cipher, LIMIT)).isEqualTo(TEXT.getBytes(UTF_8));
@@ -183,7 +185,8 @@ class PackedPayloadTest {
     @Test
     void hashMatchesUnderAnyKeyAndTheHashOfAClearTopic() {
         Message message = message("secret");
-        PayloadCipher rotated = AesGcmPayloadCipher.with("k2", new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
+        PayloadCipher rotated = AesGcmPayloadCipher.with(
+                        "k2", new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
                 .reading("k1", new byte[32]);
         PayloadHash plain = PayloadHash.ofReceived(message, "shop", null);
         PayloadHash first = PayloadHash.ofReceived(message, "shop", cipher);

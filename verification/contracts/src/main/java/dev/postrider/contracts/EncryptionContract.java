@@ -61,7 +61,8 @@ public abstract class EncryptionContract extends LaneFixture {
     private static final int ABOVE = 1000;
     private static final String SECRET = "4111-1111";
     private static final String SMALL = "{\"card\":\"" + SECRET + "\"}";
-    private static final String LARGE = "{\"card\":\"" + SECRET + "\",\"text\":\"" + "compresses well, ".repeat(250) + "\"}";
+    private static final String LARGE =
+            "{\"card\":\"" + SECRET + "\",\"text\":\"" + "compresses well, ".repeat(250) + "\"}";
 
     private final AesGcmPayloadCipher first = AesGcmPayloadCipher.with("k1", key(1));
     private final AesGcmPayloadCipher rotated =
@@ -118,17 +119,16 @@ public abstract class EncryptionContract extends LaneFixture {
     }
 
     private Postrider with(PayloadCipher cipher, Consumer<Topic.Builder> declaration) {
-        return postrider(builder -> builder.topic(
-                        topic, declared -> declaration.accept(declared.encryptPayloads(cipher)))
-                .listener(events::add));
+        return postrider(
+                builder -> builder.topic(topic, declared -> declaration.accept(declared.encryptPayloads(cipher)))
+                        .listener(events::add));
     }
 
     /** A node with one lane and this cipher. */
     private Holder holder(PayloadCipher cipher) {
         StorageOptions options = new StorageOptions(
                 TableOptions.defaults(), Map.of(TopicName.of(topic), new TopicStorage(null, 0, cipher)));
-        return take(
-                JdbcDatabase.open(dataSource(), options, SOON, events::add).lanes(), topic);
+        return take(JdbcDatabase.open(dataSource(), options, SOON, events::add).lanes(), topic);
     }
 
     private Message numbered(String key, int number) {
@@ -188,7 +188,8 @@ public abstract class EncryptionContract extends LaneFixture {
             for (int variant = 0; variant < 4; variant++) {
                 List<Message> some = new ArrayList<>();
                 for (int i = 0; i < batch; i++) {
-                    Message.Builder message = message().json(i == 1 ? LARGE : SMALL).tenant(i == 2 ? "acme" : null);
+                    Message.Builder message =
+                            message().json(i == 1 ? LARGE : SMALL).tenant(i == 2 ? "acme" : null);
                     if (variant % 2 == 1) {
                         message.idempotencyKey(batch + "/" + variant + "/" + i);
                     }
@@ -214,8 +215,8 @@ public abstract class EncryptionContract extends LaneFixture {
                 .extracting(claim -> claim.message().asReceived())
                 .containsExactlyInAnyOrderElementsOf(
                         messages.stream().map(Message::asReceived).toList());
-        claims.forEach(claim ->
-                assertThat(postrider.store().acknowledge(claim)).isInstanceOf(Settlement.Settled.class));
+        claims.forEach(
+                claim -> assertThat(postrider.store().acknowledge(claim)).isInstanceOf(Settlement.Settled.class));
         for (Message message : messages) {
             assertSecret(stored("postrider_archive", message));
         }
@@ -224,7 +225,8 @@ public abstract class EncryptionContract extends LaneFixture {
     @Test
     void stagedMessagesAreHandedOverAndArchivedEncrypted() throws Exception {
         Postrider postrider = with(
-                first, declared -> declared.compressPayloadsAbove(ABOVE).process((message, work) -> handled.add(message)));
+                first,
+                declared -> declared.compressPayloadsAbove(ABOVE).process((message, work) -> handled.add(message)));
         postrider.start();
         Message message = message().json(LARGE).build();
 
@@ -283,8 +285,8 @@ public abstract class EncryptionContract extends LaneFixture {
         eventually("all are handled", () -> live() == 0);
         assertThat(handled).extracting(message -> message.id().value()).containsExactlyInAnyOrderElementsOf(written);
         assertThat(handled).extracting(Message::payload).containsOnly(Payload.json(SMALL));
-        Set<String> keys = new HashSet<>(list(
-                "SELECT attributes FROM postrider_archive WHERE topic = '" + topic + "'"));
+        Set<String> keys =
+                new HashSet<>(list("SELECT attributes FROM postrider_archive WHERE topic = '" + topic + "'"));
         assertThat(keys).containsExactlyInAnyOrder("{\"encryption\":\"k1\"}", "{\"encryption\":\"k2\"}");
     }
 
@@ -322,7 +324,9 @@ public abstract class EncryptionContract extends LaneFixture {
             postrider.store().acknowledge(claims.get(0));
             StoredMessage dead = postrider.admin().deadLetters(topic, 10).get(0);
             assertThat(dead.reason()).isEqualTo("UNREADABLE");
-            assertThat(dead.lastError()).containsPattern("cannot be decrypted|is damaged").doesNotContain(SECRET);
+            assertThat(dead.lastError())
+                    .containsPattern("cannot be decrypted|is damaged")
+                    .doesNotContain(SECRET);
             postrider.admin().discard(dead.message().id(), "ada");
         }
     }
@@ -363,8 +367,7 @@ public abstract class EncryptionContract extends LaneFixture {
             StoredMessage dead = writer.admin().deadLetters(topic, 10).get(0);
             assertThat(dead.reason()).isEqualTo("UNREADABLE");
             assertThat(dead.lastError())
-                    .contains(
-                            node == withoutCipher ? "this node declares no cipher" : "does not have the key 'k2'");
+                    .contains(node == withoutCipher ? "this node declares no cipher" : "does not have the key 'k2'");
             writer.admin().replay(message.id(), "ada");
         }
 
@@ -472,8 +475,9 @@ public abstract class EncryptionContract extends LaneFixture {
         cipher.unavailable.add("k1");
 
         assertThat(node.timed()).isEmpty();
-        assertThat(events).anyMatch(event -> event instanceof Event.StoreFailed failed
-                && failed.error().contains("key store of k1 does not answer"));
+        assertThat(events)
+                .anyMatch(event -> event instanceof Event.StoreFailed failed
+                        && failed.error().contains("key store of k1 does not answer"));
         cipher.unavailable.clear();
         assertThat(numbers(node.timed())).containsExactly(0, 1);
     }
@@ -489,9 +493,11 @@ public abstract class EncryptionContract extends LaneFixture {
                         .process((message, work) -> handled.add(message)));
         enqueue(with(first), message().json(SMALL).build());
         node.start();
-        eventually("it is tried", () -> events.stream()
-                .anyMatch(event -> event instanceof Event.StoreFailed failed
-                        && failed.error().contains("does not answer")));
+        eventually(
+                "it is tried",
+                () -> events.stream()
+                        .anyMatch(event -> event instanceof Event.StoreFailed failed
+                                && failed.error().contains("does not answer")));
 
         cipher.unavailable.clear();
         advance(Duration.ofSeconds(6));
@@ -511,8 +517,8 @@ public abstract class EncryptionContract extends LaneFixture {
         for (RuntimeException failure : failures) {
             cipher.failure = failure;
             try (Connection connection = transaction()) {
-                List<Message> batch =
-                        List.of(message().json(SMALL).build(), message().json(LARGE).build());
+                List<Message> batch = List.of(
+                        message().json(SMALL).build(), message().json(LARGE).build());
                 assertThatThrownBy(() -> postrider.outbox(connection).enqueueAll(batch))
                         .isInstanceOfAny(PayloadEncryptionException.class, CipherUnavailableException.class)
                         .message()
@@ -545,9 +551,13 @@ public abstract class EncryptionContract extends LaneFixture {
                 + " (SELECT id FROM postrider_topic WHERE topic = '" + topic + "')");
         assertThat(hash).isNotEqualTo(sha256(SMALL));
         for (Postrider again : List.of(postrider, with(rotated))) {
-            assertThat(enqueue(again, message().json(SMALL).idempotencyKey("order-17").build()))
+            assertThat(enqueue(
+                            again,
+                            message().json(SMALL).idempotencyKey("order-17").build()))
                     .isEqualTo(new Enqueued.Duplicate(keyed.id(), "order-17", true));
-            assertThat(enqueue(again, message().json(LARGE).idempotencyKey("order-17").build()))
+            assertThat(enqueue(
+                            again,
+                            message().json(LARGE).idempotencyKey("order-17").build()))
                     .isEqualTo(new Enqueued.Duplicate(keyed.id(), "order-17", false));
             assertThat(enqueue(again, unkeyed))
                     .isEqualTo(new Enqueued.Duplicate(unkeyed.id(), unkeyed.id().toString(), true));
@@ -612,13 +622,14 @@ public abstract class EncryptionContract extends LaneFixture {
             assertThat(dead.lastError()).contains("refused");
             assertThat(dead.toString()).doesNotContain(SECRET);
         });
-        StoredMessage open =
-                postrider.adminWithPayloads().find(message.id()).orElseThrow();
+        StoredMessage open = postrider.adminWithPayloads().find(message.id()).orElseThrow();
         assertThat(open.isEncrypted()).isFalse();
         assertThat(open.message().payload()).isEqualTo(message.payload());
         StoredMessage withoutKey =
                 postrider().adminWithPayloads().find(message.id()).orElseThrow();
-        assertThat(withoutKey.message().payload().asText()).contains("declares no cipher").doesNotContain(SECRET);
+        assertThat(withoutKey.message().payload().asText())
+                .contains("declares no cipher")
+                .doesNotContain(SECRET);
         assertThat(query("SELECT payload FROM postrider_message_text WHERE topic = '" + topic + "'"))
                 .isEqualTo("encrypted, " + size + " bytes");
     }
@@ -666,15 +677,12 @@ public abstract class EncryptionContract extends LaneFixture {
                 .allMatch(attributes -> attributes.startsWith("{\"encryption\":\"k1\""));
         assertThat(bytes("SELECT payload_hash FROM postrider_inbox_mark WHERE consumer = '" + topic + "'"))
                 .isNotEqualTo(sha256(SMALL));
-        Accepted again = handling.inbox(topic)
-                .receive(List.of(received, received("2", "thing.unknown", LARGE)));
+        Accepted again = handling.inbox(topic).receive(List.of(received, received("2", "thing.unknown", LARGE)));
         assertThat(again.duplicates()).hasSize(1);
         assertThat(again.collisions()).hasSize(1);
         assertThat(handling.deliverDue()).isEqualTo(1);
         assertThat(handled).containsExactly(received);
-        StoredMessage dead = handling.admin()
-                .deadLetters("inbox/" + topic, 10)
-                .get(0);
+        StoredMessage dead = handling.admin().deadLetters("inbox/" + topic, 10).get(0);
         assertThat(dead.isEncrypted()).isTrue();
         assertThat(dead.receivedId()).isEqualTo(unhandled.id());
     }
@@ -723,14 +731,16 @@ public abstract class EncryptionContract extends LaneFixture {
                 claims.forEach(claim -> postrider.store().acknowledge(claim));
             }
 
-            assertThat(sizes).as("the message that reaches the limit is the last one").containsExactly(2, 2, 1);
+            assertThat(sizes)
+                    .as("the message that reaches the limit is the last one")
+                    .containsExactly(2, 2, 1);
         }
     }
 
     @Test
     void readOfALaneCountsTheBytesThatAPayloadHasInMemory() throws SQLException {
-        Postrider postrider = with(
-                first, declared -> declared.ordered().lanes(1).compressPayloadsAbove(100));
+        Postrider postrider =
+                with(first, declared -> declared.ordered().lanes(1).compressPayloadsAbove(100));
         Holder node = holder(first);
         int size = numbered("a", 0).payload().size();
         for (int i = 0; i < 5; i++) {
