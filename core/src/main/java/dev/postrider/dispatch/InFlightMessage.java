@@ -77,6 +77,12 @@ final class InFlightMessage {
         return inLane;
     }
 
+    /** Why the row of the message cannot be read; null for a message that can be delivered. */
+    @Nullable
+    String unreadable() {
+        return inLane == null ? null : inLane.unreadable();
+    }
+
     /** Whether it was read from a lane, at this place. */
     boolean isAt(LaneClaim.Place place) {
         return inLane != null && inLane.place() == place;

@@ -267,14 +267,14 @@ final class LaneOutcomes {
                 claim.seq(),
                 claim.message().id().value(),
                 state,
-                claim.attempt(),
+                reason == DeadReason.UNREADABLE ? claim.attempt() - 1 : claim.attempt(), // it was not attempted
                 null,
                 text,
                 reason.name(),
                 ErrorText.fingerprint(reason.name(), text));
     }
 
-    /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
+    /** Returns the move that buries an unreadable row without an ordering key. It has neither a claim nor an outcome. */
     static LaneOutcomeStatements.Move unreadable(LaneReads.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);

@@ -249,7 +249,8 @@ final class LaneReader {
 
     /**
      * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken, and of any key those
-     * before the first row whose cipher is not available: no message may overtake that row.
+     * before the first row whose cipher is not available: no message may overtake that row. An unreadable row is a claim too, so that its
+     * turn in its key comes; without an ordering key it is buried here.
      *
      * @param inFlight the messages that were in flight before the read. If such a message has its outcome now, its row is out of date
      */
@@ -262,7 +263,7 @@ final class LaneReader {
         for (LaneReads.LaneRow found : rows) {
             LaneCursor cursor = byLane.get(found.lane());
             Lane lane = leases.get(found.lane());
-            Message message = found.row().message();
+            Message message = found.row().messageOrPlaceholder();
             if (cursor == null || lane == null) {
                 continue;
             }
@@ -282,7 +283,11 @@ final class LaneReader {
                             && !inFlight.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
-                claims.add(new LaneClaim(claim(found.row(), message, lane), found.lane(), place));
+                claims.add(new LaneClaim(
+                        claim(found.row(), message, lane),
+                        found.lane(),
+                        place,
+                        found.row().problem()));
             } else if (place == LaneClaim.Place.IN_BLOCKED_KEY) {
                 ended.add(OrderingKey.of(message));
             }
@@ -301,7 +306,7 @@ final class LaneReader {
             ended.add(OrderingKey.of(sealed.message()));
             return true;
         }
-        Message message = found.row().message();
+        Message message = found.row().messageOrPlaceholder();
         return !ended.isEmpty()
                 && found.state() == RowState.PENDING
                 && message != null

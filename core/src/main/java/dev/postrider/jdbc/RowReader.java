@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.admin.StoredMessage;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.jdbc.outbox.MessageAttributes;
 import dev.postrider.jdbc.outbox.NewRow;
@@ -12,8 +13,10 @@ import dev.postrider.message.TopicName;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the messages of one topic from a result set, which may have thousands of rows. It finds each column once. Not thread-safe. */
 final class RowReader {
@@ -70,6 +73,36 @@ final class RowReader {
         SealedPayload.Binding binding = new SealedPayload.Binding(messageId, topic, row.getString(tenant));
         Message without = message.apply(Payload.of(new byte[0], mediaType));
         return new ReadMessage(without, rare.sealed(column, binding), message);
+    }
+
+    /** Returns a message without content, for a row that cannot be read. It has the tenant and the ordering key only if both are valid. */
+    Message placeholder(UUID uuid) throws SQLException {
+        MessageId messageId = new MessageId(uuid);
+        try {
+            return placeholder(messageId, row.getString(tenant), row.getString(orderingKey));
+        } catch (InvalidMessageException e) {
+            return placeholder(messageId, null, null);
+        }
+    }
+
+    private Message placeholder(MessageId messageId, @Nullable String itsTenant, @Nullable String itsKey) {
+        Payload none = Payload.of(new byte[0], NewRow.DEFAULT_CONTENT_TYPE);
+        return new Message(
+                messageId,
+                topic,
+                StoredMessage.UNREADABLE_TYPE,
+                itsTenant,
+                itsKey,
+                null,
+                none,
+                Map.of(),
+                null,
+                null,
+                null,
+                Instant.EPOCH,
+                null,
+                null,
+                null);
     }
 
     /** Reads all columns but the payload. */

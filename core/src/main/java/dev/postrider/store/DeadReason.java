@@ -22,6 +22,6 @@ public enum DeadReason {
     TOO_OLD,
     /** The handler was retired before it handled the message. */
     HANDLER_RETIRED,
-    /** The row is not a valid message, or this node cannot decrypt its payload. */
+    /** The node cannot read the row as a message: it is not valid, or this node cannot decompress or decrypt its payload. */
     UNREADABLE
 }

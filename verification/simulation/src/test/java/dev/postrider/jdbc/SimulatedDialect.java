@@ -220,6 +220,7 @@ class SimulatedDialect
                         row.message,
                         null,
                         null,
+                        null,
                         row.attempts,
                         row.crashes,
                         instant(row.availableAt)));
