@@ -16,6 +16,7 @@ import dev.postrider.internal.store.InboxStore;
 import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.internal.store.SampleStore;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.internal.store.Transactions;
@@ -39,7 +40,6 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -231,12 +231,12 @@ public final class JdbcDatabase {
         return new JdbcInbox(consumer, transactions, fanOut(), handOver, settings.events());
     }
 
-    public MessageStore messages() {
+    public RowStore messages() {
         return messages(TimeAndIds.SYSTEM);
     }
 
-    MessageStore messages(TimeAndIds platform) {
-        return new JdbcMessageStore(sessions, dialect, topics(), settings.options(), platform);
+    RowStore messages(TimeAndIds platform) {
+        return new JdbcMessageStore(sessions, dialect, topics(), settings, platform);
     }
 
     public LaneStore lanes() {

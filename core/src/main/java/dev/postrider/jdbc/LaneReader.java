@@ -12,6 +12,7 @@ import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
+import dev.postrider.store.DeadReason;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -381,10 +382,22 @@ final class LaneReader {
                         connection -> table.sql.outcomes().move(connection, List.of(cursor), List.of(move), leaving));
                 written.lockedHeads().values().forEach(head -> cursor.headIsLocked(head, nanos.getAsLong()));
                 buried = !written.isEmpty();
+                if (buried) {
+                    report(found.row(), move);
+                }
                 again = !buried && cursors.refresh(List.of(cursor));
             }
             return buried;
         });
+    }
+
+    private void report(ClaimedRow row, LaneOutcomeStatements.Move move) {
+        Message message = row.placeholder();
+        if (message != null) {
+            String reason = DeadReason.UNREADABLE.name();
+            String error = String.valueOf(move.error());
+            events.on(new Event.Buried(message, move.attempts(), move.attempts(), reason, error, null));
+        }
     }
 
     /** @return the number of messages that were noted as read from these lanes and are not in flight; they are read again */
