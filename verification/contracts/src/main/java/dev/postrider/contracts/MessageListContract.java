@@ -215,11 +215,12 @@ public abstract class MessageListContract extends DatabaseContract {
     }
 
     @Test
-    void correlationIdOfAPackedPayloadIsFoundToo() throws SQLException {
+    void correlationIdAndSizeOfAPackedPayloadAreThoseOfTheMessage() throws SQLException {
         PayloadCipher cipher = AesGcmPayloadCipher.with("k1", new byte[32]);
         Postrider postrider = postrider(builder -> builder.topic(topic, declared -> declared.compressPayloadsAbove(100))
                 .topic(topic + "-e", declared -> declared.encryptPayloads(cipher))
                 .topic(topic + "-ce", declared -> declared.compressPayloadsAbove(100).encryptPayloads(cipher)));
+        Admin admin = postrider.admin();
         for (String name : List.of(topic, topic + "-e", topic + "-ce")) {
             Message plain = Message.to(name)
                     .type("a")
@@ -244,12 +245,17 @@ public abstract class MessageListContract extends DatabaseContract {
                 enqueue(postrider, each);
             }
 
+            assertThat(admin.messages(Filter.all().topic(TopicName.of(name)), Paging.oldest(10))
+                            .messages())
+                    .as("the size before it was packed")
+                    .extracting(MessageSummary::payloadBytes)
+                    .containsOnly(1000L);
             Filter found = Filter.all().topic(TopicName.of(name)).correlationId("c_1");
-            assertThat(ids(postrider.admin(), found)).containsExactly(plain.id(), withHeaders.id());
+            assertThat(ids(admin, found)).containsExactly(plain.id(), withHeaders.id());
             for (Claim claim : postrider.store().claim(ClaimRequest.of(name, "worker"))) {
                 postrider.store().acknowledge(claim);
             }
-            assertThat(ids(postrider.admin(), found))
+            assertThat(ids(admin, found))
                     .as("in the archive")
                     .containsExactlyInAnyOrder(plain.id(), withHeaders.id());
         }
