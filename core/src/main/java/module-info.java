@@ -10,6 +10,7 @@ module dev.postrider.core {
     exports dev.postrider;
     exports dev.postrider.admin;
     exports dev.postrider.dispatch;
+    exports dev.postrider.encryption;
     exports dev.postrider.error;
     exports dev.postrider.event;
     exports dev.postrider.health;

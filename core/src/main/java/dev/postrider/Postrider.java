@@ -282,6 +282,14 @@ public final class Postrider implements AutoCloseable {
     }
 
     /**
+     * Returns the same view, with the encrypted payloads decrypted by the ciphers that this process declares. Only for
+     * operators who may see them: {@link #admin} shows a payload as encrypted.
+     */
+    public Admin adminWithPayloads() {
+        return database.adminWithPayloads(dispatcher::wakeForOperator);
+    }
+
+    /**
      * Stops claiming, waits up to the drain timeout for the messages in flight, and releases the rest. Called from a
      * handler, a transport or a listener, it does this in the background. A second call is allowed. A stopped
      * Postrider cannot be started again.

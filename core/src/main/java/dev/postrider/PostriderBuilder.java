@@ -16,11 +16,11 @@ import dev.postrider.idempotency.CommandRunner;
 import dev.postrider.internal.event.EventListeners;
 import dev.postrider.internal.event.LogListener;
 import dev.postrider.internal.store.InboxHandler;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.Stores;
 import dev.postrider.internal.trace.SafeTracing;
 import dev.postrider.jdbc.JdbcDatabase;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.TableOptions;
 import dev.postrider.trace.Tracing;
 import java.time.Duration;
@@ -180,7 +180,7 @@ public final class PostriderBuilder {
         JdbcDatabase dispatching = dispatchDataSource == null
                 ? database
                 : JdbcDatabase.open(dispatchDataSource, storage, statementTimeout, events, tracer);
-        MessageStore store = dispatching.messages();
+        RowStore store = dispatching.messages();
         List<Topic> declared = List.copyOf(topics.values());
         Stores stores = new Stores(store, dispatching.lanes(), dispatching.retention(), dispatching.handling());
         Doorbell.Line line = doorbell == null ? null : doorbell.open(lineName());

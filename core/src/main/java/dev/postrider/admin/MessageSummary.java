@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param seq the number of the row
  * @param crashes the number of attempts that ended with the loss of the node
- * @param payloadBytes the size of the payload; 0 in an archive without payloads
+ * @param payloadBytes the size of the payload before it was compressed or encrypted; 0 in an archive without payloads
  * @param dueAt when the message is or was due; null for a delivered message
  * @param changedAt when an outcome or an operator last changed the row; null before that, and for a delivered message
  * @param deliveredAt when the message was delivered; null before that

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #UNREADABLE_TYPE} with the id, the topic and the payload of the row. {@code lastError} says what is wrong
  * with the row.
  *
+ * <p>The payload of an encrypted message is not shown. The message has a text in its place, with the id of the key and the
+ * stored size, of the content type {@link #ENCRYPTED_CONTENT_TYPE}.
+ *
  * @param seq the number of the row
  * @param receivedId in a topic of an inbox, the id that the sender gave the message. The row of each handler has its
  *     own id. Null in all other topics
@@ -40,6 +43,14 @@ public record StoredMessage(
 
     /** The type of the substitute message for an unreadable row. */
     public static final String UNREADABLE_TYPE = "postrider.unreadable";
+
+    /** The content type of the text that is shown in place of an encrypted payload. */
+    public static final String ENCRYPTED_CONTENT_TYPE = "application/vnd.postrider.encrypted";
+
+    /** Returns whether the payload is encrypted and not shown. */
+    public boolean isEncrypted() {
+        return message.payload().contentType().equals(ENCRYPTED_CONTENT_TYPE);
+    }
 
     /** The states of a message, in the words of operators. */
     public enum State {

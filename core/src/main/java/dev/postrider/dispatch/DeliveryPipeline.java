@@ -33,6 +33,11 @@ final class DeliveryPipeline {
             outcomes.released(claimed);
             return;
         }
+        String unreadable = claimed.unreadable();
+        if (unreadable != null) {
+            outcomes.decided(claimed, OutcomeDecider.unreadable(claimed, unreadable));
+            return;
+        }
         if (claimed.claim().attempt() > claimed.topic().maxAttempts()) {
             outcomes.decided(claimed, OutcomeDecider.exhausted(claimed));
             return;

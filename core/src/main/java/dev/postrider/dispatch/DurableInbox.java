@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.Internal;
@@ -10,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The durable inbox of a consumer, as this node declares it: handlers by name. Each handler has its own topic, and
@@ -52,6 +54,7 @@ public final class DurableInbox {
         private final Map<String, Declared> declared = new LinkedHashMap<>();
         private final List<InboxHandler> handlers = new ArrayList<>();
         private int lanes;
+        private @Nullable PayloadCipher cipher;
 
         private Builder(String consumer) {
             this.consumer = consumer;
@@ -98,11 +101,20 @@ public final class DurableInbox {
             return this;
         }
 
+        /**
+         * Encrypts the payloads that the consumer receives while they wait for its handlers, and those of its dead letters. A
+         * process that only receives for the consumer declares it too, without handlers.
+         */
+        public Builder encryptPayloads(PayloadCipher cipher) {
+            this.cipher = cipher;
+            return this;
+        }
+
         public DurableInbox build() {
             List<Topic> topics = new ArrayList<>();
-            topics.add(Topic.ofInbox(InboxHandler.consumerTopic(consumer))
-                    .routes(consumer)
-                    .build());
+            Topic.Builder own =
+                    Topic.ofInbox(InboxHandler.consumerTopic(consumer)).routes(consumer);
+            topics.add((cipher == null ? own : own.encryptPayloads(cipher)).build());
             declared.forEach((name, handler) -> {
                 Topic.Builder topic = Topic.ofInbox(InboxHandler.topic(consumer, name))
                         .process(handler.handler())

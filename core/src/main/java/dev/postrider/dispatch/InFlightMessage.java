@@ -2,6 +2,7 @@ package dev.postrider.dispatch;
 
 import dev.postrider.internal.Platform;
 import dev.postrider.internal.store.LaneClaim;
+import dev.postrider.internal.store.RowClaim;
 import dev.postrider.internal.trace.SafeSpan;
 import dev.postrider.store.Claim;
 import dev.postrider.store.LaneOutcome;
@@ -20,6 +21,7 @@ final class InFlightMessage {
     private final @Nullable LaneClaim inLane;
     private final LeaseValidity validity;
     private final boolean handedOver;
+    private final @Nullable String unreadable;
     private final long startedNanos;
     private final AtomicBoolean decided = new AtomicBoolean();
     private final AtomicBoolean rowReserved = new AtomicBoolean();
@@ -41,30 +43,38 @@ final class InFlightMessage {
     private record Thrown(String error, Throwable thrown) {}
 
     /** @param handedOver whether it was inserted with its lease by the local hand-over */
-    private record Source(Claim claim, @Nullable LaneClaim inLane, boolean handedOver) {}
+    private record Source(
+            Claim claim, @Nullable LaneClaim inLane, boolean handedOver, @Nullable String unreadable) {}
 
     private InFlightMessage(Topic topic, Source source, LeaseValidity validity, LeaseValidity.Stamp asked) {
         this.topic = topic;
         this.claim = source.claim();
         this.inLane = source.inLane();
         this.handedOver = source.handedOver();
+        this.unreadable = source.unreadable();
         this.validity = validity;
         this.startedNanos = asked.nanos();
     }
 
     /** Creates a message that was claimed row by row. */
     InFlightMessage(Topic topic, Claim claim, LeaseValidity.Stamp asked) {
-        this(topic, new Source(claim, null, false), new LeaseValidity(asked), asked);
+        this(topic, new Source(claim, null, false, null), new LeaseValidity(asked), asked);
+    }
+
+    /** Creates a message of a row that was claimed; the row may be unreadable. */
+    static InFlightMessage claimed(Topic topic, RowClaim row, LeaseValidity.Stamp asked) {
+        Source source = new Source(row.claim(), null, false, row.unreadable());
+        return new InFlightMessage(topic, source, new LeaseValidity(asked), asked);
     }
 
     /** Creates a message of the local hand-over: it was inserted with its lease. */
     static InFlightMessage handedOver(Topic topic, Claim claim, LeaseValidity.Stamp asked) {
-        return new InFlightMessage(topic, new Source(claim, null, true), new LeaseValidity(asked), asked);
+        return new InFlightMessage(topic, new Source(claim, null, true, null), new LeaseValidity(asked), asked);
     }
 
     /** Creates a message that was read from a lane. It shares the lease of the lane. */
     static InFlightMessage inLane(Topic topic, LaneClaim read, LeaseValidity lane, LeaseValidity.Stamp asked) {
-        return new InFlightMessage(topic, new Source(read.claim(), read, false), lane, asked);
+        return new InFlightMessage(topic, new Source(read.claim(), read, false, read.unreadable()), lane, asked);
     }
 
     Topic topic() {
@@ -79,6 +89,12 @@ final class InFlightMessage {
     @Nullable
     LaneClaim inLane() {
         return inLane;
+    }
+
+    /** Why the row of the message cannot be read; null for a message that can be delivered. */
+    @Nullable
+    String unreadable() {
+        return unreadable;
     }
 
     /** Whether it was read from a lane, at this place. */

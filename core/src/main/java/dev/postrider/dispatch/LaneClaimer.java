@@ -67,10 +67,15 @@ final class LaneClaimer implements Claimer {
         offer(sequencer, timed, asked);
         long budget = inFlight.freeBytes(topic);
         List<LaneClaim> next = budget > 0 && !lanes.isEmpty() ? store.read(topic.name(), lanes, budget) : List.of();
-        sequencer.readDone(lanes, next, bytes(next) >= budget);
+        sequencer.readDone(lanes, next, bytes(next) >= budget || next.stream().anyMatch(LaneClaimer::isUnreadable));
         offer(sequencer, next, asked);
         releaseIfPaused(topic.name());
         return sequencer.hasUnread() || timed.size() >= TIMED_PER_LANE;
+    }
+
+    /** The payload of such a row has no size here, and may have used up the limit of bytes of its read. */
+    private static boolean isUnreadable(LaneClaim claim) {
+        return claim.unreadable() != null;
     }
 
     private static long bytes(List<LaneClaim> claims) {

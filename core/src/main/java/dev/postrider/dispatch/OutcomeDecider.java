@@ -88,7 +88,8 @@ final class OutcomeDecider {
 
     /**
      * The outcome of a message in its lane, by the failure policy of the topic. A message outside the order has no other
-     * messages behind it.
+     * messages behind it. An unreadable message is parked as a rejected one is: another node, or this one with other
+     * settings, may be able to deliver it.
      */
     static LaneOutcome inLane(Topic topic, LaneClaim claim, Outcome outcome) {
         boolean outOfOrder = claim.place() == LaneClaim.Place.OUT_OF_ORDER;
@@ -107,6 +108,11 @@ final class OutcomeDecider {
             return new LaneOutcome.Parked(buried.claim(), buried.reason(), buried.error(), buried.took());
         }
         return outcome;
+    }
+
+    /** The outcome of a message whose row this node cannot read. */
+    static Outcome unreadable(InFlightMessage claimed, String problem) {
+        return new Outcome.Buried(claimed.claim(), DeadReason.UNREADABLE, problem);
     }
 
     /** The outcome of a message whose topic lowered its limit of attempts after the last attempt. */

@@ -3,10 +3,9 @@ package dev.postrider.dispatch;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.Platform;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.message.TopicName;
-import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
-import dev.postrider.store.MessageStore;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -17,14 +16,14 @@ final class RowClaimer implements Claimer {
 
     private static final int SWEEP_LIMIT = 1000;
 
-    private final MessageStore store;
+    private final RowStore store;
     private final DispatchOptions options;
     private final InFlight inFlight;
     private final DeliveryPipeline pipeline;
     private final Platform time;
     private final EventListener events;
 
-    RowClaimer(MessageStore store, NodeSettings settings, InFlight inFlight, DeliveryPipeline pipeline, Platform time) {
+    RowClaimer(RowStore store, NodeSettings settings, InFlight inFlight, DeliveryPipeline pipeline, Platform time) {
         this.store = store;
         this.options = settings.options();
         this.events = settings.events();
@@ -81,9 +80,8 @@ final class RowClaimer implements Claimer {
     private List<InFlightMessage> claim(Topic topic, ClaimRequest request, InFlight.Reserved reserved) {
         LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(time);
         try {
-            List<Claim> claims = store.claim(request);
-            List<InFlightMessage> claimed = claims.stream()
-                    .map(claim -> new InFlightMessage(topic, claim, asked))
+            List<InFlightMessage> claimed = store.claimRows(request).stream()
+                    .map(row -> InFlightMessage.claimed(topic, row, asked))
                     .toList();
             claimed.forEach(inFlight::add); // all of them before the first result can arrive
             return claimed;
@@ -92,9 +90,12 @@ final class RowClaimer implements Claimer {
         }
     }
 
+    /** The payload of an unreadable row has no size here, and may have used up the limit of bytes. */
     private static boolean isFull(List<InFlightMessage> claimed, ClaimRequest request) {
         long bytes = claimed.stream().mapToLong(InFlightMessage::bytes).sum();
-        return claimed.size() >= request.limit() || bytes >= request.maxBytes();
+        return claimed.size() >= request.limit()
+                || bytes >= request.maxBytes()
+                || claimed.stream().anyMatch(message -> message.unreadable() != null);
     }
 
     private void sweep(Topic topic) {

@@ -1,5 +1,6 @@
 package dev.postrider.dispatch;
 
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.inbox.MessageHandler;
 import dev.postrider.internal.Internal;
@@ -62,7 +63,7 @@ public final class Topic {
         blockAfterDeadLetter = builder.blockAfterDeadLetter;
         breakerFailures = builder.breakerFailures;
         breakerPause = builder.breakerPause;
-        storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove);
+        storage = new TopicStorage(builder.archive, builder.compressPayloadsAbove, builder.cipher);
         onExpiry = builder.onExpiry;
     }
 
@@ -182,6 +183,7 @@ public final class Topic {
         properties.put("on-expiry", written(onExpiry));
         properties.put("archive", storage.archive() == null ? "inherited" : written(storage.archive()));
         properties.put("compress-payloads-above", Integer.toString(storage.compressPayloadsAbove()));
+        properties.put("encrypt-payloads", storage.cipher() == null ? "none" : "declared");
         return properties;
     }
 
@@ -219,6 +221,7 @@ public final class Topic {
         private TableOptions.@Nullable Archive archive;
         private int compressPayloadsAbove;
         private ExpiryPolicy onExpiry = ExpiryPolicy.DEAD_LETTER;
+        private @Nullable PayloadCipher cipher;
 
         private Builder(TopicName name) {
             this.name = name;
@@ -423,6 +426,15 @@ public final class Topic {
          */
         public Builder onExpiry(ExpiryPolicy onExpiry) {
             this.onExpiry = onExpiry;
+            return this;
+        }
+
+        /**
+         * Encrypts the payloads of this topic that this node writes, and decrypts those that it delivers. Declare it in
+         * every process that writes to the topic or delivers it. Payloads that are not encrypted are delivered too.
+         */
+        public Builder encryptPayloads(PayloadCipher cipher) {
+            this.cipher = cipher;
             return this;
         }
 

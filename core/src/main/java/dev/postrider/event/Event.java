@@ -231,7 +231,10 @@ public sealed interface Event {
     /** The circuit breaker of a topic closed on this node, because its destination accepts deliveries again. */
     record CircuitClosed(TopicName topic) implements Event {}
 
-    /** The database could not be reached or rejected a statement. The operation is retried after the delay. */
+    /**
+     * The database could not be reached or rejected a statement, or the cipher of messages was not available. The
+     * operation is retried after the delay.
+     */
     record StoreFailed(String doing, String error, Duration delay) implements Event {
         public StoreFailed {
             error = ErrorText.clean(error);

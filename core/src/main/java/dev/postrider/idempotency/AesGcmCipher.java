@@ -2,15 +2,13 @@ package dev.postrider.idempotency;
 
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
+import dev.postrider.internal.AesGcm;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
-import javax.crypto.Cipher;
 import javax.crypto.SecretKey;
-import javax.crypto.spec.GCMParameterSpec;
-import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,12 +19,10 @@ public final class AesGcmCipher implements ResultCipher {
 
     private static final byte VERSION = 1;
     private static final int HEADER = 1 + Integer.BYTES;
-    private static final int NONCE = 12;
-    private static final int TAG_BITS = 128;
 
     private final Map<Integer, SecretKey> keys;
     private final int current;
-    private final SecureRandom random = new SecureRandom();
+    private final AesGcm aesGcm = new AesGcm();
 
     private AesGcmCipher(Map<Integer, SecretKey> keys, int current) {
         this.keys = keys;
@@ -53,45 +49,48 @@ public final class AesGcmCipher implements ResultCipher {
     }
 
     private static SecretKey checked(int number, byte[] key) {
-        if (key.length != 16 && key.length != 24 && key.length != 32) {
+        SecretKey checked = AesGcm.key(key);
+        if (checked == null) {
             throw new InvalidConfigurationException(
                     "command.cipher", "needs keys of 16, 24 or 32 bytes; number " + number + " has " + key.length);
         }
-        return new SecretKeySpec(key, "AES");
+        return checked;
     }
 
     @Override
     public byte[] encrypt(byte[] plain, byte[] context) {
-        byte[] nonce = new byte[NONCE];
-        random.nextBytes(nonce);
         byte[] header = header(current);
-        byte[] sealed = run(Cipher.ENCRYPT_MODE, header, nonce, context, plain);
-        return ByteBuffer.allocate(HEADER + NONCE + sealed.length)
-                .put(header)
-                .put(nonce)
-                .put(sealed)
-                .array();
+        try {
+            byte[] encrypted = aesGcm.encrypt(key(current), plain, header, context);
+            return ByteBuffer.allocate(HEADER + encrypted.length)
+                    .put(header)
+                    .put(encrypted)
+                    .array();
+        } catch (GeneralSecurityException e) {
+            throw new StoreException("The result of a command cannot be encrypted with key " + current, e);
+        }
     }
 
     @Override
     public byte[] decrypt(byte[] encrypted, byte[] context) {
-        if (encrypted.length < HEADER + NONCE || encrypted[0] != VERSION) {
+        if (encrypted.length < HEADER || encrypted[0] != VERSION) {
             throw new StoreException("The result of a command was not encrypted by this cipher", null);
         }
-        ByteBuffer in = ByteBuffer.wrap(encrypted);
-        byte[] header = new byte[HEADER];
-        byte[] nonce = new byte[NONCE];
-        byte[] sealed = new byte[encrypted.length - HEADER - NONCE];
-        in.get(header).get(nonce).get(sealed);
-        return run(Cipher.DECRYPT_MODE, header, nonce, context, sealed);
+        byte[] header = Arrays.copyOf(encrypted, HEADER);
+        SecretKey key = key(ByteBuffer.wrap(header, 1, Integer.BYTES).getInt());
+        try {
+            return aesGcm.decrypt(key, Arrays.copyOfRange(encrypted, HEADER, encrypted.length), header, context);
+        } catch (GeneralSecurityException e) {
+            throw new StoreException(
+                    "The result of a command cannot be read: it was changed, or moved from another row", e);
+        }
     }
 
     private static byte[] header(int key) {
         return ByteBuffer.allocate(HEADER).put(VERSION).putInt(key).array();
     }
 
-    private byte[] run(int mode, byte[] header, byte[] nonce, byte[] context, byte[] input) {
-        int number = ByteBuffer.wrap(header, 1, Integer.BYTES).getInt();
+    private SecretKey key(int number) {
         @Nullable SecretKey key = keys.get(number);
         if (key == null) {
             throw new StoreException(
@@ -99,16 +98,7 @@ public final class AesGcmCipher implements ResultCipher {
                             + ", which this cipher does not have: add it with reading()",
                     null);
         }
-        try {
-            Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-            cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
-            cipher.updateAAD(header);
-            cipher.updateAAD(context);
-            return cipher.doFinal(input);
-        } catch (GeneralSecurityException e) {
-            throw new StoreException(
-                    "The result of a command cannot be read: it was changed, or moved from another row", e);
-        }
+        return key;
     }
 
     /** Does not contain the keys. */

@@ -35,7 +35,7 @@ final class ArchiveSearch {
 
     private static final String PAGE = """
             SELECT m.seq, m.id, m.topic_id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.attempts, m.crashes,
-                   OCTET_LENGTH(m.payload) AS payload_bytes, m.created_at, m.delivered_at
+                   {payload size} AS payload_bytes, m.created_at, m.delivered_at
             FROM {archive} m{hint}
             WHERE m.delivered_at {after}= ? AND (m.delivered_at {after} ? OR m.seq {after} ?) AND m.delivered_at {until} ?{access}
               AND CASE WHEN {matches} THEN 1 ELSE 0 END = 1

@@ -14,9 +14,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row as it was claimed. A row of other software that is not a valid message has a {@code problem} in place of the message. It does
- * not affect other rows.
+ * A row as it was claimed. A row of other software that is not a valid message, or whose payload cannot be decrypted, has a {@code problem}
+ * in place of the message. It does not affect other rows.
  *
+ * @param message null if there is a problem, and while the payload is encrypted
+ * @param problem why there is no message
+ * @param sealed the message with its encrypted payload; null if that was decrypted or never encrypted. With a problem, the cipher was not
+ *     available, and the message must wait
+ * @param placeholder stands for the message of an unreadable row: its id, topic, tenant and ordering key, without its content. Null if there
+ *     is a message
  * @param availableAt the due time; {@link Instant#EPOCH} where rows are read by number, because the due time is not needed there
  */
 record ClaimedRow(
@@ -24,6 +30,8 @@ record ClaimedRow(
         @Nullable UUID id,
         @Nullable Message message,
         @Nullable String problem,
+        @Nullable ReadMessage sealed,
+        @Nullable Message placeholder,
         int attempts,
         int crashes,
         Instant availableAt) {
@@ -77,11 +85,46 @@ record ClaimedRow(
             int crashed = row.getInt(crashes);
             UUID id = messages.id();
             try {
-                return new ClaimedRow(number, id, messages.message(id), null, tried, crashed, availableAt);
+                ReadMessage read = messages.read(id);
+                return read.sealed() == null
+                        ? new ClaimedRow(number, id, read.message(), null, null, null, tried, crashed, availableAt)
+                        : new ClaimedRow(number, id, null, null, read, null, tried, crashed, availableAt);
             } catch (InvalidMessageException | IllegalArgumentException e) {
-                return new ClaimedRow(number, id, null, String.valueOf(e.getMessage()), tried, crashed, availableAt);
+                String problem = String.valueOf(e.getMessage());
+                Message placeholder = messages.placeholder(id);
+                return new ClaimedRow(number, id, null, problem, null, placeholder, tried, crashed, availableAt);
             }
         }
+    }
+
+    boolean isSealed() {
+        return sealed != null;
+    }
+
+    /** Returns the message, or what stands for it if the row is unreadable; null while the payload is encrypted. */
+    @Nullable
+    Message messageOrPlaceholder() {
+        return message == null ? placeholder : message;
+    }
+
+    /** Whether the row has no message and never will. */
+    boolean isUnreadable() {
+        return message == null && sealed == null;
+    }
+
+    ClaimedRow opened(Message opened) {
+        return new ClaimedRow(seq, id, opened, null, null, null, attempts, crashes, availableAt);
+    }
+
+    /** Returns the row of a message whose payload cannot be decrypted. */
+    ClaimedRow unreadable(String why) {
+        Message without = sealed == null ? placeholder : sealed.message();
+        return new ClaimedRow(seq, id, null, why, null, without, attempts, crashes, availableAt);
+    }
+
+    /** Returns the row of a message that must wait for its cipher. */
+    ClaimedRow postponed(String why) {
+        return new ClaimedRow(seq, id, null, why, sealed, null, attempts, crashes, availableAt);
     }
 
     long bytes() {

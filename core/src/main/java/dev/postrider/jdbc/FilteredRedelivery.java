@@ -83,7 +83,7 @@ final class FilteredRedelivery {
     }
 
     private TopicName topic(Connection connection, MessageId id) throws SQLException {
-        return new StoredMessages(sql)
+        return new StoredMessages(sql, null)
                 .find(connection, id)
                 .map(found -> found.message().topic())
                 .orElseThrow();

@@ -24,7 +24,7 @@ final class InnoDbClaims implements ClaimStatements {
 
     /** Reads in index order, so that only returned rows are locked. Rows locked by other workers are skipped. */
     static final String LOCK_DUE = """
-            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+            SELECT seq, {payload size} AS bytes FROM {message}
             WHERE state = 'PENDING' AND topic_id = ? AND available_at >= ? AND available_at <= UTC_TIMESTAMP(6){tenants}
               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
             ORDER BY available_at, seq
@@ -33,7 +33,7 @@ final class InnoDbClaims implements ClaimStatements {
             """;
 
     static final String LOCK_EXPIRED = """
-            SELECT seq, OCTET_LENGTH(payload) AS bytes FROM {message}
+            SELECT seq, {payload size} AS bytes FROM {message}
             WHERE state = 'PROCESSING' AND topic_id = ? AND locked_until < UTC_TIMESTAMP(6)
               AND attempts < ?{tenants}
               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)

@@ -39,13 +39,13 @@ final class InnoDbLaneReads implements LaneReads {
 
     /** The next messages of one lane. A union of these reads all lanes in one statement and one snapshot. */
     static final String NEXT_IN_LANE = """
-            (SELECT seq, lane, OCTET_LENGTH(payload) AS bytes FROM {message} FORCE INDEX ({index message_lane})
+            (SELECT seq, lane, {payload size} AS bytes FROM {message} FORCE INDEX ({index message_lane})
              WHERE state = 'PENDING' AND topic_id = ? AND lane = ? AND seq > ?
              ORDER BY seq LIMIT ?)
             """;
 
     static final String DUE = """
-            SELECT seq, state, lane, tenant, ordering_key, OCTET_LENGTH(payload) AS bytes FROM {message}
+            SELECT seq, state, lane, tenant, ordering_key, {payload size} AS bytes FROM {message}
             WHERE state = ? AND topic_id = ? AND available_at <= UTC_TIMESTAMP(6) AND lane IN ({values})
               AND NOT EXISTS (SELECT 1 FROM {topic} t WHERE t.id = ? AND t.paused)
             ORDER BY available_at, seq LIMIT ?
@@ -53,7 +53,7 @@ final class InnoDbLaneReads implements LaneReads {
 
     /** The messages of a blocked key in one state, in index order. {@code {tenant}} is a comparison. */
     static final String WAITING = """
-            (SELECT seq, lane, state, OCTET_LENGTH(payload) AS bytes FROM {message} FORCE INDEX ({index message_lane})
+            (SELECT seq, lane, state, {payload size} AS bytes FROM {message} FORCE INDEX ({index message_lane})
              WHERE state = '{state}' AND topic_id = ? AND lane = ? AND ordering_key = ? AND {tenant}
              ORDER BY seq LIMIT ?)
             """;

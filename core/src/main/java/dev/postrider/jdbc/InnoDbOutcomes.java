@@ -48,6 +48,15 @@ final class InnoDbOutcomes implements OutcomeStatements {
             WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
             """;
 
+    static final String POSTPONE = """
+            UPDATE {message}
+            SET state = 'PENDING', attempts = CASE WHEN attempts > 0 THEN attempts - 1 ELSE 0 END,
+                available_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+                last_error = ?, lease_token = NULL, locked_by = NULL,
+                locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
+            WHERE seq = ? AND lease_token = ? AND state = 'PROCESSING'
+            """;
+
     static final String BURY = """
             UPDATE {message}
             SET state = 'DEAD',
@@ -103,6 +112,29 @@ final class InnoDbOutcomes implements OutcomeStatements {
                     binder -> binder.micros(row.delay())
                             .text(row.error())
                             .text(row.attempt())
+                            .number(row.row().seq())
+                            .uuid(row.row().token()));
+            if (met == 1) {
+                changed.add(row.row());
+            }
+        }
+        return changed;
+    }
+
+    @Override
+    public Set<LeasedRow> postpone(Connection connection, List<Postponed> rows) throws SQLException {
+        Set<LeasedRow> held =
+                lockHeld(connection, rows.stream().map(Postponed::row).toList());
+        Set<LeasedRow> changed = new HashSet<>();
+        for (Postponed row : rows) {
+            if (!held.contains(row.row())) {
+                continue;
+            }
+            int met = sql.update(
+                    connection,
+                    POSTPONE,
+                    binder -> binder.micros(row.delay())
+                            .text(row.error())
                             .number(row.row().seq())
                             .uuid(row.row().token()));
             if (met == 1) {

@@ -22,6 +22,7 @@ import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.TopicStatus;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.internal.store.OrderingKey;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.inbox.InboxPartitions;
 import dev.postrider.jdbc.inbox.InboxStatements;
 import dev.postrider.jdbc.outbox.Topics;
@@ -56,16 +57,23 @@ final class JdbcAdmin implements Admin {
     private final OperationActions operations;
     private final TopicActions topicActions;
 
-    /** @param changed called after each change that may let a message be delivered */
-    JdbcAdmin(Sessions sessions, SqlRunner sql, InboxStatements inbox, Topics topics, Runnable changed) {
+    /**
+     * What the application gives to an admin.
+     *
+     * @param changed called after each change that may let a message be delivered
+     * @param ciphers decrypt the payloads that are shown; null to show them as encrypted
+     */
+    record AdminAccess(Runnable changed, @Nullable StorageOptions ciphers) {}
+
+    JdbcAdmin(Sessions sessions, SqlRunner sql, InboxStatements inbox, Topics topics, AdminAccess access) {
         this.sessions = sessions;
         this.sql = sql;
         this.inbox = inbox;
         this.topics = topics;
-        this.changed = changed;
+        this.changed = access.changed();
         MessageSearch search = new MessageSearch(sql, topics);
         status = new StatusReads(sessions, sql);
-        messages = new StoredMessages(sql);
+        messages = new StoredMessages(sql, access.ciphers());
         lists = new MessageLists(sql, search);
         failures = new FailureReads(sql, search, lists);
         blockedKeys = new BlockedKeys(sql);

@@ -17,6 +17,7 @@ import dev.postrider.internal.store.LaneStore;
 import dev.postrider.internal.store.OperationStore;
 import dev.postrider.internal.store.RetentionStore;
 import dev.postrider.internal.store.SampleStore;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.internal.store.TopicDeclaration;
 import dev.postrider.internal.store.Transactions;
@@ -44,7 +45,6 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.TopicName;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.Work;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.TableOptions;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -249,12 +249,12 @@ public final class JdbcDatabase {
         return settings.tracing().isOn() ? new TracedInbox(inbox, consumer, settings.tracing()) : inbox;
     }
 
-    public MessageStore messages() {
+    public RowStore messages() {
         return messages(TimeAndIds.SYSTEM);
     }
 
-    MessageStore messages(TimeAndIds platform) {
-        return new JdbcMessageStore(sessions, dialect, topics(), settings.options(), platform);
+    RowStore messages(TimeAndIds platform) {
+        return new JdbcMessageStore(sessions, dialect, topics(), settings, platform);
     }
 
     public LaneStore lanes() {
@@ -319,7 +319,8 @@ public final class JdbcDatabase {
     }
 
     private JdbcInboxStore inboxStore() {
-        return new JdbcInboxStore(dialect.inbox(), transactions.outboxes().connections(), settings.events());
+        return new JdbcInboxStore(
+                dialect.inbox(), transactions.outboxes().connections(), settings.options(), settings.events());
     }
 
     private Topics topics() {
@@ -350,7 +351,16 @@ public final class JdbcDatabase {
         return jdbcAdmin(changed);
     }
 
+    /** As {@link #admin(Runnable)}, with the payloads decrypted by the declared ciphers. */
+    public Admin adminWithPayloads(Runnable changed) {
+        return jdbcAdmin(new JdbcAdmin.AdminAccess(changed, settings.options()));
+    }
+
     private JdbcAdmin jdbcAdmin(Runnable changed) {
-        return new JdbcAdmin(sessions, dialect.sql(), dialect.inbox(), topics(), changed);
+        return jdbcAdmin(new JdbcAdmin.AdminAccess(changed, null));
+    }
+
+    private JdbcAdmin jdbcAdmin(JdbcAdmin.AdminAccess access) {
+        return new JdbcAdmin(sessions, dialect.sql(), dialect.inbox(), topics(), access);
     }
 }

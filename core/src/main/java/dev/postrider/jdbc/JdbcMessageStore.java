@@ -1,9 +1,14 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.event.Event;
+import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
+import dev.postrider.internal.store.RowClaim;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.outbox.Topics;
 import dev.postrider.jdbc.sql.Sessions;
@@ -13,7 +18,6 @@ import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
 import dev.postrider.store.Lease;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.Connection;
@@ -39,7 +43,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Claims messages and writes outcomes over JDBC. Thread-safe. */
-final class JdbcMessageStore implements MessageStore {
+final class JdbcMessageStore implements RowStore {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcMessageStore.class);
 
@@ -50,6 +54,9 @@ final class JdbcMessageStore implements MessageStore {
 
     private static final int SWEEP_ERROR_LIMIT = 200;
 
+    /** How long a message waits whose cipher is not available. */
+    private static final Duration WITHOUT_CIPHER = Duration.ofSeconds(5);
+
     /** Keeps a statement below the parameter limits of the databases. */
     private static final int EXTENDED_AT_ONCE = 1000;
 
@@ -58,6 +65,8 @@ final class JdbcMessageStore implements MessageStore {
     private final OutcomeStatements statements;
     private final Topics topics;
     private final StorageOptions options;
+    private final PayloadOpener opener;
+    private final EventListener events;
     private final LongSupplier nanos;
     private final Supplier<UUID> ids;
     private final Map<Integer, TopicScans> scans = new ConcurrentHashMap<>();
@@ -98,27 +107,53 @@ final class JdbcMessageStore implements MessageStore {
         volatile @Nullable Long lastExpiredScan;
     }
 
-    JdbcMessageStore(Sessions sessions, Dialect dialect, Topics topics, StorageOptions options, TimeAndIds platform) {
+    JdbcMessageStore(
+            Sessions sessions, Dialect dialect, Topics topics, JdbcDatabase.Settings settings, TimeAndIds platform) {
         this.sessions = sessions;
         this.claimStatements = dialect.claims();
         this.statements = dialect.outcomes();
         this.topics = topics;
-        this.options = options;
+        this.options = settings.options();
+        this.opener = new PayloadOpener(options);
+        this.events = settings.events();
         this.nanos = platform.nanos();
         this.ids = platform.ids();
     }
 
+    /** A loop of the application gets only messages that it can deliver. */
     @Override
     public List<Claim> claim(ClaimRequest request) {
+        List<Claim> claims = new ArrayList<>();
+        List<Outcome.Buried> buried = new ArrayList<>();
+        for (RowClaim row : claimRows(request)) {
+            Claim claim = row.claim();
+            String problem = row.unreadable();
+            if (problem != null) {
+                buried.add(new Outcome.Buried(claim, DeadReason.UNREADABLE, problem));
+            } else if (claim.attempt() > request.maxAttempts()) {
+                buried.add(new Outcome.Buried(
+                        claim,
+                        DeadReason.ATTEMPTS_EXHAUSTED,
+                        "All of " + request.maxAttempts() + " attempts were made before this claim"));
+            } else {
+                claims.add(claim);
+            }
+        }
+        bury(buried, request.maxAttempts());
+        return claims;
+    }
+
+    @Override
+    public List<RowClaim> claimRows(ClaimRequest request) {
         int topicId = unordered(request.topic());
         releaseUnanswered();
         if (!isExpiredScanDue(topicId, request)) {
-            List<Claim> due = claimDue(topicId, request);
+            List<RowClaim> due = claimDue(topicId, request);
             return due.isEmpty() && !request.newOnly() ? claimExpired(topicId, request) : due;
         }
-        List<Claim> claims = new ArrayList<>(claimExpired(topicId, request));
+        List<RowClaim> claims = new ArrayList<>(claimExpired(topicId, request));
         long bytes = claims.stream()
-                .mapToLong(claim -> claim.message().payload().size())
+                .mapToLong(row -> row.claim().message().payload().size())
                 .sum();
         if (claims.size() < request.limit() && bytes < request.maxBytes()) {
             addDue(
@@ -130,7 +165,7 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /** Earlier claims are returned even if this statement fails: only the caller can deliver or release them. */
-    private void addDue(List<Claim> claims, int topicId, ClaimRequest request) {
+    private void addDue(List<RowClaim> claims, int topicId, ClaimRequest request) {
         try {
             claims.addAll(claimDue(topicId, request));
         } catch (PostriderException e) {
@@ -146,7 +181,7 @@ final class JdbcMessageStore implements MessageStore {
         return last == null || nanos.getAsLong() - last >= EXPIRED_EVERY_NANOS;
     }
 
-    private List<Claim> claimExpired(int topicId, ClaimRequest request) {
+    private List<RowClaim> claimExpired(int topicId, ClaimRequest request) {
         ClaimScans scans = scans(topicId).of(request.tenants());
         ScanWindow.Scan scan = scans.expired.begin(nanos.getAsLong());
         scans.lastExpiredScan = scan.began();
@@ -157,7 +192,7 @@ final class JdbcMessageStore implements MessageStore {
         });
     }
 
-    private List<Claim> claimDue(int topicId, ClaimRequest request) {
+    private List<RowClaim> claimDue(int topicId, ClaimRequest request) {
         DueScanStart start = scans(topicId).of(request.tenants()).due;
         DueScanStart.DueScan scan = start.begin(nanos.getAsLong());
         return lease(topicId, request, (connection, token) -> {
@@ -177,7 +212,7 @@ final class JdbcMessageStore implements MessageStore {
     }
 
     /** This node makes the token, so that it can release a claim even if the answer to the statement is lost. */
-    private List<Claim> lease(int topicId, ClaimRequest request, Claiming claiming) {
+    private List<RowClaim> lease(int topicId, ClaimRequest request, Claiming claiming) {
         UUID token = ids.get();
         List<ClaimedRow> rows;
         try {
@@ -193,55 +228,83 @@ final class JdbcMessageStore implements MessageStore {
         if (!rows.isEmpty()) {
             scans(topicId).firstExpiry.leased(request.lease(), nanos.getAsLong());
         }
-        buryUnreadable(token, rows, request.worker());
-        buryExhausted(token, rows, request);
+        List<ClaimedRow> opened = opener.open(rows);
+        postpone(token, opened);
         Lease lease = new Lease(token, request.worker(), request.lease());
-        List<Claim> claims = new ArrayList<>(rows.size());
-        for (ClaimedRow row : rows) {
-            Message message = row.message();
-            if (message != null && row.attempts() <= request.maxAttempts()) {
-                claims.add(new Claim(row.seq(), message, row.attempts(), row.crashes(), lease));
+        List<RowClaim> claims = new ArrayList<>(rows.size());
+        for (ClaimedRow row : opened) {
+            Message message = row.messageOrPlaceholder();
+            if (message != null) {
+                Claim claim = new Claim(row.seq(), message, row.attempts(), row.crashes(), lease);
+                claims.add(new RowClaim(claim, row.problem()));
             }
+        }
+        if (claims.isEmpty()) {
+            refuseWithoutCipher(request.topic(), opened);
         }
         return claims;
     }
 
-    private void buryUnreadable(UUID token, List<ClaimedRow> rows, String worker) {
-        List<OutcomeStatements.BuriedRow> unreadable = rows.stream()
-                .filter(row -> row.message() == null)
-                .map(row ->
-                        undelivered(row, token, worker, epitaph(DeadReason.UNREADABLE, String.valueOf(row.problem()))))
+    /** Returns messages whose cipher is not available: they are due again after a while, and the attempt does not count. */
+    private void postpone(UUID token, List<ClaimedRow> rows) {
+        List<OutcomeStatements.Postponed> postponed = rows.stream()
+                .filter(ClaimedRow::isSealed)
+                .map(row -> new OutcomeStatements.Postponed(
+                        new LeasedRow(row.seq(), token),
+                        WITHOUT_CIPHER,
+                        ErrorText.clean(
+                                String.valueOf(row.problem()), options.tables().errorLimit())))
                 .toList();
-        bury("bury unreadable rows", unreadable);
+        if (!postponed.isEmpty()) {
+            change(
+                    "postpone messages without their cipher",
+                    postponed.size(),
+                    connection -> statements.postpone(connection, postponed));
+        }
     }
 
-    /** Buries messages beyond the attempt limit: the limit was lowered, or a caller rescheduled a message past the limit. */
-    private void buryExhausted(UUID token, List<ClaimedRow> rows, ClaimRequest request) {
-        int maxAttempts = request.maxAttempts();
-        DeathRecord epitaph = epitaph(
-                DeadReason.ATTEMPTS_EXHAUSTED, "All of " + maxAttempts + " attempts were made before this claim");
-        bury(
-                "bury messages without attempts left",
-                rows.stream()
-                        .filter(row -> row.message() != null && row.attempts() > maxAttempts)
-                        .map(row -> undelivered(row, token, request.worker(), epitaph))
-                        .toList());
+    /** Lets the caller pause: the next messages most likely need the same cipher. */
+    private static void refuseWithoutCipher(TopicName topic, List<ClaimedRow> rows) {
+        rows.stream().filter(ClaimedRow::isSealed).findFirst().ifPresent(row -> {
+            throw new CipherUnavailableException(
+                    "Messages of '" + topic + "' were not delivered, and wait: " + row.problem(), null);
+        });
     }
 
-    private static OutcomeStatements.BuriedRow undelivered(
-            ClaimedRow row, UUID token, String worker, DeathRecord epitaph) {
-        return new OutcomeStatements.BuriedRow(
-                new LeasedRow(row.seq(), token), epitaph, AttemptHistory.undelivered(row.attempts(), worker, epitaph));
-    }
-
-    private void bury(String doing, List<OutcomeStatements.BuriedRow> rows) {
-        if (rows.isEmpty()) {
+    /** Buries messages that a claim does not return: unreadable rows, and messages beyond an attempt limit that was lowered since. */
+    private void bury(List<Outcome.Buried> outcomes, int maxAttempts) {
+        if (outcomes.isEmpty()) {
             return;
         }
+        List<OutcomeStatements.BuriedRow> rows =
+                outcomes.stream().map(this::undelivered).toList();
+        Set<LeasedRow> buried = change("bury messages that cannot be delivered", rows.size(), connection -> statements.bury(connection, rows));
+        for (Outcome.Buried outcome : outcomes) {
+            Claim claim = outcome.claim();
+            if (buried.contains(OutcomeBatch.row(claim))) {
+                String reason = outcome.reason().name();
+                events.on(new Event.Buried(
+                        claim.message(), claim.attempt(), maxAttempts, reason, outcome.error(), null));
+            }
+        }
+    }
+
+    private OutcomeStatements.BuriedRow undelivered(Outcome.Buried outcome) {
+        Claim claim = outcome.claim();
+        DeathRecord death = epitaph(outcome.reason(), outcome.error());
+        return new OutcomeStatements.BuriedRow(
+                OutcomeBatch.row(claim),
+                death,
+                AttemptHistory.undelivered(claim.attempt(), claim.lease().holder(), death));
+    }
+
+    /** Changes rows that this claim does not return. If it fails, their leases expire. */
+    private Set<LeasedRow> change(String doing, int count, Sessions.Body<Set<LeasedRow>> body) {
         try {
-            run(doing, connection -> statements.bury(connection, rows));
+            return run(doing, body);
         } catch (PostriderException e) {
-            log.warn("Could not {} ({} rows); their leases will expire", doing, rows.size(), e);
+            log.warn("Could not {} ({} rows); their leases will expire", doing, count, e);
+            return Set.of();
         }
     }
 

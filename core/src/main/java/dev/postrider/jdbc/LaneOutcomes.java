@@ -262,27 +262,17 @@ final class LaneOutcomes {
         if (outcome instanceof LaneOutcome.Parked parked) {
             return ended(
                     parked.claim(),
-                    parked.claim().attempt(),
                     RowState.PARKED,
                     parked.reason(),
                     new FailedDelivery(parked.error(), parked.took()));
         }
         if (outcome instanceof Outcome.Buried buried) {
             return ended(
-                    buried.claim(),
-                    buried.claim().attempt(),
-                    RowState.DEAD,
-                    buried.reason(),
-                    new FailedDelivery(buried.error(), buried.took()));
+                    buried.claim(), RowState.DEAD, buried.reason(), new FailedDelivery(buried.error(), buried.took()));
         }
         if (outcome instanceof Outcome.Expired expired) {
-            int attempted = expired.claim().attempt() - 1;
             return ended(
-                    expired.claim(),
-                    attempted,
-                    RowState.DEAD,
-                    DeadReason.EXPIRED,
-                    new FailedDelivery(expired.error(), null));
+                    expired.claim(), RowState.DEAD, DeadReason.EXPIRED, new FailedDelivery(expired.error(), null));
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }
@@ -304,15 +294,15 @@ final class LaneOutcomes {
                 AttemptHistory.entry(claim, failed.took(), text, fingerprint));
     }
 
-    private LaneOutcomeStatements.Move ended(
-            Claim claim, int attempts, RowState state, DeadReason reason, FailedDelivery failed) {
+    private LaneOutcomeStatements.Move ended(Claim claim, RowState state, DeadReason reason, FailedDelivery failed) {
         String text = ErrorText.clean(failed.error(), options.tables().errorLimit());
         String fingerprint = ErrorText.fingerprint(reason.name(), text);
+        boolean attempted = reason != DeadReason.UNREADABLE && reason != DeadReason.EXPIRED;
         return new LaneOutcomeStatements.Move(
                 claim.seq(),
                 claim.message().id().value(),
                 state,
-                attempts,
+                attempted ? claim.attempt() : claim.attempt() - 1,
                 null,
                 text,
                 reason.name(),
@@ -320,7 +310,7 @@ final class LaneOutcomes {
                 AttemptHistory.entry(claim, failed.took(), text, fingerprint));
     }
 
-    /** Returns the move that buries an unreadable row. Such a row has no message, so it has neither a claim nor an outcome. */
+    /** Returns the move that buries an unreadable row without an ordering key. It has neither a claim nor an outcome. */
     static LaneOutcomeStatements.Move unreadable(LaneReads.LaneRow found, UUID id, int errorLimit) {
         String reason = DeadReason.UNREADABLE.name();
         String text = ErrorText.clean(String.valueOf(found.row().problem()), errorLimit);

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc;
 
+import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
@@ -11,6 +12,7 @@ import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
+import dev.postrider.store.DeadReason;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -20,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,6 +43,7 @@ final class LaneReader {
     private final LaneTable table;
     private final LaneCursors cursors;
     private final StorageOptions options;
+    private final PayloadOpener opener;
     private final EventListener events;
     private final LongSupplier nanos;
     private final FullScanBudget fullScans = new FullScanBudget();
@@ -51,6 +55,7 @@ final class LaneReader {
         this.table = table;
         this.cursors = cursors;
         this.options = options;
+        this.opener = new PayloadOpener(options);
         this.events = events;
         this.nanos = nanos;
     }
@@ -98,11 +103,35 @@ final class LaneReader {
         }
         notePause(topic, laneRead.paused());
         reportLate(topic, byLane, scans, laneRead);
-        List<LaneClaim> claims = take(room.keySet(), byLane, laneRead.rows(), Set.of());
+        List<LaneReads.LaneRow> rows = opened(laneRead.rows());
+        List<LaneClaim> claims = take(room.keySet(), byLane, rows, Set.of());
         if (!laneRead.paused()) {
-            advance(byLane, scans, laneRead, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
+            advance(byLane, scans, rows, Math.min(cursors.horizon.proved(), knownUpTo), maxBytes);
+        }
+        if (claims.isEmpty()) {
+            withoutCipher(topic, rows).ifPresent(e -> {
+                throw e;
+            });
         }
         return claims;
+    }
+
+    private List<LaneReads.LaneRow> opened(List<LaneReads.LaneRow> rows) {
+        return rows.stream().noneMatch(found -> found.row().isSealed())
+                ? rows
+                : rows.stream()
+                        .map(found -> new LaneReads.LaneRow(found.lane(), found.state(), opener.open(found.row())))
+                        .toList();
+    }
+
+    private static Optional<CipherUnavailableException> withoutCipher(TopicName topic, List<LaneReads.LaneRow> rows) {
+        return rows.stream()
+                .filter(found -> found.row().isSealed())
+                .findFirst()
+                .map(found -> new CipherUnavailableException(
+                        "Messages of '" + topic + "' were not delivered, and wait: "
+                                + found.row().problem(),
+                        null));
     }
 
     private void promoteMissingHeads(int topicId, List<Integer> lanes, Map<Integer, LaneCursor> byLane, long now) {
@@ -156,10 +185,9 @@ final class LaneReader {
     private void advance(
             Map<Integer, LaneCursor> byLane,
             Map<Integer, LaneCursor.LaneScan> scans,
-            LaneReads.LaneRead laneRead,
+            List<LaneReads.LaneRow> rows,
             long proved,
             long maxBytes) {
-        List<LaneReads.LaneRow> rows = laneRead.rows();
         long end =
                 mayBeCutShort(rows, maxBytes) ? rows.get(rows.size() - 1).row().seq() : Long.MAX_VALUE;
         Map<Integer, RowsOfLane> byNumber = new HashMap<>();
@@ -184,7 +212,7 @@ final class LaneReader {
         long last;
     }
 
-    /** Whether the byte budget may have cut the rows short. The size of an unreadable row is not known. */
+    /** Whether the byte budget may have cut the rows short. The size of a row without a message is not known. */
     private static boolean mayBeCutShort(List<LaneReads.LaneRow> rows, long maxBytes) {
         long bytes = 0;
         for (LaneReads.LaneRow row : rows) {
@@ -211,7 +239,12 @@ final class LaneReader {
             List<LaneReads.LaneRow> rows = table.run(
                     "read due messages of lanes",
                     connection -> table.sql.reads().readTimed(connection, topicId, topic, scan));
-            return take(lanes, byLane, rows, notToTake(rows, inFlight));
+            List<LaneReads.LaneRow> opened = opened(rows);
+            List<LaneClaim> claims = take(lanes, byLane, opened, notToTake(opened, inFlight));
+            withoutCipher(topic, opened)
+                    .ifPresent(e -> events.on(new Event.StoreFailed(
+                            "decrypt messages of " + topic, String.valueOf(e.getMessage()), Duration.ZERO)));
+            return claims;
         }
     }
 
@@ -232,8 +265,9 @@ final class LaneReader {
     }
 
     /**
-     * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken: no message may
-     * overtake that row.
+     * Turns rows into claims. Of a blocked key it takes only the rows before the first row that cannot be taken, and of any key those
+     * before the first row whose cipher is not available: no message may overtake that row. An unreadable row is a claim too, so that its
+     * turn in its key comes; without an ordering key it is buried here.
      *
      * @param notToTake the messages that were in flight before the read: if such a message has its outcome now, its row is out of date; and
      *     messages that another transaction has locked
@@ -250,8 +284,12 @@ final class LaneReader {
         for (LaneReads.LaneRow found : rows) {
             LaneCursor cursor = byLane.get(found.lane());
             Lane lane = leases.get(found.lane());
-            Message message = found.row().message();
+            Message message = found.row().messageOrPlaceholder();
             if (cursor == null || lane == null) {
+                continue;
+            }
+            if (mustWait(found, ended)) {
+                readAgain(cursor, found);
                 continue;
             }
             if (message == null || message.key() == null) {
@@ -266,13 +304,35 @@ final class LaneReader {
                             && !notToTake.contains(found.row().seq())
                             && cursor.addWaiting(found.row().seq(), place == LaneClaim.Place.IN_BLOCKED_KEY);
             if (taken) {
-                claims.add(new LaneClaim(claim(found.row(), message, lane), found.lane(), place));
+                claims.add(new LaneClaim(
+                        claim(found.row(), message, lane),
+                        found.lane(),
+                        place,
+                        found.row().problem()));
             } else if (place == LaneClaim.Place.IN_BLOCKED_KEY) {
                 ended.add(OrderingKey.of(message));
             }
         }
         buryUnreadable(byLane, unreadable);
         return claims;
+    }
+
+    /**
+     * Whether the cipher of the message is not available, or, in order, that of an earlier message of its key. Adds its key to the ended
+     * ones.
+     */
+    private static boolean mustWait(LaneReads.LaneRow found, Set<OrderingKey> ended) {
+        ReadMessage sealed = found.row().sealed();
+        if (sealed != null && sealed.message().key() != null) {
+            ended.add(OrderingKey.of(sealed.message()));
+            return true;
+        }
+        Message message = found.row().messageOrPlaceholder();
+        return !ended.isEmpty()
+                && found.state() == RowState.PENDING
+                && message != null
+                && message.key() != null
+                && ended.contains(OrderingKey.of(message));
     }
 
     /** Whether a message in this state is attempted. An operator may have parked or buried it between the statements of the read. */
@@ -322,7 +382,7 @@ final class LaneReader {
         }
     }
 
-    /** Lets the next scan read a row again that could not be buried: the row is noted nowhere else. */
+    /** Lets the next scan read a row again that could not be buried, or must wait: the row is noted nowhere else. */
     private static void readAgain(LaneCursor cursor, LaneReads.LaneRow found) {
         if (place(found.state()) == LaneClaim.Place.IN_ORDER) {
             cursor.readAgain(found.row().seq());
@@ -342,10 +402,22 @@ final class LaneReader {
                         connection -> table.sql.outcomes().move(connection, List.of(cursor), List.of(move), leaving));
                 written.lockedHeads().values().forEach(head -> cursor.headIsLocked(head, nanos.getAsLong()));
                 buried = !written.isEmpty();
+                if (buried) {
+                    report(found.row(), move);
+                }
                 again = !buried && cursors.refresh(List.of(cursor));
             }
             return buried;
         });
+    }
+
+    private void report(ClaimedRow row, LaneOutcomeStatements.Move move) {
+        Message message = row.placeholder();
+        if (message != null) {
+            String reason = DeadReason.UNREADABLE.name();
+            String error = String.valueOf(move.error());
+            events.on(new Event.Buried(message, move.attempts(), move.attempts(), reason, error, null));
+        }
     }
 
     /** @return the number of messages that were noted as read from these lanes and are not in flight; they are read again */

@@ -139,14 +139,17 @@ record MessageConditions(
         };
     }
 
-    /** The attributes begin with the correlation id, or with the headers and then the correlation id. A header cannot look like that. */
+    /**
+     * Finds the member of the packed attributes, whatever is before it: it comes directly behind the headers, or there are none. Headers can
+     * have a member of that name, but no header has an object as its value. Quotes within a text are escaped, so no text looks like a member.
+     */
     private static ConditionPart correlationId(String value) {
         StringBuilder quoted = new StringBuilder();
         Json.quote(quoted, value);
         String member = escaped("\"correlationId\":" + quoted) + "%";
         return new ConditionPart(
-                "(m.attributes LIKE ? ESCAPE '!' OR m.attributes LIKE ? ESCAPE '!')",
-                binder -> binder.text("{" + member).text("{%}," + member));
+                "(m.attributes LIKE ? ESCAPE '!' OR m.attributes LIKE ? ESCAPE '!' AND m.attributes NOT LIKE ? ESCAPE '!')",
+                binder -> binder.text("{%}," + member).text("{%" + member).text("{%\"headers\":{%"));
     }
 
     private static String escaped(String text) {

@@ -24,7 +24,7 @@ final class MessageLists {
 
     private static final String SUMMARIES = """
             SELECT m.seq, m.id, m.topic_id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.state, m.attempts, m.crashes,
-                   OCTET_LENGTH(m.payload) AS payload_bytes, m.created_at, m.available_at, m.updated_at, m.locked_by, m.last_error,
+                   {payload size} AS payload_bytes, m.created_at, m.available_at, m.updated_at, m.locked_by, m.last_error,
                    m.reason, m.fingerprint, {now} AS now
             FROM {message} m{by key} WHERE m.seq IN ({values})
             """;

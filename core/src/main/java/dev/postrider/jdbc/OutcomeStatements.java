@@ -25,6 +25,9 @@ interface OutcomeStatements {
      */
     record Rescheduled(LeasedRow row, Duration delay, String error, String attempt) {}
 
+    /** A row that is due after the delay, and was not attempted. */
+    record Postponed(LeasedRow row, Duration delay, String error) {}
+
     /** @param attempt its entry in the history of the message, of {@link AttemptHistory} */
     record BuriedRow(LeasedRow row, DeathRecord epitaph, String attempt) {}
 
@@ -32,6 +35,9 @@ interface OutcomeStatements {
             throws SQLException;
 
     Set<LeasedRow> reschedule(Connection connection, List<Rescheduled> rows) throws SQLException;
+
+    /** As {@link #reschedule}, but the attempt does not count and is not in the history of the message. */
+    Set<LeasedRow> postpone(Connection connection, List<Postponed> rows) throws SQLException;
 
     Set<LeasedRow> bury(Connection connection, List<BuriedRow> rows) throws SQLException;
 

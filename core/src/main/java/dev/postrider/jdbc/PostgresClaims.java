@@ -27,7 +27,7 @@ final class PostgresClaims implements ClaimStatements {
      */
     static final String CLAIM_DUE = """
             WITH due AS MATERIALIZED (
-                SELECT ctid AS place, seq, available_at, octet_length(payload) AS bytes
+                SELECT ctid AS place, seq, available_at, {payload size} AS bytes
                 FROM {message}
                 WHERE topic_id = ? AND state = 'PENDING' AND lane IS NULL
                   AND available_at >= ? AND available_at <= statement_timestamp()
@@ -52,7 +52,7 @@ final class PostgresClaims implements ClaimStatements {
 
     static final String CLAIM_EXPIRED = """
             WITH expired AS MATERIALIZED (
-                SELECT ctid AS place, seq, locked_until, octet_length(payload) AS bytes
+                SELECT ctid AS place, seq, locked_until, {payload size} AS bytes
                 FROM {message}
                 WHERE topic_id = ? AND state = 'PROCESSING' AND locked_until < statement_timestamp()
                   AND locked_until >= statement_timestamp() - ? * interval '1 microsecond'

@@ -43,7 +43,7 @@ final class PostgresLaneReads implements LaneReads {
             FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
             CROSS JOIN LATERAL (
                 SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type,
-                       CASE WHEN octet_length(payload) <= ? THEN payload END AS payload, attributes, lane, attempts, crashes, created_at
+                       CASE WHEN {payload size} <= ? THEN payload END AS payload, attributes, lane, attempts, crashes, created_at
                 FROM {message}
                 WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
                   AND seq NOT IN (SELECT unnest(?::bigint[]))
@@ -67,12 +67,11 @@ final class PostgresLaneReads implements LaneReads {
             )
             SELECT NULL::bigint AS last_number, NULL::bigint AS finished_before, NULL::boolean AS paused, NULL::text AS server, found.*
             FROM (
-                SELECT m.*, sum(octet_length(m.payload)) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING)
-                            - octet_length(m.payload) AS before
+                SELECT m.*, sum(m.bytes) OVER (ORDER BY m.seq ROWS UNBOUNDED PRECEDING) - m.bytes AS before
                 FROM unnest(?::smallint[], ?::bigint[], ?::int[]) AS look (lane, start, room)
                 CROSS JOIN LATERAL (
                     SELECT seq, id, type, tenant, ordering_key, idempotency_key, content_type, payload, attributes, lane, attempts,
-                           crashes, created_at
+                           crashes, created_at, {payload size} AS bytes
                     FROM {message}
                     WHERE topic_id = ? AND lane = look.lane AND state = 'PENDING' AND lane IS NOT NULL AND seq > look.start
                       AND seq NOT IN (SELECT unnest(?::bigint[]))
@@ -82,7 +81,7 @@ final class PostgresLaneReads implements LaneReads {
             ) AS found
             WHERE NOT (SELECT paused FROM sight) AND found.before < ?
             UNION ALL
-            SELECT sight.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            SELECT sight.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM sight
             """;
 
@@ -93,7 +92,7 @@ final class PostgresLaneReads implements LaneReads {
      */
     static final String READ_TIMED = """
             SELECT * FROM (
-            SELECT found.*, sum(octet_length(found.payload)) OVER (ORDER BY found.seq) - octet_length(found.payload) AS before
+            SELECT found.*, sum(found.bytes) OVER (ORDER BY found.seq) - found.bytes AS before
             FROM unnest(?::smallint[]) AS look (lane)
             CROSS JOIN LATERAL (
                 SELECT seq, state, tenant, ordering_key FROM {message} AS t
@@ -107,9 +106,9 @@ final class PostgresLaneReads implements LaneReads {
                 LIMIT ?
             ) AS due
             CROSS JOIN LATERAL (
-                SELECT * FROM {message} WHERE seq = due.seq
+                SELECT *, {payload size} AS bytes FROM {message} WHERE seq = due.seq
                 UNION ALL
-                (SELECT * FROM {message} AS w
+                (SELECT *, {payload size} AS bytes FROM {message} AS w
                  WHERE due.state = 'RETRY' AND w.topic_id = ? AND w.lane = look.lane AND w.ordering_key = due.ordering_key
                    AND w.state IN ('RETRY', 'BLOCKED', 'PARKED') AND w.tenant IS NOT DISTINCT FROM due.tenant AND w.seq > due.seq
                  ORDER BY w.seq

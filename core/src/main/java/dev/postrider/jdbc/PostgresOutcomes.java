@@ -74,6 +74,22 @@ final class PostgresOutcomes implements OutcomeStatements {
             RETURNING failed.seq, failed.lease_token
             """;
 
+    static final String POSTPONE = """
+            WITH mine AS MATERIALIZED (
+                SELECT waits.*
+                FROM unnest(?::bigint[], ?::uuid[], ?::bigint[], ?::text[]) AS waits (seq, lease_token, delay, error)
+                JOIN {message} AS m ON m.seq = waits.seq AND m.lease_token = waits.lease_token
+                FOR UPDATE OF m SKIP LOCKED
+            )
+            UPDATE {message} AS m
+            SET state = 'PENDING', attempts = greatest(attempts - 1, 0),
+                available_at = clock_timestamp() + waits.delay * interval '1 microsecond', last_error = waits.error,
+                lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()
+            FROM mine AS waits
+            WHERE m.seq = waits.seq AND m.lease_token = waits.lease_token
+            RETURNING waits.seq, waits.lease_token
+            """;
+
     static final String BURY = """
             WITH mine AS MATERIALIZED (
                 SELECT dead.*
@@ -158,6 +174,22 @@ final class PostgresOutcomes implements OutcomeStatements {
                                         .toArray())
                         .array("text", rows.stream().map(Rescheduled::error).toArray())
                         .array("text", rows.stream().map(Rescheduled::attempt).toArray()),
+                LeasedRow.reader(sql));
+    }
+
+    @Override
+    public Set<LeasedRow> postpone(Connection connection, List<Postponed> rows) throws SQLException {
+        List<LeasedRow> held = rows.stream().map(Postponed::row).toList();
+        return sql.query(
+                connection,
+                POSTPONE,
+                binder -> held(binder, held)
+                        .array(
+                                "int8",
+                                rows.stream()
+                                        .map(row -> Binder.toMicros(row.delay()))
+                                        .toArray())
+                        .array("text", rows.stream().map(Postponed::error).toArray()),
                 LeasedRow.reader(sql));
     }
 

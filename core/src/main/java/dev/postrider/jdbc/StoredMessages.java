@@ -2,6 +2,7 @@ package dev.postrider.jdbc;
 
 import dev.postrider.admin.FailedAttempt;
 import dev.postrider.admin.StoredMessage;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.inbox.InboxEnvelope;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
@@ -41,9 +42,12 @@ final class StoredMessages {
             "SELECT failed_attempts FROM {archive} WHERE id = ? ORDER BY delivered_at DESC LIMIT 1";
 
     private final SqlRunner sql;
+    private final @Nullable StorageOptions ciphers;
 
-    StoredMessages(SqlRunner sql) {
+    /** @param ciphers decrypt the payloads; null to show them as encrypted */
+    StoredMessages(SqlRunner sql, @Nullable StorageOptions ciphers) {
         this.sql = sql;
+        this.ciphers = ciphers;
     }
 
     List<StoredMessage> deadLetters(Connection connection, TopicName topic, long afterSeq, int limit)
@@ -99,7 +103,7 @@ final class StoredMessages {
     }
 
     private StoredMessage live(ResultSet row) throws SQLException {
-        ShownMessage shown = ShownMessage.read(row, sql);
+        ShownMessage shown = ShownMessage.read(row, sql, ciphers);
         return new StoredMessage(
                 row.getLong("seq"),
                 shown.message(),
@@ -117,7 +121,7 @@ final class StoredMessages {
     }
 
     private StoredMessage archived(ResultSet row) throws SQLException {
-        Message message = ShownMessage.read(row, sql).message();
+        Message message = ShownMessage.read(row, sql, ciphers).message();
         Instant due = message.deliverAt();
         return new StoredMessage(
                 row.getLong("seq"),

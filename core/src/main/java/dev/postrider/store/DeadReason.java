@@ -26,6 +26,6 @@ public enum DeadReason {
     EXPIRED,
     /** The application or an operator cancelled the message before it was delivered. It is not replayed. */
     CANCELLED,
-    /** The row is not a valid message. It was written by hand or by other software. */
+    /** The node cannot read the row as a message: it is not valid, or this node cannot decompress or decrypt its payload. */
     UNREADABLE
 }

@@ -22,6 +22,8 @@ public interface MessageStore {
      * claim them before the lease ends. The list is empty while the topic is paused or has no due messages.
      *
      * @throws dev.postrider.error.UnknownTopicException when the topic is not registered
+     * @throws dev.postrider.encryption.CipherUnavailableException when the cipher of all due messages is not available.
+     *     They wait for a few seconds
      */
     List<Claim> claim(ClaimRequest request);
 

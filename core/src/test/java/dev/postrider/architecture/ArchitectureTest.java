@@ -64,13 +64,14 @@ final class ArchitectureTest {
             Map.entry("error", List.of()),
             Map.entry("internal", List.of()),
             Map.entry("message", List.of("error")),
+            Map.entry("encryption", List.of("error", "internal", "message")),
             Map.entry("retry", List.of("error")),
             Map.entry("outbox", List.of("error", "message")),
             Map.entry("store", List.of("error", "message")),
             Map.entry("trace", List.of("internal", "message")),
             Map.entry("internal.event", List.of("admin", "event", "internal", "message")),
             Map.entry("internal.trace", List.of("message", "trace")),
-            Map.entry("internal.store", List.of("admin", "error", "inbox", "message", "outbox", "store")),
+            Map.entry("internal.store", List.of("admin", "encryption", "error", "inbox", "message", "outbox", "store")),
             Map.entry("inbox", List.of("error", "message", "outbox")),
             Map.entry("idempotency", List.of("error", "event", "internal", "internal.store", "message", "outbox")),
             Map.entry("idempotency.http", List.of("error", "idempotency", "internal")),
@@ -83,6 +84,7 @@ final class ArchitectureTest {
                     "jdbc",
                     List.of(
                             "admin",
+                            "encryption",
                             "error",
                             "event",
                             "inbox",
@@ -118,6 +120,7 @@ final class ArchitectureTest {
             Map.entry(
                     "jdbc.outbox",
                     List.of(
+                            "encryption",
                             "error",
                             "event",
                             "internal",
@@ -133,6 +136,7 @@ final class ArchitectureTest {
                     "dispatch",
                     List.of(
                             "admin",
+                            "encryption",
                             "error",
                             "event",
                             "inbox",
@@ -182,7 +186,17 @@ final class ArchitectureTest {
                             "StoredMessage",
                             "TopicSample",
                             "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "FailurePolicy", "Topic")),
+            Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "ExpiryPolicy", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "encryption",
+                    Set.of(
+                            "AesGcmPayloadCipher",
+                            "CipherUnavailableException",
+                            "EncryptedPayload",
+                            "PayloadCipher",
+                            "PayloadContext",
+                            "PayloadDecryptionException",
+                            "PayloadEncryptionException")),
             Map.entry(
                     "error",
                     Set.of(

@@ -3,13 +3,14 @@ package dev.postrider.dispatch;
 import dev.postrider.error.StoreException;
 import dev.postrider.error.StoreUnavailableException;
 import dev.postrider.internal.store.RetentionStore;
+import dev.postrider.internal.store.RowClaim;
+import dev.postrider.internal.store.RowStore;
 import dev.postrider.internal.store.SweptCommands;
 import dev.postrider.message.Message;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
 import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.Lease;
-import dev.postrider.store.MessageStore;
 import dev.postrider.store.Outcome;
 import dev.postrider.store.Settlement;
 import java.sql.SQLException;
@@ -30,7 +31,7 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /** A store in memory that records every call, and does what the test scripts; without a script everything succeeds. */
-final class FakeStore implements MessageStore, RetentionStore {
+final class FakeStore implements RowStore, RetentionStore {
 
     final List<ClaimRequest> claims = new CopyOnWriteArrayList<>();
     final List<List<Outcome>> settles = new CopyOnWriteArrayList<>();
@@ -99,6 +100,11 @@ final class FakeStore implements MessageStore, RetentionStore {
 
     static List<Settlement> settled(List<Claim> claims) {
         return claims.stream().<Settlement>map(Settlement.Settled::new).toList();
+    }
+
+    @Override
+    public List<RowClaim> claimRows(ClaimRequest request) {
+        return claim(request).stream().map(claim -> new RowClaim(claim, null)).toList();
     }
 
     @Override

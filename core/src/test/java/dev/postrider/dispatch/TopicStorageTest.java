@@ -3,12 +3,16 @@ package dev.postrider.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.postrider.encryption.AesGcmPayloadCipher;
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.TableOptions;
 import dev.postrider.store.TableOptions.Archive;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class TopicStorageTest {
@@ -40,7 +44,36 @@ class TopicStorageTest {
 
         assertThat(topic.describe())
                 .containsEntry("archive", "without-payload")
-                .containsEntry("compress-payloads-above", "500");
+                .containsEntry("compress-payloads-above", "500")
+                .containsEntry("encrypt-payloads", "none");
+        assertThat(Topic.named("orders")
+                        .encryptPayloads(AesGcmPayloadCipher.with("k1", new byte[16]))
+                        .build()
+                        .describe())
+                .containsEntry("encrypt-payloads", "declared");
+    }
+
+    @Test
+    void handlerHasTheCipherOfItsConsumerUnlessItDeclaresItsOwn() {
+        PayloadCipher common = AesGcmPayloadCipher.with("common", new byte[16]);
+        PayloadCipher own = AesGcmPayloadCipher.with("own", new byte[16]);
+        DurableInbox inbox = DurableInbox.of("billing")
+                .encryptPayloads(common)
+                .handler("plain", "order.placed", (message, work) -> {})
+                .handler("own", List.of("order.placed"), (message, work) -> {}, topic -> topic.encryptPayloads(own))
+                .build();
+        StorageOptions options = new StorageOptions(
+                TableOptions.defaults(),
+                inbox.topics().stream().collect(Collectors.toMap(Topic::name, Topic::storage)));
+
+        assertThat(options.cipher(TopicName.of("inbox/billing"))).isSameAs(common);
+        assertThat(options.cipher(TopicName.of("inbox/billing.plain"))).isSameAs(common);
+        assertThat(options.cipher(TopicName.of("inbox/billing.undeclared"))).isSameAs(common);
+        assertThat(options.cipher(TopicName.of("inbox/billing.own"))).isSameAs(own);
+        assertThat(options.cipher(TopicName.of("inbox/shipping.own"))).isNull();
+        assertThat(options.cipher(TopicName.of("billing.plain"))).isNull();
+        assertThat(options.cipherOfConsumer("billing")).isSameAs(common);
+        assertThat(options.cipherOfConsumer("shipping")).isNull();
     }
 
     @Test

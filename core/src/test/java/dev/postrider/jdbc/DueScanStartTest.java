@@ -147,6 +147,6 @@ final class DueScanStartTest {
     }
 
     private static ClaimedRow row(Instant availableAt) {
-        return new ClaimedRow(1, null, null, "nothing to be read", 1, 0, availableAt);
+        return new ClaimedRow(1, null, null, "nothing to be read", null, null, 1, 0, availableAt);
     }
 }

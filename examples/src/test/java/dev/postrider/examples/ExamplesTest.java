@@ -59,6 +59,16 @@ class ExamplesTest {
     }
 
     @Test
+    void payloadsAreEncryptedInTheDatabaseAndDeliveredAfterAChangeOfTheKey() throws Exception {
+        assertThat(saidBy(EncryptedPayloads::run))
+                .containsExactly(
+                        "the view shows: encrypted, 54 bytes",
+                        "an operator sees: encrypted with key '2026-05', 54 bytes stored",
+                        "delivered {\"card\": \"4111 1111\"}",
+                        "delivered {\"card\": \"5555 5555\"}");
+    }
+
+    @Test
     void handlerInTheDatabaseTakesEffectOnce() throws Exception {
         assertThat(saidBy(HandledInTheDatabase::run)).containsExactly("attempts: 2", "orders: 1");
     }

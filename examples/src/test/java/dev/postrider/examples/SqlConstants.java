@@ -17,7 +17,12 @@ final class SqlConstants {
             Pattern.DOTALL);
     private static final Pattern PART = Pattern.compile("\"\"\"(.*?)\"\"\"|\"([^\"\\n]*)\"|([A-Z_]+)", Pattern.DOTALL);
 
+    /** The first one is that of PostgreSQL. */
+    private static final Pattern PAYLOAD_SIZE =
+            Pattern.compile("String payloadSize\\(\\) \\{\\s+return \"\"\"(.*?)\"\"\"", Pattern.DOTALL);
+
     private final Map<String, String> statements = new HashMap<>();
+    private final String payloadSize;
 
     /** @param className in the room of the database, such as {@code PostgresClaims} */
     static SqlConstants of(String className) throws IOException {
@@ -26,11 +31,16 @@ final class SqlConstants {
             Path source = files.filter(file -> file.endsWith(className + ".java"))
                     .findFirst()
                     .orElseThrow();
-            return new SqlConstants(Files.readString(source));
+            Matcher size = PAYLOAD_SIZE.matcher(Files.readString(room.resolve("sql/DatabaseKind.java")));
+            if (!size.find()) {
+                throw new IllegalStateException("DatabaseKind has no payloadSize()");
+            }
+            return new SqlConstants(Files.readString(source), size.group(1));
         }
     }
 
-    private SqlConstants(String source) {
+    private SqlConstants(String source, String payloadSize) {
+        this.payloadSize = payloadSize;
         Matcher constant = CONSTANT.matcher(source);
         while (constant.find()) {
             statements.put(constant.group(1), evaluate(constant.group(2)));
@@ -61,6 +71,7 @@ final class SqlConstants {
         return flat(String.valueOf(statements.get(constant))
                 .replace("{now}", "clock_timestamp()")
                 .replace("{by key}", "")
+                .replace("{payload size}", payloadSize)
                 .replace("{values}", "?")
                 .replaceAll("\\{delete ([a-z_]+)}", "DELETE FROM postrider_$1")
                 .replaceAll("\\{(?!(?:access|after|direction|hint|matches|until)})([a-z_]+)}", "postrider_$1"));

@@ -3,6 +3,7 @@ package dev.postrider.server;
 import dev.postrider.dispatch.ExpiryPolicy;
 import dev.postrider.dispatch.FailurePolicy;
 import dev.postrider.dispatch.Topic;
+import dev.postrider.encryption.AesGcmPayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.message.TopicName;
@@ -69,7 +70,11 @@ final class TopicSettings {
             })
             .with(
                     "compress-payloads-above",
-                    (topic, value) -> topic.with(builder -> builder.compressPayloadsAbove(value.integer())));
+                    (topic, value) -> topic.with(builder -> builder.compressPayloadsAbove(value.integer())))
+            .with("encryption-keys", (topic, value) -> topic.encrypted(value, value.text()))
+            .with(
+                    "encryption-keys-file",
+                    (topic, value) -> topic.encrypted(value, Passwords.read(value.property(), value.text())));
 
     private record Change(Value value, UnaryOperator<Webhook> change) {}
 
@@ -78,6 +83,7 @@ final class TopicSettings {
     private boolean privateAllowed;
     private @Nullable Boolean ordered;
     private @Nullable Integer lanes;
+    private boolean encrypted;
     private final List<Change> webhookChanges = new ArrayList<>();
     private final List<Consumer<Topic.Builder>> topicChanges = new ArrayList<>();
 
@@ -96,6 +102,16 @@ final class TopicSettings {
     /** Adds a header to each request of this topic. */
     void header(String header, Value value) {
         change(value, webhook -> webhook.header(header, value.text()));
+    }
+
+    /** @param ring the keys, with which payloads are decrypted; never part of an error */
+    private void encrypted(Value value, String ring) {
+        if (encrypted) {
+            throw value.invalid("is given beside another one: keep one of encryption-keys and encryption-keys-file");
+        }
+        encrypted = true;
+        AesGcmPayloadCipher cipher = AesGcmPayloadCipher.parse(ring);
+        with(builder -> builder.encryptPayloads(cipher));
     }
 
     private static UnaryOperator<Webhook> mode(Value value) {

@@ -157,6 +157,26 @@ final class RelayConfigTest {
     }
 
     @Test
+    void keysOfATopicComeFromThePropertyOrFromAFile() throws Exception {
+        String ring = "2026-11:" + "A".repeat(43) + "= 2026-05:" + "B".repeat(43) + "=";
+        Path file = Files.writeString(directory.resolve("keys"), ring.replace(' ', '\n') + "\n");
+
+        assertThat(load(MINIMAL + "topic.orders.encryption-keys = " + ring + "\n")
+                        .topics())
+                .containsExactly("orders");
+        assertThat(load(MINIMAL + "topic.orders.encryption-keys-file = " + file + "\n")
+                        .topics())
+                .containsExactly("orders");
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + "topic.orders.encryption-keys = " + ring
+                        + "\ntopic.orders.encryption-keys-file = " + file + "\n"))
+                .withMessageContaining("keep one of encryption-keys and encryption-keys-file");
+        assertThatExceptionOfType(InvalidConfigurationException.class)
+                .isThrownBy(() -> load(MINIMAL + "topic.orders.encryption-keys = 2026-11:AAAA\n"))
+                .withMessage("topic.orders.encryption-keys needs keys of 16, 24 or 32 bytes; '2026-11' has 3");
+    }
+
+    @Test
     void passwordOfAnEnvironmentVariableKeepsItsBlanks() {
         assertThat(load(MINIMAL + "db.password = ${env:BLANKS}\n").login().password())
                 .isEqualTo(" s p ");

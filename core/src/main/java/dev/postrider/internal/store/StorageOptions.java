@@ -1,8 +1,10 @@
 package dev.postrider.internal.store;
 
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.TableOptions;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How this node stores messages: the options of the tables, and what single topics declare. Immutable.
@@ -29,6 +31,23 @@ public record StorageOptions(TableOptions tables, Map<TopicName, TopicStorage> t
     /** The size in bytes above which a payload of this topic is written compressed; 0 for never. */
     public int compressPayloadsAbove(TopicName topic) {
         return topic(topic).compressPayloadsAbove();
+    }
+
+    /**
+     * The cipher of this topic; null for none. The topic of a handler has that of its consumer unless it declares its own: a process that
+     * only receives for the consumer does not know the handlers.
+     */
+    public @Nullable PayloadCipher cipher(TopicName topic) {
+        PayloadCipher own = topic(topic).cipher();
+        int dot = topic.topic().indexOf('.');
+        return own == null && topic.isOfInbox() && dot > 0
+                ? cipherOfConsumer(topic.topic().substring(0, dot))
+                : own;
+    }
+
+    /** The cipher of a consumer, which also makes the hashes of its marks; null for none. */
+    public @Nullable PayloadCipher cipherOfConsumer(String consumer) {
+        return topic(new TopicName(TopicName.INBOX_NAMESPACE, consumer)).cipher();
     }
 
     private TopicStorage topic(TopicName topic) {

@@ -1,7 +1,5 @@
 package dev.postrider.internal.store;
 
-import dev.postrider.store.MessageStore;
-
 /**
  * The stores that a dispatcher uses. Immutable.
  *
@@ -10,4 +8,4 @@ import dev.postrider.store.MessageStore;
  * @param retention the purge of old rows
  * @param handling the transactions of handlers
  */
-public record Stores(MessageStore messages, LaneStore lanes, RetentionStore retention, HandlingStore handling) {}
+public record Stores(RowStore messages, LaneStore lanes, RetentionStore retention, HandlingStore handling) {}

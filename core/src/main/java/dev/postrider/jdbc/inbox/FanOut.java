@@ -69,7 +69,7 @@ public final class FanOut {
         topics.require(connection, own);
         Accepted accepted = marks.mark(connection, consumer, received);
         List<Message> unhandled = accepted.fresh().isEmpty() ? List.of() : give(unit, consumer, accepted.fresh());
-        for (Unrouted kept : refused(own, accepted)) {
+        for (Unrouted kept : refused(consumer, own, accepted)) {
             bury(connection, kept.row(), kept.reason(), kept.error());
         }
         unit.afterCommit(() -> {
@@ -80,17 +80,21 @@ public final class FanOut {
     }
 
     /** Sorts by id, so that two receivers of the same messages do not deadlock. */
-    private static List<Unrouted> refused(TopicName own, Accepted accepted) {
+    private List<Unrouted> refused(String consumer, TopicName own, Accepted accepted) {
         List<Unrouted> kept = new ArrayList<>();
         for (Accepted.Known collided : accepted.collisions()) {
-            Message row = InboxEnvelope.kept(collided.message(), own);
+            Message row = kept(consumer, own, collided.message());
             kept.add(new Unrouted(row, DeadReason.COLLISION, "Another message has the same id and another payload"));
         }
         for (Message old : accepted.tooOld()) {
-            kept.add(new Unrouted(InboxEnvelope.kept(old, own), DeadReason.TOO_OLD, TOO_OLD));
+            kept.add(new Unrouted(kept(consumer, own, old), DeadReason.TOO_OLD, TOO_OLD));
         }
         kept.sort(Comparator.comparing(each -> each.row().id()));
         return kept;
+    }
+
+    private Message kept(String consumer, TopicName own, Message received) {
+        return InboxEnvelope.kept(received, own, marks.hash(consumer, received).stored());
     }
 
     /** @return the messages without a handler; each is a dead letter now */

@@ -31,11 +31,11 @@ public final class InboxEnvelope {
     }
 
     /**
-     * Makes a dead letter of the consumer's own topic. Its id depends on the received id and the payload, so that a redelivery makes no
-     * second dead letter.
+     * Makes a dead letter of the consumer's own topic. Its id depends on the received id and the hash of the payload, so that a redelivery
+     * makes no second dead letter.
      */
-    static Message kept(Message received, TopicName own) {
-        String payloadHash = HexFormat.of().formatHex(InboxMark.of(received).payloadHash);
+    static Message kept(Message received, TopicName own, byte[] hash) {
+        String payloadHash = HexFormat.of().formatHex(hash);
         MessageId id = new MessageId(DeterministicKey.of(
                 received.tenant(), "inbox", own.toString(), received.id().toString(), payloadHash));
         return queued(received, own, id, false);

@@ -2,6 +2,7 @@ package dev.postrider.jdbc.inbox;
 
 import dev.postrider.error.StoreException;
 import dev.postrider.inbox.Accepted;
+import dev.postrider.jdbc.outbox.PayloadHash;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
 import java.sql.Connection;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /** Marks one batch of received messages, and sorts it into new messages, duplicates, collisions and too old ones. Not thread-safe. */
 final class InboxIntake {
@@ -24,14 +26,17 @@ final class InboxIntake {
     private final InboxStatements statements;
     private final Connection connection;
     private final String consumer;
+    private final Function<Message, PayloadHash> hashes;
     private final Set<InboxMark.Key> inserted = new HashSet<>();
     private final Map<InboxMark.Key, InboxMark> found = new HashMap<>();
     private final Set<InboxMark.Key> tooOld = new HashSet<>();
 
-    InboxIntake(InboxStatements statements, Connection connection, String consumer) {
+    InboxIntake(
+            InboxStatements statements, Connection connection, String consumer, Function<Message, PayloadHash> hashes) {
         this.statements = statements;
         this.connection = connection;
         this.consumer = consumer;
+        this.hashes = hashes;
     }
 
     /** Whether marks were inserted. They must not be committed unless the messages are handled. */
@@ -43,7 +48,8 @@ final class InboxIntake {
         Map<InboxMark.Key, InboxMark> marks = new TreeMap<>();
         Set<InboxMark.Key> repeated = new HashSet<>();
         for (Message message : received) {
-            InboxMark mark = InboxMark.of(message);
+            InboxMark mark = new InboxMark(
+                    InboxMark.Key.of(message), hashes.apply(message).stored(), null);
             if (marks.putIfAbsent(mark.key, mark) != null) {
                 repeated.add(mark.key);
             }
@@ -96,7 +102,7 @@ final class InboxIntake {
             } else if (mark == null) {
                 refused.add(message);
             } else {
-                List<Accepted.Known> known = mark.isOf(message) ? duplicates : collisions;
+                List<Accepted.Known> known = hashes.apply(message).matches(mark.payloadHash) ? duplicates : collisions;
                 known.add(new Accepted.Known(message, mark.requireSeenAt()));
             }
         }

@@ -1,11 +1,9 @@
 package dev.postrider.jdbc.inbox;
 
-import dev.postrider.jdbc.outbox.NewRow;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
-import java.security.MessageDigest;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -49,11 +47,6 @@ public final class InboxMark {
         this.seenAt = seenAt;
     }
 
-    static InboxMark of(Message message) {
-        return new InboxMark(
-                Key.of(message), NewRow.sha256().digest(message.payload().bytes()), null);
-    }
-
     static Map<Key, InboxMark> read(ResultSet rows, SqlRunner sql) throws SQLException {
         Map<Key, InboxMark> marks = new HashMap<>();
         while (rows.next()) {
@@ -74,9 +67,5 @@ public final class InboxMark {
             throw new IllegalStateException("the mark was not read from the table");
         }
         return seenAt;
-    }
-
-    boolean isOf(Message message) {
-        return MessageDigest.isEqual(payloadHash, of(message).payloadHash);
     }
 }

@@ -6,8 +6,10 @@ import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.inbox.Accepted;
 import dev.postrider.internal.store.InboxStore;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.outbox.CallerConnections;
 import dev.postrider.jdbc.outbox.JdbcUnitOfWork;
+import dev.postrider.jdbc.outbox.PayloadHash;
 import dev.postrider.jdbc.sql.Sessions;
 import dev.postrider.jdbc.sql.SqlErrors;
 import dev.postrider.message.Message;
@@ -26,11 +28,15 @@ public final class JdbcInboxStore implements InboxStore {
 
     private final InboxStatements statements;
     private final CallerConnections connections;
+    private final StorageOptions options;
     private final EventListener events;
 
-    public JdbcInboxStore(InboxStatements statements, CallerConnections connections, EventListener events) {
+    /** @param options the ciphers of consumers, which make the hashes of their marks */
+    public JdbcInboxStore(
+            InboxStatements statements, CallerConnections connections, StorageOptions options, EventListener events) {
         this.statements = statements;
         this.connections = connections;
+        this.options = options;
         this.events = events;
     }
 
@@ -54,7 +60,7 @@ public final class JdbcInboxStore implements InboxStore {
     /** As {@link #accept}, but reports no events: for a caller that may repeat the transaction before it commits. */
     Accepted mark(Connection connection, String consumer, List<Message> received) {
         List<Message> batch = checked(received);
-        InboxIntake intake = new InboxIntake(statements, connection, consumer);
+        InboxIntake intake = new InboxIntake(statements, connection, consumer, message -> hash(consumer, message));
         try {
             connections.checkUsable(connection);
             return intake.accept(batch);
@@ -66,6 +72,11 @@ public final class JdbcInboxStore implements InboxStore {
             undo(intake, connection, e);
             throw e;
         }
+    }
+
+    /** Returns the hash of the payload for the mark of this consumer. */
+    PayloadHash hash(String consumer, Message message) {
+        return PayloadHash.ofReceived(message, consumer, options.cipherOfConsumer(consumer));
     }
 
     /** Rolls back the transaction if marks were written: a caller that commits a mark without handling its message loses the message. */

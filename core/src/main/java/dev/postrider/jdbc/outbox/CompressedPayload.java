@@ -18,7 +18,7 @@ final class CompressedPayload {
     /** The name of the format in the attributes of a row. */
     static final String FORMAT = "zlib";
 
-    private static final int PREFIX = Integer.BYTES;
+    private static final int PREFIX = PackedPayload.PREFIX;
 
     private final byte[] bytes;
 
@@ -66,7 +66,7 @@ final class CompressedPayload {
         int size = column.length < PREFIX
                 ? 0
                 : ByteBuffer.wrap(column).order(ByteOrder.LITTLE_ENDIAN).getInt();
-        if (size <= column.length) { // the byte limit of a read relies on it
+        if (size <= column.length) { // no writer stores such a payload compressed
             throw new IllegalArgumentException("the compressed payload is damaged: it is not smaller than the payload");
         }
         if (size > maxPayloadBytes) {

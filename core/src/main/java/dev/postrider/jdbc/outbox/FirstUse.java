@@ -4,7 +4,6 @@ import dev.postrider.jdbc.sql.SqlRunner;
 import dev.postrider.message.MessageId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -12,7 +11,7 @@ import java.util.Map;
 public record FirstUse(MessageId id, NewRow.Mark mark) {
 
     boolean samePayload(NewRow.Mark other) {
-        return Arrays.equals(mark.payloadHash, other.payloadHash);
+        return other.hasPayload(mark.payloadHash);
     }
 
     static Map<NewRow.Mark, FirstUse> read(ResultSet rows, SqlRunner sql) throws SQLException {

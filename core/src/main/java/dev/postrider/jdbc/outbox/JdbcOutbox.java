@@ -1,5 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
+import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.error.StoreException;
 import dev.postrider.event.Event;
@@ -238,7 +239,7 @@ public final class JdbcOutbox {
                 answers.addAll(insert(connection, rows.subList(start, endOfStatement(rows, start)), leasedInsert));
             }
             return answers;
-        } catch (InvalidMessageException e) {
+        } catch (InvalidMessageException | CipherUnavailableException e) {
             takeBack(connection, rows, answers, e);
             throw e;
         }
@@ -398,13 +399,23 @@ public final class JdbcOutbox {
             LiveMessage there = live.get(row.id());
             if (there == null) {
                 freed.add(row);
-            } else if (!there.isSameMessage(LiveMessage.of(row))) {
+            } else if (!opened(connection, there, row, rows, inserted).isSameMessage(LiveMessage.of(row))) {
                 InvalidMessageException refusal = idOfAnother(row);
                 takeBack(connection, written(rows, inserted), refusal);
                 throw refusal;
             }
         }
         return freed;
+    }
+
+    private LiveMessage opened(
+            Connection connection, LiveMessage live, NewRow row, List<NewRow> rows, Set<UUID> inserted) {
+        try {
+            return check.opened(live, row);
+        } catch (CipherUnavailableException e) {
+            takeBack(connection, written(rows, inserted), e);
+            throw e;
+        }
     }
 
     /** Returns the inserted rows, each once. */

@@ -1,5 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
+import dev.postrider.encryption.EncryptedPayload;
 import dev.postrider.error.InvalidMessageException;
 import dev.postrider.internal.Json;
 import dev.postrider.message.Message;
@@ -14,16 +15,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parts of a message that are rarely set. One column, {@code attributes}, has them as a JSON object with the members that are set;
  * it is null if none is. Most messages have none, and a column each would cost every message. The member {@code compression} says
- * that the payload is a {@link CompressedPayload}; it is the first one, so that the view for people at a console finds it.
+ * that the payload is a {@link CompressedPayload}, and {@code encryption} is the id of the key with which it is encrypted. The first member
+ * is {@code encryption}, or else {@code compression}, so that claims and the view for people at a console find a {@link PackedPayload}.
  *
  * <p>An object without the member {@code v} is of version 1, this one. A later version writes its number there. A reader refuses what it
  * does not know, because it would lose it: the row is then unreadable and becomes a dead letter with that reason. The limits of the
  * parts, which {@link Message} checks, bound the size.
  *
- * @param compressed whether the column of the payload is compressed
+ * @param keyId the id of the key with which the payload is encrypted; null if it is not
+ * @param compressed whether the payload is compressed, before it was encrypted
  * @param occurredAt null if it is the time in the id of the message
  */
 public record MessageAttributes(
+        @Nullable String keyId,
         boolean compressed,
         Map<String, String> headers,
         @Nullable String correlationId,
@@ -36,9 +40,10 @@ public record MessageAttributes(
         @Nullable Instant expiresAt) {
 
     private static final MessageAttributes NONE =
-            new MessageAttributes(false, Map.of(), null, null, null, null, null, null, null, null);
+            new MessageAttributes(null, false, Map.of(), null, null, null, null, null, null, null, null);
 
     private static final String VERSION = "v";
+    private static final String ENCRYPTION = "encryption";
     private static final String COMPRESSION = "compression";
     private static final String HEADERS = "headers";
     private static final String CORRELATION_ID = "correlationId";
@@ -52,6 +57,7 @@ public record MessageAttributes(
     private static final String EXPIRES_AT = "expiresAt";
 
     private static final Set<String> KNOWN = Set.of(
+            ENCRYPTION,
             COMPRESSION,
             HEADERS,
             CORRELATION_ID,
@@ -65,9 +71,12 @@ public record MessageAttributes(
             EXPIRES_AT);
 
     /** Returns the value of the column for a message; null if none of the parts is set. */
-    static @Nullable String write(Message message, boolean compressed) {
+    static @Nullable String write(Message message, @Nullable PackedPayload packed) {
         StringBuilder out = new StringBuilder();
-        add(out, COMPRESSION, compressed ? CompressedPayload.FORMAT : null);
+        if (packed != null) {
+            add(out, ENCRYPTION, packed.keyId());
+            add(out, COMPRESSION, packed.isCompressed() ? CompressedPayload.FORMAT : null);
+        }
         if (!message.headers().isEmpty()) {
             name(out, HEADERS);
             Json.write(out, message.headers());
@@ -98,7 +107,7 @@ public record MessageAttributes(
      *
      * @param causationId the message that it comes from; null for the same one
      * @param occurredAt the time of the event, if it is neither in the column nor in the id of the new row; otherwise null
-     * @throws IllegalArgumentException if the column is not readable
+     * @throws IllegalArgumentException if the column is not readable, or if an encrypted payload would get another message
      */
     public static @Nullable String again(
             @Nullable String column, @Nullable String causationId, @Nullable Instant occurredAt) {
@@ -107,6 +116,9 @@ public record MessageAttributes(
         }
         Map<String, Object> members = column == null ? new LinkedHashMap<>() : Json.readObject(column);
         if (causationId != null) {
+            if (members.containsKey(ENCRYPTION)) {
+                throw new IllegalArgumentException("the payload is encrypted for the id of the old message");
+            }
             members.put(CAUSATION_ID, causationId);
         }
         if (occurredAt != null) {
@@ -151,6 +163,7 @@ public record MessageAttributes(
             throw new IllegalArgumentException("the payload has the unknown compression '" + compression + "'");
         }
         return new MessageAttributes(
+                keyId(members),
                 compression != null,
                 headers(members.get(HEADERS)),
                 text(members, CORRELATION_ID),
@@ -163,8 +176,30 @@ public record MessageAttributes(
                 time(members, EXPIRES_AT));
     }
 
+    private static @Nullable String keyId(Map<String, Object> members) {
+        String keyId = text(members, ENCRYPTION);
+        if (keyId != null && !EncryptedPayload.isKeyId(keyId)) {
+            throw wrong(ENCRYPTION, "the id of a key");
+        }
+        return keyId;
+    }
+
+    /** Whether the payload is encrypted. */
+    public boolean isEncrypted() {
+        return keyId != null;
+    }
+
+    /** Returns the encrypted payload of the row with these attributes. */
+    public SealedPayload sealed(byte[] column, SealedPayload.Binding row) {
+        if (keyId == null) {
+            throw new IllegalStateException("the payload is not encrypted");
+        }
+        return new SealedPayload(column, keyId, compressed, row);
+    }
+
     /**
-     * Returns the payload of the row with these attributes. Every reader of a row calls it, and sees no compressed bytes.
+     * Returns the payload of the row with these attributes, if it is not encrypted. Every reader of a row calls it, and sees no compressed
+     * bytes.
      *
      * @param column the column {@code payload}
      * @throws IllegalArgumentException if the column is compressed, and damaged or larger than the limit when decompressed

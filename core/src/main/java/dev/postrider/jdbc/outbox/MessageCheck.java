@@ -34,6 +34,12 @@ final class MessageCheck {
         return tracing;
     }
 
+    /** Returns a live message with its payload decrypted, to be compared with a new row of the same topic. */
+    LiveMessage opened(LiveMessage live, NewRow row) {
+        return live.opened(
+                row, options.cipher(row.message().topic()), options.tables().maxPayloadBytes());
+    }
+
     /** Returns the rows of the messages. Refuses all of them if one is not valid. */
     List<NewRow> checked(Connection connection, List<Message> messages) throws SQLException {
         List<NewRow> rows = new ArrayList<>(messages.size());
@@ -59,6 +65,6 @@ final class MessageCheck {
             throw new InvalidMessageException(
                     "idempotency key", "must begin with '" + tenant + "/' on topic '" + message.topic() + "'");
         }
-        return NewRow.of(message, topic, options.compressPayloadsAbove(message.topic()));
+        return NewRow.of(message, topic, options);
     }
 }

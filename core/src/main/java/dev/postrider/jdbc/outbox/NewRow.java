@@ -2,7 +2,9 @@ package dev.postrider.jdbc.outbox;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidMessageException;
+import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.ValueList;
 import dev.postrider.message.Message;
@@ -23,36 +25,36 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message to insert, with the number of its topic, its lane on an ordered topic, and the mark of its idempotency key.
  *
- * @param compressed the payload as it is stored; null if it is stored as it is
+ * @param packed the payload as it is stored; null if it is stored as it is
  */
 public record NewRow(
         Message message,
         int topicId,
         @Nullable Integer lane,
         @Nullable Mark mark,
-        @Nullable CompressedPayload compressed) {
+        @Nullable PackedPayload packed) {
 
     /** The content type of a row whose column {@code content_type} is null. */
     public static final String DEFAULT_CONTENT_TYPE = Payload.JSON;
 
-    /** @param compressAbove the size above which the payload is stored compressed; 0 for never */
-    static NewRow of(Message message, Topics.RegisteredTopic topic, int compressAbove) {
+    /** @param options whether the payload is stored compressed or encrypted */
+    static NewRow of(Message message, Topics.RegisteredTopic topic, StorageOptions options) {
+        PayloadCipher cipher = options.cipher(message.topic());
         return new NewRow(
                 message,
                 topic.id(),
                 lane(message, topic),
-                mark(message, topic),
-                CompressedPayload.of(message.payload().bytes(), compressAbove));
+                mark(message, topic, cipher),
+                PackedPayload.of(message, options.compressPayloadsAbove(message.topic()), cipher));
     }
 
-    private static @Nullable Mark mark(Message message, Topics.RegisteredTopic topic) {
+    private static @Nullable Mark mark(Message message, Topics.RegisteredTopic topic, @Nullable PayloadCipher cipher) {
         String key = message.idempotencyKey();
         if (key == null) {
             return null;
         }
-        MessageDigest sha256 = sha256();
-        sha256.update(message.payload().bytes());
-        return new Mark(topic.id(), keyHash(message.tenant(), key), sha256.digest());
+        byte[] keyHash = keyHash(message.tenant(), key);
+        return new Mark(topic.id(), keyHash, PayloadHash.ofKey(message, keyHash, cipher));
     }
 
     /** The hash by which the mark of an idempotency key is found. */
@@ -127,12 +129,12 @@ public record NewRow(
 
     /** The payload as it is stored. */
     byte[] payload() {
-        return compressed == null ? message.payload().bytes() : compressed.bytes();
+        return packed == null ? message.payload().bytes() : packed.bytes();
     }
 
     @Nullable
     String attributes() {
-        return MessageAttributes.write(message, compressed != null);
+        return MessageAttributes.write(message, packed);
     }
 
     boolean isScheduled() {
@@ -161,11 +163,27 @@ public record NewRow(
         final int topicId;
         final byte[] keyHash;
         final byte[] payloadHash;
+        private final @Nullable PayloadHash hash;
 
+        /** A mark as it was read. */
         public Mark(int topicId, byte[] keyHash, byte[] payloadHash) {
+            this(topicId, keyHash, payloadHash, null);
+        }
+
+        private Mark(int topicId, byte[] keyHash, PayloadHash hash) {
+            this(topicId, keyHash, hash.stored(), hash);
+        }
+
+        private Mark(int topicId, byte[] keyHash, byte[] payloadHash, @Nullable PayloadHash hash) {
             this.topicId = topicId;
             this.keyHash = keyHash;
             this.payloadHash = payloadHash;
+            this.hash = hash;
+        }
+
+        /** Whether the stored hash of a mark with the same key is of the payload of this one. */
+        boolean hasPayload(byte[] found) {
+            return hash == null ? Arrays.equals(payloadHash, found) : hash.matches(found);
         }
 
         public static Map<Integer, List<Mark>> byTopic(Collection<Mark> marks) {

@@ -30,6 +30,17 @@ public enum DatabaseKind {
             return " FOR KEY SHARE";
         }
 
+        /** A slice of a large payload is read without the rest of it. The highest bit is left out, because a damaged row must not overflow. */
+        @Override
+        String payloadSize() {
+            return """
+                    CASE WHEN octet_length(payload) > 3 AND (attributes LIKE '{"compression"%' OR attributes LIKE '{"encryption"%')
+                         THEN get_byte(substring(payload FROM 1 FOR 4), 0) + get_byte(substring(payload FROM 1 FOR 4), 1) * 256
+                              + get_byte(substring(payload FROM 1 FOR 4), 2) * 65536
+                              + (get_byte(substring(payload FROM 1 FOR 4), 3) & 127) * 16777216
+                         ELSE octet_length(payload) END""";
+        }
+
         @Override
         public String newestRead() {
             return "";
@@ -121,6 +132,15 @@ public enum DatabaseKind {
         @Override
         String spelled(String statement) {
             return fromInnoDb(super.spelled(statement));
+        }
+
+        @Override
+        String payloadSize() {
+            return """
+                    CASE WHEN OCTET_LENGTH(payload) > 3 AND (attributes LIKE '{"compression"%' OR attributes LIKE '{"encryption"%')
+                         THEN CAST(X'00000000' || SUBSTRING(payload FROM 4 FOR 1) || SUBSTRING(payload FROM 3 FOR 1)
+                                   || SUBSTRING(payload FROM 2 FOR 1) || SUBSTRING(payload FROM 1 FOR 1) AS BIGINT)
+                         ELSE OCTET_LENGTH(payload) END""";
         }
     };
 
@@ -278,7 +298,7 @@ public enum DatabaseKind {
     }
 
     /**
-     * Replaces the expressions that the databases spell differently: {@code {now}}, {@code {later}} and {@code {ago}}, which have a number
+     * Replaces the expressions that the databases spell differently: {@code {payload size}}, {@code {now}}, {@code {later}} and {@code {ago}}, which have a number
      * of microseconds as their parameter, {@code {by key}} after a table, and {@code {delete message}} at the beginning of a DELETE. The
      * last two make the database use the primary key. Otherwise it may read all of a small table, including rows that other transactions
      * have locked.
@@ -288,6 +308,7 @@ public enum DatabaseKind {
                 .matcher(statement)
                 .replaceAll(deleteByKey())
                 .replace("{by key}", byKey())
+                .replace("{payload size}", payloadSize())
                 .replace("{now}", now)
                 .replace("{later}", later)
                 .replace("{ago}", ago);
@@ -312,6 +333,16 @@ public enum DatabaseKind {
                 .replace("COALESCE(?, ", "COALESCE(CAST(? AS TIMESTAMP(6) WITH TIME ZONE), ")
                 .replace("'9999-12-31 00:00:00'", "TIMESTAMP WITH TIME ZONE '9999-12-31 00:00:00+00'");
         return INDEX_HINT.matcher(withTimes).replaceAll("");
+    }
+
+    /**
+     * The number of bytes that the payload of a row has in memory. A compressed or encrypted one begins with that number, in four bytes with
+     * the lowest first, and the attributes of its row begin with the member that says so.
+     */
+    String payloadSize() {
+        return """
+                CASE WHEN attributes LIKE '{"compression"%' OR attributes LIKE '{"encryption"%' THEN UNCOMPRESSED_LENGTH(payload)
+                     ELSE OCTET_LENGTH(payload) END""";
     }
 
     // Ids and times use the types of JDBC, where the database has such types

@@ -13,7 +13,8 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
 -- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
 -- id), deliverAt. Without the member v it is of version 1. Its first member is "compression":"zlib" where the payload is compressed: its
--- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. content_type is null for
+-- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. "encryption" comes before that,
+-- with the id of the key: the column has the size of the clear payload, and then what the cipher made of it. content_type is null for
 -- application/json. topic is for people and for change data capture: the code goes by topic_id. updated_at is when an outcome or an
 -- operator last changed the row.
 -- failed_attempts is the history of the failed attempts: a line for each, the newest first, with its time, its number, the node, and a
@@ -197,11 +198,13 @@ CREATE TABLE IF NOT EXISTS ${tables}sample (
 MERGE INTO ${tables}sample (only_one, due_at) KEY (only_one) VALUES (TRUE, CURRENT_TIMESTAMP(6));
 
 -- For people at a console: payloads as text. H2 cannot decompress zlib: the view shows compressed payloads in hexadecimal digits.
+-- Encrypted ones are not shown.
 CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
        m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
        m.failed_attempts, COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
        CASE WHEN m.attributes LIKE '{"compression":"zlib"%' THEN 'zlib after four bytes, in hex: ' || RAWTOHEX(m.payload)
+            WHEN m.attributes LIKE '{"encryption":%' THEN 'encrypted, ' || OCTET_LENGTH(m.payload) || ' bytes'
             ELSE UTF8TOSTRING(m.payload) END AS payload
 FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
 

@@ -15,7 +15,8 @@ CREATE TABLE IF NOT EXISTS ${tables}schema (
 -- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
 -- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
 -- id), deliverAt. Without the member v it is of version 1. Its first member is "compression":"zlib" where the payload is compressed: its
--- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. content_type is null for
+-- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. "encryption" comes before that,
+-- with the id of the key: the column has the size of the clear payload, and then what the cipher made of it. content_type is null for
 -- application/json. topic is for people and for change data capture: the code goes by topic_id. updated_at is when an outcome or an
 -- operator last changed the row.
 -- failed_attempts is the history of the failed attempts: a line for each, the newest first, with its time, its number, the node, and a
@@ -199,13 +200,14 @@ CREATE TABLE IF NOT EXISTS ${tables}sample (
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 INSERT IGNORE INTO ${tables}sample (only_one, due_at) VALUES (TRUE, UTC_TIMESTAMP(6));
 
--- For people at a console: payloads as text, compressed ones too.
+-- For people at a console: payloads as text, compressed ones too. Encrypted ones are not shown.
 CREATE OR REPLACE VIEW ${tables}message_text AS
 SELECT m.seq, HEX(m.id) AS id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
        m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
        m.failed_attempts, COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
        CASE WHEN m.attributes LIKE '{"compression":"zlib"%'
             THEN COALESCE(CONVERT(UNCOMPRESS(m.payload) USING utf8mb4), CONCAT('damaged zlib, in base64: ', TO_BASE64(m.payload)))
+            WHEN m.attributes LIKE '{"encryption":%' THEN CONCAT('encrypted, ', OCTET_LENGTH(m.payload), ' bytes')
             ELSE CONVERT(m.payload USING utf8mb4) END AS payload
 FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
 

@@ -16,7 +16,8 @@ CREATE SEQUENCE ${tables}message_seq AS bigint CACHE 1;
 -- A row has what every message needs. What is rarely set is packed in attributes, a JSON object with the members that are set: headers
 -- (an object of strings), correlationId, causationId, traceparent, tracestate, source, subject, occurredAt (unless it is the time in the
 -- id), deliverAt. Without the member v it is of version 1. Its first member is "compression":"zlib" where the payload is compressed: its
--- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. content_type is null for
+-- size in four bytes, the lowest first, and then a zlib stream, as COMPRESS of MySQL and MariaDB writes it. "encryption" comes before that,
+-- with the id of the key: the column has the size of the clear payload, and then what the cipher made of it. content_type is null for
 -- application/json. topic is for people and for change data capture: the code goes by topic_id. updated_at is when an outcome or an
 -- operator last changed the row.
 -- failed_attempts is the history of the failed attempts: a line for each, the newest first, with its time, its number, the node, and a
@@ -310,12 +311,13 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- For people at a console: payloads as text, bytes that are none as escapes, compressed ones too.
+-- For people at a console: payloads as text, bytes that are none as escapes, compressed ones too. Encrypted ones are not shown.
 CREATE VIEW ${tables}message_text AS
 SELECT m.seq, m.id, t.namespace, m.topic, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.lane, m.state, m.attempts,
        m.crashes, m.available_at, m.locked_by, m.locked_until, m.reason, m.last_error, m.created_at, m.updated_at,
        m.failed_attempts, COALESCE(m.content_type, 'application/json') AS content_type, m.attributes,
        CASE WHEN m.attributes LIKE '{"compression":"zlib"%' THEN ${tables}decompressed_text(m.payload)
+            WHEN m.attributes LIKE '{"encryption":%' THEN 'encrypted, ' || octet_length(m.payload) || ' bytes'
             ELSE encode(m.payload, 'escape') END AS payload
 FROM ${tables}message m LEFT JOIN ${tables}topic t ON t.id = m.topic_id;
 

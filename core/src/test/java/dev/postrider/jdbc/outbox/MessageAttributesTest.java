@@ -22,7 +22,7 @@ class MessageAttributesTest {
 
     @Test
     void usualMessageHasNone() {
-        assertThat(MessageAttributes.write(message().build(), false)).isNull();
+        assertThat(MessageAttributes.write(message().build(), null)).isNull();
         assertThat(MessageAttributes.read(null).headers()).isEmpty();
         assertThat(MessageAttributes.read("{}")).isEqualTo(MessageAttributes.read(null));
     }
@@ -43,7 +43,7 @@ class MessageAttributesTest {
                 .expiresAt(TIME.plusSeconds(120))
                 .build();
 
-        String column = MessageAttributes.write(message, false);
+        String column = MessageAttributes.write(message, null);
 
         assertThat(column)
                 .isEqualTo(
@@ -54,6 +54,7 @@ class MessageAttributesTest {
                                 + "\"expiresAt\":\"2026-03-04T05:08:07.890123Z\"}");
         assertThat(MessageAttributes.read(column))
                 .isEqualTo(new MessageAttributes(
+                        null,
                         false,
                         message.headers(),
                         message.correlationId(),
@@ -72,17 +73,17 @@ class MessageAttributesTest {
         assertThat(generated.occurredAt()).isEqualTo(generated.id().time());
 
         MessageId other = MessageId.named("order-17");
-        assertThat(MessageAttributes.write(message().id(other).occurredAt(TIME).build(), false))
+        assertThat(MessageAttributes.write(message().id(other).occurredAt(TIME).build(), null))
                 .isEqualTo("{\"occurredAt\":\"2026-03-04T05:06:07.890123Z\"}");
         assertThat(MessageAttributes.write(
-                        message().id(generated.id()).occurredAt(TIME).build(), false))
+                        message().id(generated.id()).occurredAt(TIME).build(), null))
                 .isEqualTo("{\"occurredAt\":\"2026-03-04T05:06:07.890123Z\"}");
         assertThat(MessageAttributes.write(
                         message()
                                 .id(new MessageId(generated.id().value()))
                                 .occurredAt(generated.occurredAt())
                                 .build(),
-                        false))
+                        null))
                 .isNull();
     }
 
@@ -94,6 +95,8 @@ class MessageAttributesTest {
             value = {
                 "{\"v\":2,\"headers\":{}}|the attributes are of version 2",
                 "{\"v\":\"two\"}|the attributes are of version two",
+                "{\"encryption\":\"a key\"}|the attribute 'encryption' must be the id of a key",
+                "{\"encryption\":7}|the attribute 'encryption' must be a string",
                 "{\"priority\":\"7\"}|the attributes have the unknown member 'priority'",
                 "{\"headers\":\"a\"}|the attribute 'headers' must be an object of strings",
                 "{\"subject\":7}|the attribute 'subject' must be a string",
@@ -124,7 +127,7 @@ class MessageAttributesTest {
         largest.headers(
                 Map.of("a", "€".repeat(4000), "b", "€".repeat(4000), "c", "€".repeat(4000), "d", "\"".repeat(4000)));
 
-        String column = Objects.requireNonNull(MessageAttributes.write(largest.build(), false));
+        String column = Objects.requireNonNull(MessageAttributes.write(largest.build(), null));
 
         assertThat(column.getBytes(UTF_8).length).isBetween(40_000, 100_000);
     }

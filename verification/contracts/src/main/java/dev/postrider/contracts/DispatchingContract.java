@@ -20,6 +20,7 @@ import dev.postrider.transport.DeliveryHandler;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.PermanentFailureException;
 import dev.postrider.transport.RetryLaterException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -638,6 +640,90 @@ public abstract class DispatchingContract extends DatabaseContract {
         advance(Duration.ofMinutes(61));
         assertThat(node.deliverDue()).isEqualTo(2);
         assertThat(live()).isZero();
+    }
+
+    @Test
+    void deliverDueDeliversAndReportsWhatIsBehindAFullClaimOfUnreadableMessages() throws Exception {
+        Postrider node = handling(delivery -> {}, topic -> {});
+        enqueue(node, 210);
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE topic = '" + topic + "'");
+        enqueue(node, 1);
+
+        node.deliverDue();
+
+        assertThat(live("DEAD")).isEqualTo(210);
+        assertThat(live()).as("the others are delivered").isEqualTo(210);
+        assertThat(buried())
+                .hasSize(210)
+                .allSatisfy(buried -> assertThat(buried.reason()).isEqualTo("UNREADABLE"));
+        assertThat(summedUp(Event.Summary::buried)).isEqualTo(210);
+    }
+
+    @Test
+    void deliverDueReadsOnBehindAFullReadOfUnreadableMessages() throws Exception {
+        Postrider node = handling(delivery -> {}, topic -> topic.ordered().lanes(1));
+        for (int i = 0; i < 260; i++) {
+            enqueue(node, message().key("k" + i).build());
+        }
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE topic = '" + topic + "'");
+        enqueue(node, message().key("good").build());
+
+        node.deliverDue();
+
+        assertThat(live("PARKED")).isEqualTo(260);
+        assertThat(live()).as("the other is delivered").isEqualTo(260);
+        assertThat(events.stream().filter(Event.Parked.class::isInstance)).hasSize(260);
+        assertThat(summedUp(Event.Summary::parked)).isEqualTo(260);
+    }
+
+    @Test
+    void messagesBeyondALoweredLimitAreBuriedAndReportedAndTheNextAreDelivered() throws Exception {
+        Postrider node = handling(delivery -> {}, topic -> topic.maxAttempts(2));
+        enqueue(node, 110);
+        execute("UPDATE postrider_message SET attempts = 5 WHERE topic = '" + topic + "'");
+        enqueue(node, 1);
+
+        node.deliverDue();
+
+        assertThat(live("DEAD")).isEqualTo(110);
+        assertThat(live()).as("the other is delivered").isEqualTo(110);
+        assertThat(buried())
+                .hasSize(110)
+                .allSatisfy(buried -> assertThat(buried.reason()).isEqualTo("ATTEMPTS_EXHAUSTED"));
+    }
+
+    @Test
+    void claimOfTheApplicationReportsTheMessagesThatItBuries() throws Exception {
+        Postrider node = open(topic -> {}, this::fastPolling);
+        enqueue(node, 2);
+        execute("UPDATE postrider_message SET attributes = 'none' WHERE topic = '" + topic + "' AND seq = "
+                + query("SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "'"));
+
+        assertThat(claim(node)).hasSize(1);
+
+        assertThat(buried()).hasSize(1).allSatisfy(buried -> {
+            assertThat(buried.reason()).isEqualTo("UNREADABLE");
+            assertThat(buried.message().topic()).isEqualTo(TopicName.of(topic));
+        });
+    }
+
+    private long live(String state) throws SQLException {
+        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE state = '" + state
+                + "' AND topic = '" + topic + "'"));
+    }
+
+    private List<Event.Buried> buried() {
+        return events.stream()
+                .filter(Event.Buried.class::isInstance)
+                .map(Event.Buried.class::cast)
+                .toList();
+    }
+
+    private long summedUp(ToLongFunction<Event.Summary> count) {
+        return events.stream()
+                .filter(Event.Summary.class::isInstance)
+                .mapToLong(event -> count.applyAsLong((Event.Summary) event))
+                .sum();
     }
 
     @Test

@@ -267,13 +267,13 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void unreadableMessageThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
+    void messageWithoutAReadableKeyThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
         Postrider postrider = ordered();
         FailingDataSource source = new FailingDataSource(dataSource());
         Holder node = take(store(source), topic);
         assertThat(node.read()).isEmpty();
         write(postrider, "a", 0, 1, 2);
-        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(1));
+        execute("UPDATE postrider_message SET ordering_key = ' ' WHERE seq = " + seqOf(1));
 
         source.failAfter(1);
         List<LaneClaim> claims = readUnlessItFails(node);
@@ -288,7 +288,7 @@ public abstract class LaneContract extends LaneFixture {
     }
 
     @Test
-    void unreadableHeadThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
+    void headWithoutAReadableKeyThatCannotBeBuriedTakesNoOtherMessageAway() throws SQLException {
         Postrider postrider = ordered();
         FailingDataSource source = new FailingDataSource(dataSource());
         Holder node = take(store(source), topic);
@@ -296,7 +296,7 @@ public abstract class LaneContract extends LaneFixture {
         write(postrider, "b", 1);
         List<LaneClaim> first = node.read();
         node.settle(retryAtOnce(first.get(0)), retryAtOnce(first.get(1)));
-        execute("UPDATE postrider_message SET attributes = 'none' WHERE seq = " + seqOf(0));
+        execute("UPDATE postrider_message SET ordering_key = ' ' WHERE seq = " + seqOf(0));
 
         source.failAfter(1);
         List<LaneClaim> claims = new ArrayList<>();

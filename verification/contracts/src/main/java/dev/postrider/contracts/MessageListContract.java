@@ -14,11 +14,14 @@ import dev.postrider.admin.MessageSummary;
 import dev.postrider.admin.Paging;
 import dev.postrider.admin.StoredMessage;
 import dev.postrider.admin.StoredMessage.State;
+import dev.postrider.encryption.AesGcmPayloadCipher;
+import dev.postrider.encryption.PayloadCipher;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.message.Message;
 import dev.postrider.message.MessageId;
 import dev.postrider.message.TopicName;
 import dev.postrider.store.Claim;
+import dev.postrider.store.ClaimRequest;
 import dev.postrider.store.DeadReason;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -209,6 +212,53 @@ public abstract class MessageListContract extends DatabaseContract {
         assertThat(ids(admin, here(State.DELIVERED).correlationId("c_1")))
                 .containsExactly(one.delivered().id());
         assertThat(ids(admin, here().correlationId("cx1"))).as("no wildcard").isEmpty();
+    }
+
+    @Test
+    void correlationIdAndSizeOfAPackedPayloadAreThoseOfTheMessage() throws SQLException {
+        PayloadCipher cipher = AesGcmPayloadCipher.with("k1", new byte[32]);
+        Postrider postrider = postrider(builder -> builder.topic(topic, declared -> declared.compressPayloadsAbove(100))
+                .topic(topic + "-e", declared -> declared.encryptPayloads(cipher))
+                .topic(topic + "-ce", declared -> declared.compressPayloadsAbove(100).encryptPayloads(cipher)));
+        Admin admin = postrider.admin();
+        for (String name : List.of(topic, topic + "-e", topic + "-ce")) {
+            Message plain = Message.to(name)
+                    .type("a")
+                    .text("x".repeat(1000))
+                    .correlationId("c_1")
+                    .build();
+            Message withHeaders = Message.to(name)
+                    .type("a")
+                    .text("x".repeat(1000))
+                    .header("a", "b")
+                    .correlationId("c_1")
+                    .build();
+            Message onlyAHeader = Message.to(name)
+                    .type("a")
+                    .text("x".repeat(1000))
+                    .header("a", "b")
+                    .header("correlationId", "c_1")
+                    .header("headers", "{")
+                    .correlationId("c_2")
+                    .build();
+            for (Message each : List.of(plain, withHeaders, onlyAHeader)) {
+                enqueue(postrider, each);
+            }
+
+            assertThat(admin.messages(Filter.all().topic(TopicName.of(name)), Paging.oldest(10))
+                            .messages())
+                    .as("the size before it was packed")
+                    .extracting(MessageSummary::payloadBytes)
+                    .containsOnly(1000L);
+            Filter found = Filter.all().topic(TopicName.of(name)).correlationId("c_1");
+            assertThat(ids(admin, found)).containsExactly(plain.id(), withHeaders.id());
+            for (Claim claim : postrider.store().claim(ClaimRequest.of(name, "worker"))) {
+                postrider.store().acknowledge(claim);
+            }
+            assertThat(ids(admin, found))
+                    .as("in the archive")
+                    .containsExactlyInAnyOrder(plain.id(), withHeaders.id());
+        }
     }
 
     @Test

@@ -102,8 +102,11 @@ final class ClaimCostTest {
                 if (analyzed) {
                     Sql.execute(dataSource, "ANALYZE postrider_message");
                 }
-                for (String statement :
-                        List.of(PostgresOutcomes.DELETE, PostgresOutcomes.ARCHIVE, PostgresOutcomes.RESCHEDULE)) {
+                for (String statement : List.of(
+                        PostgresOutcomes.DELETE,
+                        PostgresOutcomes.ARCHIVE,
+                        PostgresOutcomes.RESCHEDULE,
+                        PostgresOutcomes.POSTPONE)) {
                     assertThat(planOfOutcome(dataSource, statement))
                             .as("%s rows, analyzed %s", crowd, analyzed)
                             .contains("postrider_message_pk")
@@ -126,6 +129,8 @@ final class ClaimCostTest {
                         .array("int8", numbers)
                         .array("text", texts)
                         .array("text", texts);
+            } else if (outcome.equals(PostgresOutcomes.POSTPONE)) {
+                binder.array("uuid", tokens).array("int8", numbers).array("text", new Object[] {"a", "b", "c"});
             } else {
                 binder.array("int8", numbers).array("uuid", tokens);
             }

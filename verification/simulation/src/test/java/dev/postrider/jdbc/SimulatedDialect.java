@@ -215,7 +215,15 @@ class SimulatedDialect
                 database.update(row);
                 bytes += row.message.payload().size();
                 claimed.add(new ClaimedRow(
-                        row.seq, row.id(), row.message, null, row.attempts, row.crashes, instant(row.availableAt)));
+                        row.seq,
+                        row.id(),
+                        row.message,
+                        null,
+                        null,
+                        null,
+                        row.attempts,
+                        row.crashes,
+                        instant(row.availableAt)));
             }
         }
         database.claimed(claimed.size(), request.limit());
@@ -297,6 +305,12 @@ class SimulatedDialect
                     row.availableAt = database.micros() + micros(Objects.requireNonNull(delays.get(row.seq)));
                     free(row, RowState.PENDING);
                 });
+    }
+
+    /** No simulated topic is encrypted. */
+    @Override
+    public Set<LeasedRow> postpone(Connection connection, List<Rescheduled> rows) {
+        throw new UnsupportedOperationException("no part of the simulation");
     }
 
     @Override
