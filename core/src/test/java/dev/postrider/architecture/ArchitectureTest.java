@@ -245,7 +245,7 @@ final class ArchitectureTest {
             Map.entry(
                     "message",
                     Set.of("DeterministicKey", "Message", "MessageId", "Payload", "TopicName", "TraceContext")),
-            Map.entry("outbox", Set.of("Enqueued", "Outbox", "UnitOfWork", "Work")),
+            Map.entry("outbox", Set.of("Cancellation", "Enqueued", "Outbox", "UnitOfWork", "Work")),
             Map.entry("retry", Set.of("RetryPolicy")),
             Map.entry(
                     "store",
@@ -586,6 +586,7 @@ final class ArchitectureTest {
     private static final Set<String> WIDE_ROWS = Set.of(
             "AcquiredLane",
             "ArchivedRow",
+            "ActionRow",
             "ClaimedRow",
             "CommandClaim",
             "CommandRecord",

@@ -1,7 +1,6 @@
 package dev.postrider.jdbc.outbox;
 
 import dev.postrider.internal.store.OrderingKey;
-import dev.postrider.jdbc.sql.Binder;
 import dev.postrider.jdbc.sql.DatabaseKind;
 import dev.postrider.jdbc.sql.RowState;
 import dev.postrider.jdbc.sql.SqlRunner;
@@ -11,7 +10,6 @@ import dev.postrider.store.DeadReason;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -60,13 +58,17 @@ public final class MessageCancellation {
             WHERE seq = ? AND state = 'BLOCKED'
             """;
 
+    /** On H2, where the usual expression is the time at which the transaction began: when this statement began. */
+    private static final String H2_NOW =
+            "(SELECT EXECUTING_STATEMENT_START FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())";
+
     /**
      * A message as it was found.
      *
      * @param state null for a state that other software has written
      * @param place its lane and key; null on an unordered topic
      */
-    record Found(
+    record CancelTarget(
             long seq,
             @Nullable RowState state,
             boolean cancelled,
@@ -79,7 +81,7 @@ public final class MessageCancellation {
 
     private final SqlRunner sql;
 
-    /** H2 keeps the time of a transaction: there, the clock of this process counts. */
+    /** The time of H2 stands still in a transaction. */
     private final boolean timeStandsStill;
 
     public MessageCancellation(SqlRunner sql) {
@@ -89,7 +91,7 @@ public final class MessageCancellation {
 
     /** Cancels the message with this id. */
     public Cancellation cancel(Connection connection, MessageId id) throws SQLException {
-        Optional<Found> found = sql.query(
+        Optional<CancelTarget> found = sql.query(
                 connection,
                 FIND,
                 binder -> binder.uuid(id.value()),
@@ -128,11 +130,11 @@ public final class MessageCancellation {
         return sql.query(connection, ARCHIVED, binder -> binder.uuid(id.value()), ResultSet::next);
     }
 
-    private static Found found(ResultSet row) throws SQLException {
+    private static CancelTarget found(ResultSet row) throws SQLException {
         int lane = row.getInt("lane");
         boolean unordered = row.wasNull();
         String key = row.getString("ordering_key");
-        return new Found(
+        return new CancelTarget(
                 row.getLong("seq"),
                 RowState.find(row.getString("state")).orElse(null),
                 DeadReason.CANCELLED.name().equals(row.getString("reason")),
@@ -144,7 +146,7 @@ public final class MessageCancellation {
                                 new OrderingKey(row.getString("tenant"), key == null ? "" : key)));
     }
 
-    private Cancellation cancel(Connection connection, Found row) throws SQLException {
+    private Cancellation cancel(Connection connection, CancelTarget row) throws SQLException {
         RowState state = row.state();
         if (state == null) {
             return Cancellation.MAY_BE_IN_DELIVERY;
@@ -205,23 +207,14 @@ public final class MessageCancellation {
 
     /** Reads the time after the row was locked: the statement begins when the lock is there. */
     private int cancel(Connection connection, String statement, long seq, RowState state) throws SQLException {
-        boolean withTime = statement.equals(CANCEL_WAITING);
-        return sql.update(connection, withTime(statement), binder -> {
-            binder.number(seq).text(state.name());
-            if (withTime) {
-                bindTime(binder);
-            }
-        });
+        return sql.update(
+                connection,
+                withTime(statement),
+                binder -> binder.number(seq).text(state.name()));
     }
 
     private String withTime(String statement) {
-        return timeStandsStill ? statement.replace("> {now}", "> CAST(? AS TIMESTAMP(6) WITH TIME ZONE)") : statement;
-    }
-
-    private void bindTime(Binder binder) throws SQLException {
-        if (timeStandsStill) {
-            binder.time(Instant.now());
-        }
+        return timeStandsStill ? statement.replace("> {now}", "> " + H2_NOW) : statement;
     }
 
     /**
@@ -244,7 +237,6 @@ public final class MessageCancellation {
                 connection,
                 withTime(HEAD).replace("{tenant}", tenant == null ? "tenant IS NULL" : "tenant = ?"),
                 binder -> {
-                    bindTime(binder);
                     binder.integer(place.topicId())
                             .integer(place.lane())
                             .text(place.key().key());
