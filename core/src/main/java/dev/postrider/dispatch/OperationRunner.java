@@ -17,7 +17,7 @@ import java.util.Map;
 public final class OperationRunner implements AutoCloseable {
 
     /** How late a node notices an operation that another process has started. */
-    private static final Duration POLL = Duration.ofSeconds(2);
+    private static final Duration POLL = Duration.ofSeconds(10);
 
     private static final long REPORT_EVERY_NANOS = Duration.ofSeconds(1).toNanos();
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 final class OperationRunnerTest {
 
-    private static final Duration POLL = Duration.ofSeconds(2);
+    private static final Duration POLL = Duration.ofSeconds(10);
 
     private final Queue<OperationStore.OperationStep> steps = new ArrayDeque<>();
     private final List<Event> events = new ArrayList<>();
