@@ -44,14 +44,14 @@ final class InnoDbClaims implements ClaimStatements {
 
     static final String LEASE_DUE = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
+            SET state = 'PROCESSING', attempts = LEAST(attempts, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
 
     static final String LEASE_EXPIRED = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+            SET attempts = LEAST(attempts, 2147483646) + 1, crashes = LEAST(crashes, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
@@ -71,7 +71,7 @@ final class InnoDbClaims implements ClaimStatements {
 
     static final String SWEEP = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+            SET state = 'DEAD', crashes = LEAST(crashes, 2147483646) + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
                 locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
