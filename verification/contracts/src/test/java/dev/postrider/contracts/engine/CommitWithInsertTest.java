@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -481,6 +482,28 @@ final class CommitWithInsertTest {
         }
 
         assertThat(recorder.texts).filteredOn(text -> text.contains("INSERT INTO")).hasSize(1);
+    }
+
+    @Test
+    void refusalOfTheDataSourcesCommitComesTooLate() throws SQLException {
+        AtomicBoolean refuses = new AtomicBoolean();
+        DataSource refusing = new WatchedDataSource(database.dataSource()) {
+            @Override
+            protected Object on(Call call) throws Throwable {
+                if (call.isCommit() && refuses.get()) {
+                    throw new SQLException("marked for rollback");
+                }
+                return call.proceed();
+            }
+        };
+
+        Postrider postrider = postrider(refusing, true);
+        refuses.set(true);
+
+        buy(postrider, 1, message());
+
+        assertThat(count("purchase")).isEqualTo(1);
+        assertThat(count("postrider_message")).isEqualTo(1);
     }
 
     @Test
