@@ -186,7 +186,7 @@ final class ArchiveSearch {
     }
 
     private Instant time(ResultSet row, String column) throws SQLException {
-        Instant time = sql.readTime(row, column);
+        Instant time = sql.readTimeIfValid(row, column);
         return time == null ? Instant.EPOCH : time;
     }
 }

@@ -56,7 +56,7 @@ record ClaimedRow(
         int availableAt = rows.findColumn("available_at");
         List<ClaimedRow> claimed = new ArrayList<>();
         do {
-            Instant due = sql.readTime(rows, availableAt);
+            Instant due = sql.readTimeIfValid(rows, availableAt);
             claimed.add(reader.read(due == null ? Instant.EPOCH : due));
         } while (rows.next());
         return claimed;

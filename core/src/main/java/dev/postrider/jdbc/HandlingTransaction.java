@@ -198,7 +198,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (Throwable e) {
             unit.abandoned();
             PostriderException ended = begun ? unit.ended() : null;
-            Sessions.rollback(connection, e);
+            Sessions.rollbackOrAbort(connection, e);
             return all(failedAt(begun, endIfLost(connection)), ended == null ? e : because(ended, e));
         }
         return List.of(commit(connection, List.of(item), List.of(unit)).get(0));
@@ -296,7 +296,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         } catch (SQLException | RuntimeException | Error e) {
             failure = e;
             progress.units.forEach(JdbcUnitOfWork::abandoned);
-            Sessions.rollback(connection, e);
+            Sessions.rollbackOrAbort(connection, e);
             endIfLost(connection);
             if (!(e instanceof TransactionEndedException)) {
                 progress.undo();
@@ -444,7 +444,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
         End end = End.UNDONE;
         if (isAbandoned()) {
             failure = new SQLException("The transaction was abandoned");
-            Sessions.rollback(connection, failure);
+            Sessions.rollbackOrAbort(connection, failure);
         } else {
             failure = tryToCommit(connection);
             end = failure == null ? End.DONE : failed(connection, failure, handled);
@@ -462,7 +462,7 @@ final class HandlingTransaction implements HandlingStore.Transaction {
             connection.commit();
             return null;
         } catch (SQLException e) {
-            Sessions.rollback(connection, e);
+            Sessions.rollbackOrAbort(connection, e);
             return e;
         }
     }

@@ -44,7 +44,7 @@ final class InnoDbClaims implements ClaimStatements {
 
     static final String LEASE_DUE = """
             UPDATE {message} FORCE INDEX (PRIMARY)
-            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
+            SET state = 'PROCESSING', attempts = LEAST(attempts, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PENDING' AND seq IN ({values})
             """;
@@ -53,7 +53,7 @@ final class InnoDbClaims implements ClaimStatements {
     static final String LEASE_EXPIRED = """
             UPDATE {message} FORCE INDEX (PRIMARY)
             SET failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ' ', attempts, ' ', locked_by, ?, COALESCE(failed_attempts, '')), 4000),
-                attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+                attempts = LEAST(attempts, 2147483646) + 1, crashes = LEAST(crashes, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;
@@ -74,7 +74,7 @@ final class InnoDbClaims implements ClaimStatements {
     static final String SWEEP = """
             UPDATE {message} FORCE INDEX (PRIMARY)
             SET failed_attempts = LEFT(CONCAT(DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'), ' ', attempts, ' ', locked_by, ?, COALESCE(failed_attempts, '')), 4000),
-                state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
+                state = 'DEAD', crashes = LEAST(crashes, 2147483646) + 1, reason = ?, last_error = ?, fingerprint = ?, lease_token = NULL,
                 locked_by = NULL, locked_until = NULL, updated_at = UTC_TIMESTAMP(6)
             WHERE state = 'PROCESSING' AND seq IN ({values})
             """;

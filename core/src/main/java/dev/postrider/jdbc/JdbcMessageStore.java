@@ -214,6 +214,7 @@ final class JdbcMessageStore implements RowStore {
     /** This node makes the token, so that it can release a claim even if the answer to the statement is lost. */
     private List<RowClaim> lease(int topicId, ClaimRequest request, Claiming claiming) {
         UUID token = ids.get();
+        scans(topicId).firstExpiry.claimsFor(request.lease());
         List<ClaimedRow> rows;
         try {
             rows = run("claim messages", connection -> claiming.with(connection, token));

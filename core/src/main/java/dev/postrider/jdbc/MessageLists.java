@@ -105,8 +105,8 @@ final class MessageLists {
                 row.getInt("crashes"),
                 row.getLong("payload_bytes"),
                 time(row, "created_at"),
-                sql.readTime(row, "available_at"),
-                sql.readTime(row, "updated_at"),
+                sql.readTimeIfValid(row, "available_at"),
+                sql.readTimeIfValid(row, "updated_at"),
                 null,
                 row.getString("locked_by"),
                 row.getString("last_error"),
@@ -115,7 +115,7 @@ final class MessageLists {
     }
 
     private Instant time(ResultSet row, String column) throws SQLException {
-        @Nullable Instant time = sql.readTime(row, column);
+        @Nullable Instant time = sql.readTimeIfValid(row, column);
         return time == null ? Instant.EPOCH : time;
     }
 }

@@ -40,7 +40,7 @@ final class MessageStates {
     }
 
     private static boolean isDue(ResultSet row, SqlRunner sql) throws SQLException {
-        Instant due = sql.readTime(row, "available_at");
+        Instant due = sql.readTimeIfValid(row, "available_at");
         Instant now = sql.readTime(row, "now");
         return due == null || now == null || !due.isAfter(now);
     }

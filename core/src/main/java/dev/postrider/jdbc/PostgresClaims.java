@@ -41,7 +41,7 @@ final class PostgresClaims implements ClaimStatements {
                 WHERE before < ?
             )
             UPDATE {message} AS m
-            SET state = 'PROCESSING', attempts = attempts + 1, lease_token = ?, locked_by = ?,
+            SET state = 'PROCESSING', attempts = least(attempts, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = clock_timestamp() + ? * interval '1 microsecond'
             WHERE m.ctid = ANY (ARRAY(SELECT place FROM fitting))
             RETURNING m.seq, m.id, m.type, m.tenant, m.ordering_key, m.idempotency_key, m.content_type, m.payload, m.attributes,
@@ -66,7 +66,7 @@ final class PostgresClaims implements ClaimStatements {
                 WHERE before < ?
             )
             UPDATE {message} AS m
-            SET attempts = attempts + 1, crashes = crashes + 1, lease_token = ?, locked_by = ?,
+            SET attempts = least(attempts, 2147483646) + 1, crashes = least(crashes, 2147483646) + 1, lease_token = ?, locked_by = ?,
                 locked_until = clock_timestamp() + ? * interval '1 microsecond',
                 failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                                               ' ', m.attempts, ' ', m.locked_by, ?::text, m.failed_attempts), 4000)
@@ -97,7 +97,7 @@ final class PostgresClaims implements ClaimStatements {
                 FOR UPDATE SKIP LOCKED
             )
             UPDATE {message} AS m
-            SET state = 'DEAD', crashes = crashes + 1, reason = ?, last_error = ?, fingerprint = ?,
+            SET state = 'DEAD', crashes = least(crashes, 2147483646) + 1, reason = ?, last_error = ?, fingerprint = ?,
                 failed_attempts = left(concat(to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                                               ' ', m.attempts, ' ', m.locked_by, ?::text, m.failed_attempts), 4000),
                 lease_token = NULL, locked_by = NULL, locked_until = NULL, updated_at = clock_timestamp()

@@ -138,7 +138,10 @@ final class RowReader {
         if (known != null) {
             return known;
         }
-        Instant created = sql.readTime(row, createdAt);
-        return created == null ? Instant.EPOCH : created;
+        Instant created = sql.readTimeIfValid(row, createdAt);
+        if (created == null) {
+            throw new InvalidMessageException("created-at", "is not a time that the driver can read");
+        }
+        return created;
     }
 }

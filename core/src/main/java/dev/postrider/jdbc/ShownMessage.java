@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 record ShownMessage(Message message, @Nullable String problem) {
 
+    /** The last second that a message can have as its time. */
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
+
     /** @param ciphers decrypt the payloads; null to show them as encrypted */
     static ShownMessage read(ResultSet row, SqlRunner sql, @Nullable StorageOptions ciphers) throws SQLException {
         TopicName topic = new TopicName(row.getString("namespace"), row.getString("topic_name"));
@@ -58,12 +61,20 @@ record ShownMessage(Message message, @Nullable String problem) {
 
     private static Message standIn(ResultSet row, SqlRunner sql, TopicName topic, MessageId id) throws SQLException {
         byte[] bytes = row.getBytes("payload");
-        Instant created = sql.readTime(row, row.findColumn("created_at"));
+        Instant created = sql.readTimeIfValid(row, row.findColumn("created_at"));
         return Message.to(topic)
                 .id(id)
                 .type(StoredMessage.UNREADABLE_TYPE)
-                .occurredAt(created == null ? Instant.EPOCH : created)
+                .occurredAt(created == null ? Instant.EPOCH : possible(created))
                 .payload(Payload.of(bytes == null ? new byte[0] : bytes, "application/octet-stream"))
                 .build();
+    }
+
+    /** Returns the nearest time that a message can have: no time of the row may make the stand-in invalid too. */
+    private static Instant possible(Instant time) {
+        if (time.isBefore(Instant.EPOCH)) {
+            return Instant.EPOCH;
+        }
+        return time.isAfter(LATEST) ? LATEST : time;
     }
 }

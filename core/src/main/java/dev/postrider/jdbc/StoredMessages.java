@@ -140,7 +140,7 @@ final class StoredMessages {
     }
 
     private Instant time(ResultSet row, String column) throws SQLException {
-        @Nullable Instant time = sql.readTime(row, column);
+        @Nullable Instant time = sql.readTimeIfValid(row, column);
         return time == null ? Instant.EPOCH : time;
     }
 }

@@ -71,8 +71,8 @@ final class WaitReasons {
                 keys.ordered(row),
                 new TopicName(row.getString("namespace"), row.getString("topic_name")),
                 row.getBoolean("paused"),
-                sql.readTime(row, "available_at"),
-                sql.readTime(row, "locked_until"),
+                sql.readTimeIfValid(row, "available_at"),
+                sql.readTimeIfValid(row, "locked_until"),
                 sql.readTime(row, "now"));
     }
 
@@ -117,7 +117,7 @@ final class WaitReasons {
                 connection,
                 DUE,
                 binder -> binder.number(seq),
-                row -> row.next() ? Optional.ofNullable(sql.readTime(row, "available_at")) : Optional.empty());
+                row -> row.next() ? Optional.ofNullable(sql.readTimeIfValid(row, "available_at")) : Optional.empty());
         return due.orElse(null);
     }
 

@@ -54,6 +54,16 @@ final class NextLeaseExpiryTest {
     }
 
     @Test
+    void isAskedAgainBeforeALeaseThatBeganAfterTheAnswerEnds() {
+        first.claimsFor(Duration.ofSeconds(2));
+        answer(0, SECOND / 10, null);
+        answer(SECOND / 10, SECOND / 5, null);
+
+        assertThat(first.begin(SECOND)).isNull();
+        assertThat(first.begin(SECOND / 10 + SECOND)).isNotNull();
+    }
+
+    @Test
     void endlessLeaseOfARowDoesNoHarm() {
         answer(0, 1, Duration.ofDays(3_000_000));
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Inserts the last messages of a transaction and commits it, in one request to PostgreSQL. The server executes the parts in their order
- * and skips the rest after an error, so the commit happens only if every row was inserted. After an error of the INSERT the transaction
+ * and skips the rest after an error, so the commit happens only if every row was inserted. If an id exists already, the transaction
  * returns to the savepoint, and continues as if nothing had been sent. Thread-safe.
  *
  * <p>The INSERT has no ON CONFLICT: an id that exists already must be an error, because nothing can be decided after the commit.
@@ -57,7 +57,10 @@ final class InsertAndCommit {
         this.sql = sql;
     }
 
-    /** Finds out once whether the driver can send the request. Call it when a transaction has begun and no statement has run in it. */
+    /**
+     * Finds out once whether the driver can send the request. Call it when a transaction has begun and no statement has run in it, not
+     * even one of the data source: the trial commits.
+     */
     void tryOnce(Connection connection) throws SQLException {
         if (works == null) {
             try {
@@ -80,6 +83,7 @@ final class InsertAndCommit {
             first.execute(BEGUN);
         }
         try (PreparedStatement trial = connection.prepareStatement(TRIAL)) {
+            trial.setFetchSize(0);
             trial.setString(1, "%pg_cursors%");
             boolean isResult = trial.execute();
             while (!isResult && trial.getUpdateCount() >= 0) {
@@ -94,18 +98,32 @@ final class InsertAndCommit {
         }
     }
 
+    /**
+     * Does the same after the first commit, on the connection of a data source without autocommit. Before it the trial would end what the
+     * data source has set for the transaction. An error is only logged, because it does not change the committed transaction.
+     */
+    void tryOnceAfterCommit(Connection connection) {
+        try {
+            tryOnce(connection);
+        } catch (SQLException e) {
+            log.debug("The trial of an INSERT that commits met an unavailable server", e);
+        }
+    }
+
     /** Whether these rows can be written so: a few, due now, without an idempotency key, and only one if it gets a lease. */
     boolean suits(List<NewRow> rows, @Nullable LeasedInsert leasedInsert) {
         return Boolean.TRUE.equals(works)
                 && !rows.isEmpty()
                 && rows.size() <= (leasedInsert == null ? FEW : 1)
-                && rows.stream().noneMatch(row -> row.isScheduled() || row.mark() != null);
+                && rows.stream().noneMatch(row -> row.isScheduled() || row.mark() != null)
+                && JdbcOutbox.endOfStatement(rows, 0) == rows.size();
     }
 
     /**
-     * Inserts the rows and commits.
+     * Inserts the rows and commits. Only an id that exists leads back to the savepoint: then the INSERT has failed, so the savepoint is the
+     * one of this request. After another error it could be a savepoint of the work with this name.
      *
-     * @return whether the transaction is committed; if not, nothing is inserted and the transaction is as before
+     * @return whether the transaction is committed; if not, an id exists, nothing is inserted and the transaction is as before
      * @throws SQLException if the transaction was not committed and cannot continue, or if the answer of the server was lost
      */
     boolean run(Connection connection, List<NewRow> rows, @Nullable LeasedInsert leasedInsert) throws SQLException {
@@ -115,6 +133,7 @@ final class InsertAndCommit {
         boolean committed = false;
         try (PreparedStatement prepared = own.prepareStatement(text)) {
             bind(prepared, rows, leasedInsert);
+            prepared.setFetchSize(0); // rows that are fetched after the COMMIT would have no portal
             boolean isResult = prepared.execute();
             committed = true;
             expect(rows.size(), read(prepared, isResult, leasedInsert));
@@ -123,11 +142,11 @@ final class InsertAndCommit {
             if (committed) {
                 throw new IllegalStateException("A transaction was committed, but the answer could not be read", e);
             }
-            if (SqlErrors.isConflict(e)) {
+            if (!SqlErrors.isDuplicateKey(e)) {
                 throw e;
             }
             returnToSavepoint(own, e);
-            log.debug("The INSERT before a commit failed, and is repeated alone", e);
+            log.debug("The INSERT before a commit met an existing id, and is repeated alone", e);
             return false;
         }
     }

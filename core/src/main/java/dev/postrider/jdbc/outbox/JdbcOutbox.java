@@ -313,7 +313,7 @@ public final class JdbcOutbox {
     }
 
     /** Returns the end of the rows for one statement: at least one row, and more while they fit. */
-    private static int endOfStatement(List<NewRow> rows, int start) {
+    static int endOfStatement(List<NewRow> rows, int start) {
         int end = start + 1;
         long bytes = rows.get(start).bytes();
         while (end < rows.size() && end - start < ValueList.ROWS_PER_STATEMENT) {

@@ -65,6 +65,9 @@ public final class JdbcTransactions {
                 throw e;
             }
             unit.committed();
+            if (insertAndCommit != null) {
+                transaction.tryAfterCommit(insertAndCommit);
+            }
             return result;
         }
     }

@@ -29,6 +29,7 @@ final class OwnTransaction implements AutoCloseable {
     private final boolean autoCommit;
     private final @Nullable Savepoint begun;
     private boolean checked;
+    private boolean rolledBack = true;
 
     private OwnTransaction(Connection connection, boolean autoCommit, @Nullable Savepoint begun) {
         this.connection = connection;
@@ -39,7 +40,7 @@ final class OwnTransaction implements AutoCloseable {
     /**
      * @param autoCommit whether the connections of the data source are in autocommit mode
      * @param canBeLost whether the database may roll the transaction back and continue with a new one
-     * @param insertAndCommit tried once with the first connection; null if it is not needed
+     * @param insertAndCommit tried once with the first connection in autocommit mode; null if it is not needed
      * @throws UnusableConnectionException if the connection is already in a transaction of other code
      */
     static OwnTransaction begin(
@@ -49,7 +50,7 @@ final class OwnTransaction implements AutoCloseable {
             try {
                 Sessions.refuseForeign(connection, autoCommit);
                 connection.setAutoCommit(false);
-                if (insertAndCommit != null) {
+                if (insertAndCommit != null && autoCommit) {
                     insertAndCommit.tryOnce(connection);
                 }
                 return new OwnTransaction(connection, autoCommit, canBeLost ? connection.setSavepoint() : null);
@@ -91,6 +92,13 @@ final class OwnTransaction implements AutoCloseable {
         }
     }
 
+    /** Called after the commit. Tries the request where it could not be tried at the beginning. */
+    void tryAfterCommit(InsertAndCommit insertAndCommit) {
+        if (!autoCommit) {
+            insertAndCommit.tryOnceAfterCommit(connection);
+        }
+    }
+
     /**
      * Commits a transaction that the server has already committed. The driver sends nothing, and the pool sees the commit. An error here
      * is only logged, because it does not change the committed transaction.
@@ -123,7 +131,7 @@ final class OwnTransaction implements AutoCloseable {
      */
     void rollback(Throwable reason, JdbcUnitOfWork unit) {
         PostriderException ended = ended(reason, unit);
-        Sessions.rollback(connection, reason);
+        rolledBack = Sessions.rollbackOrAbort(connection, reason);
         if (ended instanceof UnusableConnectionException && ended != reason) {
             ended.addSuppressed(reason);
             throw ended;
@@ -147,11 +155,14 @@ final class OwnTransaction implements AutoCloseable {
         }
     }
 
-    /** Closes the connection. An error here is only logged, because it does not change a committed transaction. */
+    /**
+     * Closes the connection. An error here is only logged, because it does not change a committed transaction. After a failed rollback it
+     * leaves autocommit off, because switching it on would commit.
+     */
     @Override
     public void close() {
         try (connection) {
-            if (!connection.isClosed()) {
+            if (rolledBack && !connection.isClosed()) {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {

@@ -125,7 +125,7 @@ public final class Sessions {
             connection.commit();
             return result;
         } catch (SQLException | RuntimeException | Error e) {
-            rollback(connection, e);
+            rollbackOrAbort(connection, e);
             throw e;
         }
     }
@@ -194,14 +194,13 @@ public final class Sessions {
     }
 
     /**
-     * Aborts a connection to a server that is no longer the primary, because a pool would keep using the connection. A new connection
-     * leads to the current primary.
+     * Aborts a connection that a pool must not keep: its server is no longer the primary, or its rollback failed.
      */
     private static void giveUp(Connection connection) {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
-            log.debug("Could not abort a connection to a read-only server", e);
+            log.debug("Could not abort a connection", e);
         }
     }
 
@@ -224,6 +223,23 @@ public final class Sessions {
             connection.rollback(savepoint);
         } catch (SQLException e) {
             reason.addSuppressed(e);
+        }
+    }
+
+    /**
+     * Rolls back a transaction of Postrider's own. If that fails, the connection is aborted: its autocommit mode is restored later, which
+     * would commit the transaction.
+     *
+     * @return whether the transaction is rolled back
+     */
+    public static boolean rollbackOrAbort(Connection connection, Throwable reason) {
+        try {
+            connection.rollback();
+            return true;
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+            giveUp(connection);
+            return false;
         }
     }
 

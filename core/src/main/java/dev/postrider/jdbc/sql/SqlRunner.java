@@ -171,6 +171,27 @@ public final class SqlRunner {
         return kind.readTime(row, column);
     }
 
+    /**
+     * Reads a time of a row that other software may have written. Returns null also for a value that is no time for the driver, such as
+     * MySQL's zero date.
+     */
+    @Nullable
+    public Instant readTimeIfValid(ResultSet row, int column) throws SQLException {
+        try {
+            return readTime(row, column);
+        } catch (SQLException e) {
+            if (SqlErrors.isUnavailable(e)) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    @Nullable
+    public Instant readTimeIfValid(ResultSet row, String column) throws SQLException {
+        return readTimeIfValid(row, row.findColumn(column));
+    }
+
     public static Set<Long> numbers(ResultSet rows) throws SQLException {
         Set<Long> numbers = new TreeSet<>();
         while (rows.next()) {

@@ -207,6 +207,34 @@ public abstract class AdminContract extends DatabaseContract {
         assertThat(postrider.admin().deadLetters(topic, 10)).hasSize(2);
     }
 
+    /** Rows of other software: their ids contain no time, so the time of the row is that of the message. */
+    @Test
+    void timesThatNoMessageCanHaveHideNoDeadLetter() throws SQLException {
+        Postrider postrider = postrider();
+        Message bad = message().id(new MessageId(UUID.randomUUID())).build();
+        enqueue(postrider, bad);
+        enqueue(postrider, 1);
+        for (Claim claim : claim(postrider)) {
+            postrider.store().bury(claim, DeadReason.REJECTED, "no");
+        }
+        List<String> times = product().equals("PostgreSQL")
+                ? List.of("1000-01-01 00:00:00", "0044-03-15 00:00:00 BC", "infinity", "-infinity")
+                : List.of("1000-01-01 00:00:00");
+
+        for (String time : times) {
+            execute("UPDATE postrider_message SET attributes = NULL, created_at = '" + time + "' WHERE topic = '" + topic
+                    + "' AND seq = (SELECT lowest FROM (SELECT MIN(seq) AS lowest FROM postrider_message WHERE topic = '"
+                    + topic + "') AS found)");
+
+            List<StoredMessage> dead = postrider.admin().deadLetters(topic, 10);
+            assertThat(dead).as(time).hasSize(2);
+            assertThat(dead.get(0).message().id()).isEqualTo(bad.id());
+            assertThat(dead.get(0).message().type()).isEqualTo(StoredMessage.UNREADABLE_TYPE);
+            assertThat(find(postrider, bad.id()).lastError()).contains("makes no message");
+        }
+        assertThat(postrider.admin().discard(bad.id(), "ada")).isEqualTo(Repair.DONE);
+    }
+
     @Test
     void unreadableMessageIsFoundInTheArchiveToo() throws SQLException {
         Postrider postrider = postrider();

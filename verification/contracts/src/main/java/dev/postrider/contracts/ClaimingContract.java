@@ -611,4 +611,19 @@ public abstract class ClaimingContract extends DatabaseContract {
         assertThat(query("SELECT reason FROM postrider_message WHERE state = 'DEAD' AND topic = '" + topic + "'"))
                 .isEqualTo("UNREADABLE");
     }
+
+    @Test
+    void largestNumberOfAttemptsInARowOfOtherSoftwareStopsNoClaim() throws SQLException {
+        Postrider postrider = postrider();
+        enqueue(postrider, 3);
+        String first = query("SELECT MIN(seq) FROM postrider_message WHERE topic = '" + topic + "'");
+        execute("UPDATE postrider_message SET attempts = 2147483647, crashes = 2147483647 WHERE seq = " + first);
+
+        assertThat(claim(postrider)).hasSizeGreaterThanOrEqualTo(2);
+
+        assertThat(query("SELECT attempts FROM postrider_message WHERE seq = " + first))
+                .isEqualTo("2147483647");
+        assertThat(query("SELECT COUNT(*) FROM postrider_message WHERE state = 'PENDING' AND topic = '" + topic + "'"))
+                .isEqualTo("0");
+    }
 }

@@ -15,7 +15,9 @@ import dev.postrider.testkit.CommitHooks;
 import dev.postrider.transport.Delivery;
 import dev.postrider.transport.DeliveryResult;
 import dev.postrider.transport.Transport;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -507,6 +509,46 @@ public abstract class HandOverContract extends DatabaseContract {
         assertThat(pair)
                 .allSatisfy(
                         node -> assertThat(node.events(Event.HandedOver.class)).isNotEmpty());
+    }
+
+    /**
+     * The transaction began before the first row of the message was deleted. At REPEATABLE READ it sees that row beside its own, and only
+     * by the order of a hash map which of the two comes last: so the number of the first row is one less than a multiple of 16.
+     */
+    @Test
+    void messageThatIsStagedAgainWhileItsFirstRowIsDeletedIsDeliveredTwice() throws Exception {
+        Node node = node(topic -> {}, this::slowPolling).started();
+        CompletableFuture<DeliveryResult> later = new CompletableFuture<>();
+        Message again = message().type("again").build();
+        node.answer = delivery -> delivery.message().id().equals(again.id())
+                ? later
+                : CompletableFuture.completedFuture(DeliveryResult.delivered());
+        node.stage(message().build());
+        eventually("the number of its row is known", () -> archived() == 1);
+        long next = Long.parseLong(query("SELECT MAX(seq) FROM postrider_archive WHERE topic = '" + topic + "'")) + 1;
+        int between = (int) Math.floorMod(15 - next, 16L);
+        node.postrider.inTransaction(work -> {
+            for (int i = 0; i < between; i++) {
+                work.stage(message().build());
+            }
+        });
+        node.stage(again);
+
+        node.postrider.inTransaction(work -> {
+            try (Statement snapshot = work.connection().createStatement();
+                    ResultSet row = snapshot.executeQuery("SELECT COUNT(*) FROM postrider_topic")) {
+                assertThat(row.next()).isTrue();
+            }
+            later.complete(DeliveryResult.delivered());
+            eventually("the first row is deleted", () -> live() == 0);
+            work.stage(List.of(again, message().build()));
+        });
+
+        eventually("all are delivered", () -> live() == 0);
+        assertThat(node.deliveries)
+                .filteredOn(delivery -> delivery.message().id().equals(again.id()))
+                .hasSize(2);
+        assertThat(archived()).isEqualTo(between + 4L);
     }
 
     private TopicName topicName() {

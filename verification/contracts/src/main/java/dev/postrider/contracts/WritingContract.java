@@ -24,6 +24,7 @@ import dev.postrider.outbox.Enqueued;
 import dev.postrider.outbox.Outbox;
 import dev.postrider.outbox.UnitOfWork;
 import dev.postrider.store.Claim;
+import dev.postrider.testkit.WatchedDataSource;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -1091,6 +1092,29 @@ public abstract class WritingContract extends DatabaseContract {
                     .isInstanceOfSatisfying(
                             UnusableConnectionException.class,
                             e -> assertThat(e.problem()).isEqualTo(Problem.GUARDED));
+        }
+        assertThat(live()).isZero();
+    }
+
+    /** Switching autocommit on for the pool would commit. */
+    @Test
+    void workWhoseRollbackFailsIsNotCommitted() throws SQLException {
+        postrider();
+        DataSource failing = new WatchedDataSource(dataSource()) {
+            @Override
+            protected Object on(Call call) throws Throwable {
+                if (call.name().equals("rollback")) {
+                    throw new SQLException("the rollback failed");
+                }
+                return call.proceed();
+            }
+        };
+        try (Postrider postrider = Postrider.on(failing).topic(topic).build()) {
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        work.outbox().enqueue(message().build());
+                        throw new IllegalStateException("the work failed");
+                    }))
+                    .hasMessage("the work failed");
         }
         assertThat(live()).isZero();
     }

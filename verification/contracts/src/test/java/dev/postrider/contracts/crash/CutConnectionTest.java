@@ -269,7 +269,7 @@ final class CutConnectionTest {
 
     /** Each database finishes a claim with a statement of its own. */
     private static Future<Integer> loseClaim(Engine engine, FaultyProxy proxy) {
-        String claim = "state = 'PROCESSING', attempts = attempts + 1";
+        String claim = "state = 'PROCESSING', attempts = ";
         return engine == Engine.POSTGRESQL_18 ? proxy.loseAnswerTo(claim) : proxy.loseAnswerTo(claim, "COMMIT");
     }
 

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -403,9 +404,138 @@ final class CommitWithInsertTest {
                     .isZero();
         }
 
-        assertThat(recorder.requests()).isEqualTo(MANY);
+        assertThat(recorder.requests()).as("the first commit precedes the trial").isEqualTo(autoCommit ? MANY : MANY - 1);
         assertThat(count("purchase")).isEqualTo(MANY);
         assertThat(count("postrider_message")).isEqualTo(1);
+    }
+
+    /** A pool without autocommit: its wrapper has begun the transaction, and the trial would commit what it has set for it. */
+    @Test
+    void trialEndsNoTransactionThatTheDataSourceHasBegun() throws SQLException {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(recorder);
+        config.setAutoCommit(false);
+        HikariDataSource pool = new HikariDataSource(config) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = super.getConnection();
+                execute(connection, "SELECT set_config('app.tenant', 'acme', TRUE)");
+                return connection;
+            }
+        };
+        opened.add(pool);
+        execute("CREATE TABLE visit (tenant TEXT DEFAULT current_setting('app.tenant', TRUE))");
+        Postrider postrider = postrider(pool, true);
+
+        for (int i = 0; i < 3; i++) {
+            postrider.inTransaction(work -> {
+                execute(work.connection(), "INSERT INTO visit DEFAULT VALUES");
+                work.stage(message());
+            });
+        }
+
+        assertThat(number("SELECT count(*) FROM visit WHERE tenant = 'acme'")).isEqualTo(3);
+        assertThat(recorder.requests()).isEqualTo(2);
+    }
+
+    /** A text that the guard does not know removes the server's prepared statements, so that the SAVEPOINT of the request fails. */
+    @Test
+    void savepointOfTheWorkIsNotTakenForThatOfTheRequest() throws SQLException {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(driver("prepareThreshold=1"));
+        config.setMaximumPoolSize(1);
+        HikariDataSource pool = new HikariDataSource(config);
+        opened.add(pool);
+        Postrider postrider = postrider(pool, true);
+        for (int i = 1; i <= 3; i++) {
+            buy(postrider, i, message());
+        }
+
+        assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                    work.connection().setSavepoint("postrider_insert");
+                    purchase(work, 4);
+                    execute(work.connection(), "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$");
+                    work.stage(message());
+                }))
+                .isInstanceOf(StoreException.class);
+
+        assertThat(count("purchase")).isEqualTo(3);
+        assertThat(count("postrider_message")).isEqualTo(3);
+    }
+
+    @Test
+    void statementThatTheServerCancelsIsNotRepeated() throws SQLException {
+        Postrider postrider = postrider(recorder, true);
+        buy(postrider, 1, message());
+        Message locked = message();
+        try (Connection other = database.dataSource().getConnection()) {
+            other.setAutoCommit(false);
+            postrider.outbox(other).enqueue(locked);
+            recorder.texts.clear();
+
+            assertThatThrownBy(() -> postrider.inTransaction(work -> {
+                        execute(work.connection(), "SET LOCAL statement_timeout = 200");
+                        work.stage(locked);
+                    }))
+                    .hasMessageContaining("57014");
+            other.rollback();
+        }
+
+        assertThat(recorder.texts).filteredOn(text -> text.contains("INSERT INTO")).hasSize(1);
+    }
+
+    @Test
+    void refusalOfTheDataSourcesCommitComesTooLate() throws SQLException {
+        AtomicBoolean refuses = new AtomicBoolean();
+        DataSource refusing = new WatchedDataSource(database.dataSource()) {
+            @Override
+            protected Object on(Call call) throws Throwable {
+                if (call.isCommit() && refuses.get()) {
+                    throw new SQLException("marked for rollback");
+                }
+                return call.proceed();
+            }
+        };
+
+        Postrider postrider = postrider(refusing, true);
+        refuses.set(true);
+
+        buy(postrider, 1, message());
+
+        assertThat(count("purchase")).isEqualTo(1);
+        assertThat(count("postrider_message")).isEqualTo(1);
+    }
+
+    @Test
+    void rowsAreNotFetchedAfterTheCommit() throws Exception {
+        Recorder few = new Recorder(driver("defaultRowFetchSize=1"));
+        RecordingTransport transport = new RecordingTransport();
+        Postrider postrider = Postrider.on(few)
+                .dispatchOn(database.dataSource())
+                .topic("t", topic -> topic.deliver(transport))
+                .build();
+        opened.add(postrider);
+        postrider.start();
+
+        buy(postrider, 1, message());
+        buy(postrider, 2, message());
+
+        transport.await(2, Duration.ofSeconds(60));
+        assertThat(few.requests()).isEqualTo(2);
+    }
+
+    @Test
+    void messagesThatAreTooLargeForOneStatementAreCommittedByThemselves() throws SQLException {
+        Postrider postrider = postrider(recorder, true);
+        Message[] large = new Message[5];
+        for (int i = 0; i < large.length; i++) {
+            large[i] = Message.to("t").type("x").text("y".repeat(1 << 20)).build();
+        }
+
+        buy(postrider, 1, large);
+
+        assertThat(recorder.requests()).isZero();
+        assertThat(count("postrider_message")).isEqualTo(large.length);
     }
 
     @Test
@@ -481,8 +611,11 @@ final class CommitWithInsertTest {
         return dataSource;
     }
 
+    /** Of two requests, the error says which one failed. */
     private static String withoutNumbers(Throwable failure) {
-        return String.valueOf(failure.getMessage()).replaceAll("[0-9a-f]", "");
+        return String.valueOf(failure.getMessage())
+                .replace("Could not run the transaction", "Could not write the message")
+                .replaceAll("[0-9a-f]", "");
     }
 
     private static Message message() {

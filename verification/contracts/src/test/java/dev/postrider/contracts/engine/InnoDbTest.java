@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.postrider.Postrider;
+import dev.postrider.admin.StoredMessage;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
@@ -40,7 +41,9 @@ import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What only MySQL and MariaDB can get wrong. */
 @ParameterizedClass(name = "{0}")
@@ -679,6 +682,33 @@ final class InnoDbTest {
                 .build();
         postrider.migrate();
         return postrider;
+    }
+
+    /** A program without strict SQL that leaves the time out; the driver refuses to read it, and the id contains no other time. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0000-00-00 00:00:00", "2024-00-00 00:00:00"})
+    void rowWithAnImpossibleTimeIsBuriedAndItsNeighboursAreClaimed(String time) throws SQLException {
+        DataSource dataSource = database.dataSource();
+        try (Postrider postrider = migrated(dataSource);
+                Connection foreign = dataSource.getConnection()) {
+            change(foreign, "SET SESSION sql_mode = ''");
+            change(foreign, """
+                    INSERT INTO postrider_message (id, topic_id, topic, type, payload, state, available_at, created_at)
+                    SELECT UNHEX(REPLACE(UUID(), '-', '')), id, topic, 'foreign', 'x', 'PENDING', UTC_TIMESTAMP(6), '%s'
+                    FROM postrider_topic WHERE topic = 't'
+                    """.formatted(time));
+            change(foreign, "SET SESSION sql_mode = DEFAULT");
+            postrider.inTransaction(work ->
+                    work.stage(Message.to("t").type("x").text("y").build()));
+
+            assertThat(postrider.store().claim(ClaimRequest.of("t", "worker"))).hasSize(1);
+
+            assertThat(number("SELECT COUNT(*) FROM postrider_message WHERE state = 'DEAD' AND reason = 'UNREADABLE'"))
+                    .isEqualTo(1);
+            List<StoredMessage> dead = postrider.admin().deadLetters("t", 10);
+            assertThat(dead).hasSize(1);
+            assertThat(postrider.admin().find(dead.get(0).message().id())).isPresent();
+        }
     }
 
     private DataSource with(String parameter) {
