@@ -280,13 +280,14 @@ final class JdbcMessageStore implements RowStore {
                 .map(outcome -> new OutcomeStatements.BuriedRow(
                         OutcomeBatch.row(outcome.claim()), epitaph(outcome.reason(), outcome.error())))
                 .toList();
-        Set<LeasedRow> buried = change("bury messages that cannot be delivered", rows.size(), connection -> statements.bury(connection, rows));
+        Set<LeasedRow> buried = change(
+                "bury messages that cannot be delivered", rows.size(), connection -> statements.bury(connection, rows));
         for (Outcome.Buried outcome : outcomes) {
             Claim claim = outcome.claim();
             if (buried.contains(OutcomeBatch.row(claim))) {
                 String reason = outcome.reason().name();
-                events.on(new Event.Buried(
-                        claim.message(), claim.attempt(), maxAttempts, reason, outcome.error(), null));
+                events.on(
+                        new Event.Buried(claim.message(), claim.attempt(), maxAttempts, reason, outcome.error(), null));
             }
         }
     }
