@@ -44,7 +44,10 @@ final class InFlightMessage {
 
     /** @param handedOver whether it was inserted with its lease by the local hand-over */
     private record Source(
-            Claim claim, @Nullable LaneClaim inLane, boolean handedOver, @Nullable String unreadable) {}
+            Claim claim,
+            @Nullable LaneClaim inLane,
+            boolean handedOver,
+            @Nullable String unreadable) {}
 
     private InFlightMessage(Topic topic, Source source, LeaseValidity validity, LeaseValidity.Stamp asked) {
         this.topic = topic;

@@ -279,13 +279,14 @@ final class JdbcMessageStore implements RowStore {
         }
         List<OutcomeStatements.BuriedRow> rows =
                 outcomes.stream().map(this::undelivered).toList();
-        Set<LeasedRow> buried = change("bury messages that cannot be delivered", rows.size(), connection -> statements.bury(connection, rows));
+        Set<LeasedRow> buried = change(
+                "bury messages that cannot be delivered", rows.size(), connection -> statements.bury(connection, rows));
         for (Outcome.Buried outcome : outcomes) {
             Claim claim = outcome.claim();
             if (buried.contains(OutcomeBatch.row(claim))) {
                 String reason = outcome.reason().name();
-                events.on(new Event.Buried(
-                        claim.message(), claim.attempt(), maxAttempts, reason, outcome.error(), null));
+                events.on(
+                        new Event.Buried(claim.message(), claim.attempt(), maxAttempts, reason, outcome.error(), null));
             }
         }
     }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param unreadable why the row cannot be read; the message has then only the id, the topic, the tenant and the ordering key. Null for a
  *     message that can be delivered
  */
-public record LaneClaim(Claim claim, int lane, Place place, @Nullable String unreadable) {
+public record LaneClaim(
+        Claim claim, int lane, Place place, @Nullable String unreadable) {
 
     /** Creates the claim of a message that can be delivered. */
     public LaneClaim(Claim claim, int lane, Place place) {

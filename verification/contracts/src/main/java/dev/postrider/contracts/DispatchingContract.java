@@ -708,8 +708,8 @@ public abstract class DispatchingContract extends DatabaseContract {
     }
 
     private long live(String state) throws SQLException {
-        return Long.parseLong(query("SELECT COUNT(*) FROM postrider_message WHERE state = '" + state
-                + "' AND topic = '" + topic + "'"));
+        return Long.parseLong(query(
+                "SELECT COUNT(*) FROM postrider_message WHERE state = '" + state + "' AND topic = '" + topic + "'"));
     }
 
     private List<Event.Buried> buried() {

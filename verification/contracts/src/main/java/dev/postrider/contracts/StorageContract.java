@@ -560,7 +560,8 @@ public abstract class StorageContract extends LaneFixture {
             assertThat(handled).extracting(Message::type).containsExactly("second", "third");
             assertThat(states()).containsExactly("DEAD");
             small.admin()
-                    .discard(small.admin().deadLetters(topic, 1).get(0).message().id(), "ada");
+                    .discard(
+                            small.admin().deadLetters(topic, 1).get(0).message().id(), "ada");
             handled.clear();
         }
     }
