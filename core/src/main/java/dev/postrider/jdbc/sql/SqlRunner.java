@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -179,6 +180,8 @@ public final class SqlRunner {
     public Instant readTimeIfValid(ResultSet row, int column) throws SQLException {
         try {
             return readTime(row, column);
+        } catch (DateTimeException e) { // of MariaDB's driver
+            return null;
         } catch (SQLException e) {
             if (SqlErrors.isUnavailable(e)) {
                 throw e;

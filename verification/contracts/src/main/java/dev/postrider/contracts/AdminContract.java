@@ -222,7 +222,8 @@ public abstract class AdminContract extends DatabaseContract {
                 : List.of("1000-01-01 00:00:00");
 
         for (String time : times) {
-            execute("UPDATE postrider_message SET attributes = NULL, created_at = '" + time + "' WHERE topic = '" + topic
+            execute("UPDATE postrider_message SET attributes = NULL, created_at = '" + time + "' WHERE topic = '"
+                    + topic
                     + "' AND seq = (SELECT lowest FROM (SELECT MIN(seq) AS lowest FROM postrider_message WHERE topic = '"
                     + topic + "') AS found)");
 

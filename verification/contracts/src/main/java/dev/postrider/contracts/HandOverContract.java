@@ -511,10 +511,7 @@ public abstract class HandOverContract extends DatabaseContract {
                         node -> assertThat(node.events(Event.HandedOver.class)).isNotEmpty());
     }
 
-    /**
-     * The transaction began before the first row of the message was deleted. At REPEATABLE READ it sees that row beside its own, and only
-     * by the order of a hash map which of the two comes last: so the number of the first row is one less than a multiple of 16.
-     */
+    /** The transaction began before the first row of the message was deleted. At REPEATABLE READ its snapshot has that row. */
     @Test
     void messageThatIsStagedAgainWhileItsFirstRowIsDeletedIsDeliveredTwice() throws Exception {
         Node node = node(topic -> {}, this::slowPolling).started();
@@ -523,15 +520,6 @@ public abstract class HandOverContract extends DatabaseContract {
         node.answer = delivery -> delivery.message().id().equals(again.id())
                 ? later
                 : CompletableFuture.completedFuture(DeliveryResult.delivered());
-        node.stage(message().build());
-        eventually("the number of its row is known", () -> archived() == 1);
-        long next = Long.parseLong(query("SELECT MAX(seq) FROM postrider_archive WHERE topic = '" + topic + "'")) + 1;
-        int between = (int) Math.floorMod(15 - next, 16L);
-        node.postrider.inTransaction(work -> {
-            for (int i = 0; i < between; i++) {
-                work.stage(message().build());
-            }
-        });
         node.stage(again);
 
         node.postrider.inTransaction(work -> {
@@ -548,7 +536,7 @@ public abstract class HandOverContract extends DatabaseContract {
         assertThat(node.deliveries)
                 .filteredOn(delivery -> delivery.message().id().equals(again.id()))
                 .hasSize(2);
-        assertThat(archived()).isEqualTo(between + 4L);
+        assertThat(archived()).isEqualTo(3);
     }
 
     private TopicName topicName() {

@@ -404,7 +404,9 @@ final class CommitWithInsertTest {
                     .isZero();
         }
 
-        assertThat(recorder.requests()).as("the first commit precedes the trial").isEqualTo(autoCommit ? MANY : MANY - 1);
+        assertThat(recorder.requests())
+                .as("the first commit precedes the trial")
+                .isEqualTo(autoCommit ? MANY : MANY - 1);
         assertThat(count("purchase")).isEqualTo(MANY);
         assertThat(count("postrider_message")).isEqualTo(1);
     }
@@ -481,7 +483,9 @@ final class CommitWithInsertTest {
             other.rollback();
         }
 
-        assertThat(recorder.texts).filteredOn(text -> text.contains("INSERT INTO")).hasSize(1);
+        assertThat(recorder.texts)
+                .filteredOn(text -> text.contains("INSERT INTO"))
+                .hasSize(1);
     }
 
     @Test

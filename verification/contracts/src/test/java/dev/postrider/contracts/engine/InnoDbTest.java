@@ -698,8 +698,8 @@ final class InnoDbTest {
                     FROM postrider_topic WHERE topic = 't'
                     """.formatted(time));
             change(foreign, "SET SESSION sql_mode = DEFAULT");
-            postrider.inTransaction(work ->
-                    work.stage(Message.to("t").type("x").text("y").build()));
+            postrider.inTransaction(
+                    work -> work.stage(Message.to("t").type("x").text("y").build()));
 
             assertThat(postrider.store().claim(ClaimRequest.of("t", "worker"))).hasSize(1);
 
