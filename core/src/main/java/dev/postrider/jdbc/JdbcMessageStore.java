@@ -3,6 +3,7 @@ package dev.postrider.jdbc;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.internal.ErrorText;
 import dev.postrider.internal.store.StorageOptions;
 import dev.postrider.jdbc.outbox.Topics;
@@ -254,6 +255,10 @@ final class JdbcMessageStore implements MessageStore {
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
         checkOneForEachClaim(outcomes);
+        return OutcomesByTopic.<Outcome>settle(outcomes, this::settleTwice, outcome -> {});
+    }
+
+    private List<Settlement> settleTwice(List<? extends Outcome> outcomes) {
         List<Settlement> settlements = settleOnce(outcomes);
         List<Outcome> locked = new ArrayList<>();
         for (int i = 0; i < settlements.size(); i++) {
@@ -300,6 +305,11 @@ final class JdbcMessageStore implements MessageStore {
             return settlements;
         } catch (StoreUnavailableException e) {
             unanswered.outcomes(outcomes);
+            throw e;
+        } catch (TransactionConflictException e) {
+            unanswered.outcomes(outcomes.stream()
+                    .filter(outcome -> batch.wasWritten(outcome.claim()))
+                    .toList()); // written, but the caller gets no settlement
             throw e;
         }
     }
