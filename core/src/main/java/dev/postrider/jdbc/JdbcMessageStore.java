@@ -4,6 +4,7 @@ import dev.postrider.encryption.CipherUnavailableException;
 import dev.postrider.error.InvalidConfigurationException;
 import dev.postrider.error.PostriderException;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.event.Event;
 import dev.postrider.event.EventListener;
 import dev.postrider.internal.ErrorText;
@@ -326,6 +327,10 @@ final class JdbcMessageStore implements RowStore {
     @Override
     public List<Settlement> settle(List<? extends Outcome> outcomes) {
         checkOneForEachClaim(outcomes);
+        return OutcomesByTopic.<Outcome>settle(outcomes, this::settleTwice, outcome -> {});
+    }
+
+    private List<Settlement> settleTwice(List<? extends Outcome> outcomes) {
         List<Settlement> settlements = settleOnce(outcomes);
         List<Outcome> locked = new ArrayList<>();
         for (int i = 0; i < settlements.size(); i++) {
@@ -372,6 +377,11 @@ final class JdbcMessageStore implements RowStore {
             return settlements;
         } catch (StoreUnavailableException e) {
             unanswered.outcomes(outcomes);
+            throw e;
+        } catch (TransactionConflictException e) {
+            unanswered.outcomes(outcomes.stream()
+                    .filter(outcome -> batch.wasWritten(outcome.claim()))
+                    .toList()); // written, but the caller gets no settlement
             throw e;
         }
     }

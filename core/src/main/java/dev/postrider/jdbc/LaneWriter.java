@@ -54,7 +54,14 @@ final class LaneWriter {
                 lanes.add(cursor);
             }
         }
-        return LaneCursor.writing(lanes, () -> write(outcomes));
+        return LaneCursor.writing(lanes, () -> OutcomesByTopic.settle(outcomes, this::write, this::defer));
+    }
+
+    private void defer(LaneOutcome outcome) {
+        LaneCursor cursor = cursors.get(outcome.claim().lease().token());
+        if (cursor != null && !(outcome instanceof Outcome.Released)) {
+            cursor.defer(outcome.claim());
+        }
     }
 
     /** @return one result for each outcome; none is made before every write has succeeded, because all of them are sent again otherwise */

@@ -29,6 +29,7 @@ public final class Sessions {
     private final DatabaseKind kind;
     private final ConnectionSettings settings;
     private final Duration networkTimeout;
+    private final LockWaitPrecaution precaution;
     private final boolean inCallersThread;
 
     /**
@@ -36,19 +37,20 @@ public final class Sessions {
      *     statement of a transaction
      */
     public Sessions(DataSource dataSource, DatabaseKind kind, ConnectionSettings settings, Duration networkTimeout) {
-        this(dataSource, kind, settings, networkTimeout, false);
-    }
-
-    private Sessions(
-            DataSource dataSource,
-            DatabaseKind kind,
-            ConnectionSettings settings,
-            Duration networkTimeout,
-            boolean inCallersThread) {
         this.dataSource = dataSource;
         this.kind = kind;
         this.settings = settings;
         this.networkTimeout = networkTimeout;
+        this.precaution = new LockWaitPrecaution(kind, System::nanoTime);
+        this.inCallersThread = false;
+    }
+
+    private Sessions(Sessions other, boolean inCallersThread) {
+        this.dataSource = other.dataSource;
+        this.kind = other.kind;
+        this.settings = other.settings;
+        this.networkTimeout = other.networkTimeout;
+        this.precaution = other.precaution;
         this.inCallersThread = inCallersThread;
     }
 
@@ -57,7 +59,7 @@ public final class Sessions {
      * source took from that transaction is refused, because a statement here would commit it.
      */
     public Sessions inCallersThread() {
-        return new Sessions(dataSource, kind, settings, networkTimeout, true);
+        return new Sessions(this, true);
     }
 
     /** The database of these sessions. */
@@ -79,9 +81,9 @@ public final class Sessions {
         T run(Connection connection) throws SQLException;
     }
 
-    /** Runs one statement in autocommit mode. */
+    /** Runs one statement in autocommit mode. On PostgreSQL it runs in a transaction with a lock timeout for a while after a failure. */
     public <T> T statement(String doing, Body<T> body) {
-        return run(doing, true, body);
+        return precaution.isTaken() ? transaction(doing, body) : run(doing, true, body);
     }
 
     /**
@@ -89,7 +91,9 @@ public final class Sessions {
      * timeout themselves, which saves a round trip.
      */
     public <T> T limited(String doing, Body<T> body) {
-        return run(doing, true, connection -> settings.idleLimit().alone(lockTimeout(), connection, body));
+        return precaution.isTaken()
+                ? transaction(doing, body)
+                : run(doing, true, connection -> settings.idleLimit().alone(lockTimeout(), connection, body));
     }
 
     /** Runs claims and outcomes: each as a single statement if the database works so, otherwise in one transaction. */
@@ -146,7 +150,7 @@ public final class Sessions {
     private <T> T run(String doing, boolean autoCommit, Body<T> body) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return once(autoCommit, networkTimeoutMillis(), body);
+                return once(autoCommit, networkTimeoutMillis(), connection -> noting(connection, body));
             } catch (SQLException e) {
                 boolean conflict = SqlErrors.isConflict(e);
                 boolean again = conflict ? !SqlErrors.isLockTimeout(e) : SqlErrors.isReadOnly(e);
@@ -154,6 +158,16 @@ public final class Sessions {
                     throw conflict ? new TransactionConflictException(e) : SqlErrors.translate(doing, e);
                 }
             }
+        }
+    }
+
+    /** Notes a failure on a connection. A pool without a free connection is none. */
+    private <T> T noting(Connection connection, Body<T> body) throws SQLException {
+        try {
+            return body.run(connection);
+        } catch (SQLException e) {
+            precaution.failed(e);
+            throw e;
         }
     }
 

@@ -306,6 +306,35 @@ public abstract class LockOrderContract extends LaneFixture {
         assertThat(locked.renew()).isTrue();
     }
 
+    /** The default isolation of MySQL and MariaDB locks the gaps of an index, too. No statement can skip a gap. */
+    @Test
+    void gapThatIsLockedDelaysNoOutcomeOfAnotherTopic() throws Exception {
+        String other = topic + "-other";
+        Postrider postrider = ordered(topic, other);
+        needsConcurrency();
+        LaneStore store = impatient().lanes();
+        Holder locked = take(store, topic);
+        Holder free = take(store, other);
+        write(postrider, "a", 0);
+        locked.settle(retry(locked.read().get(0)));
+        write(postrider, "b", 1);
+        enqueue(
+                postrider,
+                Message.to(other).type("x").key("a").json("{\"n\":2}").build());
+        LaneClaim failing = locked.read().get(0);
+        LaneClaim neighbour = free.read().get(0);
+        try (Connection stranger = transaction()) {
+            execute(stranger, "SELECT seq FROM postrider_message WHERE state = 'RETRY' FOR UPDATE");
+
+            List<Settlement> settled = within(() -> store.settle(List.of(retry(failing), delivered(neighbour))));
+
+            assertThat(settled.get(1)).isEqualTo(new Settlement.Settled(neighbour.claim()));
+            stranger.rollback();
+        }
+        locked.settle(retry(failing));
+        assertThat(states()).containsExactly("RETRY", "RETRY");
+    }
+
     /** A node has few threads that write outcomes, for all its lanes. */
     @Test
     void laneThatIsLockedDelaysNoOutcomeOfAnotherOne() throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.postrider.Postrider;
+import dev.postrider.PostriderBuilder;
 import dev.postrider.admin.Action;
 import dev.postrider.admin.Change;
 import dev.postrider.admin.MessageDetail;
@@ -17,6 +18,7 @@ import dev.postrider.error.StoreException;
 import dev.postrider.error.TransactionConflictException;
 import dev.postrider.error.UnusableConnectionException;
 import dev.postrider.error.UnusableConnectionException.Problem;
+import dev.postrider.event.Event;
 import dev.postrider.idempotency.Command;
 import dev.postrider.idempotency.Commands;
 import dev.postrider.inbox.Inbox;
@@ -625,6 +627,53 @@ final class PostgresTest {
         }
         assertThat(commands.run(command, tx -> "b").orElseThrow()).isEqualTo("b");
         postrider.close();
+    }
+
+    @Test
+    void lockedArchiveDoesNotStopTopicsWithoutOne() throws Exception {
+        migrated().close();
+        CountDownLatch failed = new CountDownLatch(1);
+        CountDownLatch withoutArchive = new CountDownLatch(2);
+        CountDownLatch withArchive = new CountDownLatch(2);
+        List<String> names = List.of("kept", "kept-ordered", "gone", "gone-ordered");
+        PostriderBuilder builder = Postrider.on(dataSource)
+                .dispatch(options -> options.lease(Duration.ofSeconds(2)).pollInterval(Duration.ofMillis(100)))
+                .listener(event -> {
+                    if (event instanceof Event.Delivered written) {
+                        boolean isKept =
+                                written.message().topic().toString().startsWith("kept");
+                        (isKept ? withArchive : withoutArchive).countDown();
+                    } else if (event instanceof Event.StoreFailed) {
+                        failed.countDown();
+                    }
+                });
+        names.forEach(name -> builder.topic(
+                name,
+                topic -> (name.endsWith("ordered") ? topic.ordered() : topic)
+                        .archive(name.startsWith("gone") ? TableOptions.Archive.OFF : TableOptions.Archive.FULL)
+                        .deliver(attempt -> {})));
+        try (Postrider postrider = builder.build();
+                Connection holder = dataSource.getConnection();
+                Statement lock = holder.createStatement()) {
+            postrider.start();
+            holder.setAutoCommit(false);
+            lock.execute("LOCK TABLE postrider_archive IN SHARE MODE");
+            names.stream().filter(name -> name.startsWith("kept")).forEach(name -> enqueue(postrider, name));
+            assertThat(failed.await(30, TimeUnit.SECONDS)).isTrue();
+
+            names.stream().filter(name -> name.startsWith("gone")).forEach(name -> enqueue(postrider, name));
+            assertThat(withoutArchive.await(30, TimeUnit.SECONDS)).isTrue();
+
+            assertThat(withArchive.getCount()).isEqualTo(2);
+            holder.rollback();
+            assertThat(withArchive.await(30, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    private static void enqueue(Postrider postrider, String topic) {
+        postrider.inTransaction(work -> {
+            work.outbox().enqueue(Message.to(topic).type("x").key("k").text("").build());
+        });
     }
 
     private void execute(String sql) throws SQLException {

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.postrider.contracts.Sql;
 import dev.postrider.error.StoreUnavailableException;
+import dev.postrider.error.TransactionConflictException;
 import dev.postrider.testkit.database.Database;
 import dev.postrider.testkit.database.Databases;
 import dev.postrider.testkit.database.Engine;
@@ -16,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -79,6 +81,41 @@ final class IdleLimitTest {
             String within = sessions.transaction("look", connection -> limit(connection, engine));
 
             assertThat(within).isEqualTo("30");
+        }
+    }
+
+    /** The server does not notice that the client of a waiting session closed the connection. */
+    @Test
+    void lockedTableLeavesOneSessionAndNotOneForEachAttempt() throws SQLException {
+        DataSource dataSource = withRow(Engine.POSTGRESQL_18).dataSource();
+        Sessions sessions = sessions(dataSource, Duration.ofMillis(300));
+        try (Connection foreign = dataSource.getConnection();
+                Statement lock = foreign.createStatement()) {
+            foreign.setAutoCommit(false);
+            lock.execute("LOCK TABLE thing IN SHARE MODE");
+
+            for (int attempt = 0; attempt < 4; attempt++) {
+                assertThatThrownBy(() -> sessions.statement("insert", IdleLimitTest::insert))
+                        .isInstanceOfAny(StoreUnavailableException.class, TransactionConflictException.class);
+            }
+            assertThatThrownBy(() -> sessions.limited("insert", IdleLimitTest::insert))
+                    .isInstanceOf(TransactionConflictException.class);
+            assertThatThrownBy(() -> sessions.inCallersThread().change("insert", IdleLimitTest::insert))
+                    .isInstanceOf(TransactionConflictException.class);
+
+            try (ResultSet waiting = lock.executeQuery("SELECT count(*) FROM pg_stat_activity"
+                    + " WHERE datname = current_database() AND wait_event_type = 'Lock'")) {
+                waiting.next();
+                assertThat(waiting.getInt(1)).isEqualTo(1);
+            }
+            foreign.rollback();
+        }
+        assertThat(sessions.statement("insert", IdleLimitTest::insert)).isEqualTo(1);
+    }
+
+    private static int insert(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            return statement.executeUpdate("INSERT INTO thing SELECT max(n) + 1 FROM thing");
         }
     }
 
