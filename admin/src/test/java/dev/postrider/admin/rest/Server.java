@@ -38,7 +38,7 @@ enum Server {
             server.setHandler(context);
             server.setStopTimeout(0);
             server.start();
-            return new Running(connector.getLocalPort(), server::stop);
+            return new Running(connector.getLocalPort(), () -> server.stop());
         }
     };
 
