@@ -38,8 +38,8 @@ final class OutcomesByTopic {
             refuseOthers(e);
         }
         Map<TopicName, List<O>> byTopic = new LinkedHashMap<>();
-        outcomes.forEach(outcome ->
-                byTopic.computeIfAbsent(topic(outcome), name -> new ArrayList<>()).add(outcome));
+        outcomes.forEach(outcome -> byTopic.computeIfAbsent(topic(outcome), name -> new ArrayList<>())
+                .add(outcome));
         Map<TopicName, Iterator<Settlement>> settled = new HashMap<>();
         byTopic.forEach((topic, ofTopic) ->
                 settled.put(topic, ofTopic(topic, ofTopic, write, locked).iterator()));

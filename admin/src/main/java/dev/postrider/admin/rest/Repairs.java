@@ -27,6 +27,9 @@ final class Repairs {
             case BUSY ->
                 ProblemType.BUSY.because("The " + what
                         + " is being handled at this moment. Nothing was changed: send the request again");
+            case NO_PAYLOAD ->
+                ProblemType.WRONG_STATE.because("The archive keeps no payload of the " + what
+                        + ", so that it cannot be delivered again. Nothing was changed");
             case IN_USE ->
                 ProblemType.IN_USE.because(
                         "The topic has messages, or a live node delivers it. Nothing was changed: deliver or discard its"

@@ -376,7 +376,7 @@ public final class AdminClient implements AdminBackend {
                 stored.textOrNull("reason"),
                 stored.textOrNull("fingerprint"),
                 stored.time("createdAt"));
-        return new VisibleMessage(new MessageDetail(message, waits), stored.flag("payloadHidden"));
+        return new VisibleMessage(new MessageDetail(message, List.of(), waits), stored.flag("payloadHidden"));
     }
 
     private static Message message(ApiAnswer stored) {

@@ -83,6 +83,9 @@ final class ActionCommand implements Callable<Integer> {
             case PARK -> "Keep the retrying heads of blocked keys for an operator.";
             case BURY -> "Make retrying and parked messages dead letters. A blocked key continues.";
             case DISCARD -> "Delete dead and parked messages for good. A blocked key continues.";
+            case CANCEL -> "Make messages that are not being delivered dead letters that are never replayed.";
+            case REDELIVER -> "Deliver messages of the archive again, with the same id.";
+            case REDELIVER_AS_NEW -> "Deliver messages of the archive again, as new messages.";
         };
     }
 

@@ -309,7 +309,7 @@ class SimulatedDialect
 
     /** No simulated topic is encrypted. */
     @Override
-    public Set<LeasedRow> postpone(Connection connection, List<Rescheduled> rows) {
+    public Set<LeasedRow> postpone(Connection connection, List<Postponed> rows) {
         throw new UnsupportedOperationException("no part of the simulation");
     }
 
