@@ -271,8 +271,7 @@ final class LaneOutcomes {
                     buried.claim(), RowState.DEAD, buried.reason(), new FailedDelivery(buried.error(), buried.took()));
         }
         if (outcome instanceof Outcome.Expired expired) {
-            return ended(
-                    expired.claim(), RowState.DEAD, DeadReason.EXPIRED, new FailedDelivery(expired.error(), null));
+            return ended(expired.claim(), RowState.DEAD, DeadReason.EXPIRED, new FailedDelivery(expired.error(), null));
         }
         throw new IllegalArgumentException("not an outcome that moves a message: " + outcome);
     }

@@ -121,7 +121,9 @@ final class SampleCounts {
     }
 
     private static boolean isExact(TopicSample topic) {
-        return topic.backlog().exact() && topic.dead().exact() && topic.blockedKeys().exact();
+        return topic.backlog().exact()
+                && topic.dead().exact()
+                && topic.blockedKeys().exact();
     }
 
     private static boolean isEmpty(TopicSample topic) {

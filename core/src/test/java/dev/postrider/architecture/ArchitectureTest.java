@@ -186,7 +186,9 @@ final class ArchitectureTest {
                             "StoredMessage",
                             "TopicSample",
                             "TopicStatus")),
-            Map.entry("dispatch", Set.of("DispatchOptions", "Doorbell", "DurableInbox", "ExpiryPolicy", "FailurePolicy", "Topic")),
+            Map.entry(
+                    "dispatch",
+                    Set.of("DispatchOptions", "Doorbell", "DurableInbox", "ExpiryPolicy", "FailurePolicy", "Topic")),
             Map.entry(
                     "encryption",
                     Set.of(

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.postrider.server.cli.CommandFailure;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Set;

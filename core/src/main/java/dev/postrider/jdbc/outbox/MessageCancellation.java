@@ -208,9 +208,7 @@ public final class MessageCancellation {
     /** Reads the time after the row was locked: the statement begins when the lock is there. */
     private int cancel(Connection connection, String statement, long seq, RowState state) throws SQLException {
         return sql.update(
-                connection,
-                withTime(statement),
-                binder -> binder.number(seq).text(state.name()));
+                connection, withTime(statement), binder -> binder.number(seq).text(state.name()));
     }
 
     private String withTime(String statement) {

@@ -258,7 +258,9 @@ public abstract class MessageListContract extends DatabaseContract {
                 postrider.store().acknowledge(claim);
             }
             Filter archived = Filter.delivered().topic(TopicName.of(name)).correlationId("c_1");
-            assertThat(ids(admin, archived)).as("in the archive").containsExactlyInAnyOrder(plain.id(), withHeaders.id());
+            assertThat(ids(admin, archived))
+                    .as("in the archive")
+                    .containsExactlyInAnyOrder(plain.id(), withHeaders.id());
         }
     }
 

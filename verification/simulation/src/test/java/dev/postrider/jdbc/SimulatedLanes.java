@@ -483,7 +483,8 @@ class SimulatedLanes implements LaneStatements, LaneReads, LaneOutcomeStatements
         return new LaneRow(
                 Objects.requireNonNull(row.lane),
                 row.state,
-                new ClaimedRow(row.seq, row.id(), row.message, null, null, null, row.attempts, row.crashes, Instant.EPOCH));
+                new ClaimedRow(
+                        row.seq, row.id(), row.message, null, null, null, row.attempts, row.crashes, Instant.EPOCH));
     }
 
     private static List<LaneRow> within(List<LaneRow> rows, long maxBytes) {
