@@ -610,8 +610,7 @@ final class PostgresTest {
                 .dispatch(options -> options.lease(Duration.ofSeconds(2)).pollInterval(Duration.ofMillis(100)))
                 .listener(event -> {
                     if (event instanceof Event.Delivered written) {
-                        boolean isKept =
-                                written.message().topic().toString().startsWith("kept");
+                        boolean isKept = written.message().topic().toString().startsWith("kept");
                         (isKept ? withArchive : withoutArchive).countDown();
                     } else if (event instanceof Event.StoreFailed) {
                         failed.countDown();
