@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -44,7 +45,8 @@ final class OutcomesByTopic {
         byTopic.forEach((topic, ofTopic) ->
                 settled.put(topic, ofTopic(topic, ofTopic, write, locked).iterator()));
         return outcomes.stream()
-                .map(outcome -> settled.get(topic(outcome)).next())
+                .map(outcome ->
+                        Objects.requireNonNull(settled.get(topic(outcome))).next())
                 .toList();
     }
 
