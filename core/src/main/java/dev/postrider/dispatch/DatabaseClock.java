@@ -34,7 +34,7 @@ final class DatabaseClock {
     record Estimate(Instant earliest, Instant latest) {}
 
     /** The database read its clock between the two times of this node. */
-    private record Reading(Instant time, LeaseValidity.Stamp asked, long answeredNanos) {
+    private record ClockReading(Instant time, LeaseValidity.Stamp asked, long answeredNanos) {
 
         boolean isValid(Platform platform, Duration atMost) {
             long monotonic = platform.nanos() - asked.nanos();
@@ -51,7 +51,7 @@ final class DatabaseClock {
     private final Supplier<Instant> database;
     private final Duration lease;
     private final Platform platform;
-    private volatile @Nullable Reading last;
+    private volatile @Nullable ClockReading last;
 
     /** @param database reads the clock of the database */
     DatabaseClock(Supplier<Instant> database, Duration lease, Platform platform) {
@@ -63,7 +63,7 @@ final class DatabaseClock {
     /** Returns an estimate from the last reading. Null if that is too old. Does not access the database. */
     @Nullable
     Estimate known() {
-        Reading reading = last;
+        ClockReading reading = last;
         return reading != null && reading.isValid(platform, lease) ? reading.now(platform) : null;
     }
 
@@ -80,7 +80,7 @@ final class DatabaseClock {
     }
 
     private boolean isFresh() {
-        Reading reading = last;
+        ClockReading reading = last;
         return reading != null && reading.isValid(platform, lease.dividedBy(6));
     }
 
@@ -92,7 +92,7 @@ final class DatabaseClock {
         LeaseValidity.Stamp asked = LeaseValidity.Stamp.now(platform);
         try {
             Instant time = database.get();
-            last = new Reading(time, asked, platform.nanos());
+            last = new ClockReading(time, asked, platform.nanos());
         } catch (PostriderException e) {
             log.debug("The clock of the database could not be read; messages that may have expired wait", e);
         }

@@ -53,7 +53,8 @@ final class OptionsTest {
                         Map.entry("block-after-dead-letter", "true"),
                         Map.entry("on-expiry", "dead-letter"),
                         Map.entry("archive", "inherited"),
-                        Map.entry("compress-payloads-above", "0")));
+                        Map.entry("compress-payloads-above", "0"),
+                        Map.entry("encrypt-payloads", "none")));
     }
 
     @ParameterizedTest

@@ -77,7 +77,7 @@ public final class MessageCancellation {
     /** A key in its lane. */
     public record KeyPlace(int topicId, int lane, OrderingKey key) {}
 
-    private record Head(long seq, RowState state, boolean later) {}
+    private record LockedHead(long seq, RowState state, boolean later) {}
 
     private final SqlRunner sql;
 
@@ -223,13 +223,13 @@ public final class MessageCancellation {
         if (connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
             return false;
         }
-        Optional<Head> head = head(connection, place);
+        Optional<LockedHead> head = head(connection, place);
         return head.isPresent()
                 && head.get().state() != RowState.BLOCKED
                 && head.get().later();
     }
 
-    private Optional<Head> head(Connection connection, KeyPlace place) throws SQLException {
+    private Optional<LockedHead> head(Connection connection, KeyPlace place) throws SQLException {
         String tenant = place.key().tenant();
         return sql.query(
                 connection,
@@ -243,7 +243,7 @@ public final class MessageCancellation {
                     }
                 },
                 row -> row.next()
-                        ? Optional.of(new Head(row.getLong("seq"), RowState.read(row), row.getBoolean("later")))
+                        ? Optional.of(new LockedHead(row.getLong("seq"), RowState.read(row), row.getBoolean("later")))
                         : Optional.empty());
     }
 
@@ -252,7 +252,7 @@ public final class MessageCancellation {
      * full scan of the lane does so within a minute.
      */
     private void promoteNext(Connection connection, KeyPlace place) throws SQLException {
-        Optional<Head> next = head(connection, place);
+        Optional<LockedHead> next = head(connection, place);
         if (next.isPresent()
                 && next.get().state() == RowState.BLOCKED
                 && lock(connection, next.get().seq(), RowState.BLOCKED)) {
