@@ -60,6 +60,9 @@ public final class AdminApi {
             response = answer(request);
         } catch (RuntimeException e) {
             response = Failures.response(e);
+            if (!response.headers().containsKey("Connection")) {
+                RequestGuard.dropBody(request);
+            }
         }
         Map<String, String> headers = new LinkedHashMap<>(response.headers());
         headers.putAll(EVERY_RESPONSE);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param path what follows the prefix of the API, as sent, still encoded: {@code /v1/topics}
  * @param query as sent, still encoded; null if there is none
  * @param headers all lines of each header; names are compared without regard to case
- * @param body is read at most once, and not before the operator is known
+ * @param body is parsed only when the operator is known, and read to its end also when the request is refused
  * @param sender what the server says about the sender
  */
 public record AdminRequest(

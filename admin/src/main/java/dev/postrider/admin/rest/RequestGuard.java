@@ -174,6 +174,24 @@ final class RequestGuard {
         }
     }
 
+    /**
+     * Reads what a refused request has not read of its body. Otherwise a server closes the connection, unseen by a client that
+     * is about to send its next request.
+     */
+    static void dropBody(AdminRequest request) throws IOException {
+        drop(request, LARGEST_BODY);
+    }
+
+    private static void drop(AdminRequest request, int most) throws IOException {
+        byte[] buffer = new byte[8192];
+        int dropped = 0;
+        int count = 0;
+        while (count >= 0 && dropped < most) {
+            dropped += count;
+            count = request.body().read(buffer);
+        }
+    }
+
     private static @Nullable Long announced(AdminRequest request) {
         String length = request.header("Content-Length");
         if (length == null) {
@@ -191,12 +209,8 @@ final class RequestGuard {
 
     /** Reads what the client is still sending, if that is not much more: otherwise it would lose the response. */
     private static Refusal tooLarge(AdminRequest request, long size) throws IOException {
-        byte[] buffer = new byte[8192];
-        int dropped = 0;
-        int count = size > MOST_DROPPED ? -1 : 0;
-        while (count >= 0 && dropped < MOST_DROPPED) {
-            dropped += count;
-            count = request.body().read(buffer);
+        if (size <= MOST_DROPPED) {
+            drop(request, MOST_DROPPED);
         }
         return new Refusal(ProblemType.TOO_LARGE.because("A body has at most " + LARGEST_BODY + " bytes"), CLOSE);
     }
