@@ -34,7 +34,7 @@ final class AdminApiVerbsTest {
 
     private static final String DETAIL = """
             {"message":{%s,"receivedId":null,"correlationId":null,"causationId":null,"traceparent":null,"tracestate":null,
-            "occurredAt":"2026-11-19T23:00:00Z","source":null,"subject":null,"deliverAt":null,"contentType":"application/json",
+            "occurredAt":"2026-11-19T23:00:00Z","source":null,"subject":null,"deliverAt":null,"expiresAt":null,"contentType":"application/json",
             "payloadHidden":%%b,"headers":%%s,"payload":%%s,"payloadBase64":null},
             "waits":[{"cause":"operator","until":null,"behind":null}]}
             """.formatted(MESSAGE);

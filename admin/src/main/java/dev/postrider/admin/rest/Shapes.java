@@ -119,6 +119,7 @@ final class Shapes {
             .text("source?", stored -> stored.message().source())
             .text("subject?", stored -> stored.message().subject())
             .time("deliverAt?", stored -> stored.message().deliverAt())
+            .time("expiresAt?", stored -> stored.message().expiresAt())
             .text("contentType", stored -> stored.message().payload().contentType())
             .number("payloadBytes", stored -> stored.message().payload().size())
             .tree("payloadHidden", Map.of("type", "boolean"), (stored, view) -> !view.payloads())

@@ -400,7 +400,8 @@ public final class AdminClient implements AdminBackend {
                 stored.time("occurredAt"),
                 stored.textOrNull("source"),
                 stored.textOrNull("subject"),
-                stored.timeOrNull("deliverAt"));
+                stored.timeOrNull("deliverAt"),
+                stored.timeOrNull("expiresAt"));
     }
 
     private static Payload payload(ApiAnswer stored) {
